@@ -126,6 +126,8 @@ async def test_nobody_is_let_in_while_the_database_is_away(
             assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
             assert "database" in refused.text
             assert (await anna.get("/healthz")).status_code == 200
+            ready = await anna.get("/readyz")
+            assert (ready.status_code, ready.text) == (503, "The database does not answer.\n")
             own.start()
 
             async def again() -> bool:

@@ -15,10 +15,12 @@ import httpx
 import psycopg
 import pytest
 
+from spadework.sessions.machines.working import work
 from spadework.sessions.session import Session
 from spadework.settings import Settings
+from spadework.tools.stores.postgres import queue
 from tests.machines.fleet import Fleet, asked_again, paid_twice, play_cases, question
-from tests.machines.test_shared_sessions import eventually
+from tests.machines.test_shared_sessions import eventually, worker
 from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
@@ -44,12 +46,10 @@ async def taken_by(fleet: Fleet, number: int) -> None:
 
 
 def owners(database: str) -> list[tuple[str, int]]:
-    """Who has run which session last, and how often each was taken."""
+    """Who has run which session last, and how often each was taken, the oldest first."""
+    asked = "SELECT worker, run FROM spadework.sessions ORDER BY id"
     with psycopg.connect(database) as connection:
-        return [
-            (str(worker), int(run))
-            for worker, run in connection.execute("SELECT worker, run FROM spadework.sessions")
-        ]
+        return [(str(worker), int(run)) for worker, run in connection.execute(asked)]
 
 
 @pytest.mark.timeout(240)
@@ -66,11 +66,32 @@ async def test_a_worker_that_is_told_to_end_finishes_what_it_runs(
         result = await running
         assert await asyncio.to_thread(fleet.left, 1) == 0
         assert result.status == "completed"
-        assert owners(database)[0][1] == 1, "nobody else had it"
-        assert not late.done(), "what came later is not taken"
+        assert sorted(run for _, run in owners(database)) == [0, 1], "what came later waits"
+        assert not late.done()
         fleet.start(2)
         assert (await late).status == "completed"
     assert "Traceback" not in fleet.logs()
+
+
+async def test_a_session_stays_with_a_worker_that_drains_for_longer_than_a_lease(
+    settings: Settings, model: Model, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue, "LEASE_SECONDS", 4.0)
+    monkeypatch.setattr(queue, "BEAT_SECONDS", 0.5)
+    monkeypatch.setattr(queue, "SWEEP_SECONDS", 0.5)
+    model.delay = 3
+    told = asyncio.Event()
+    machine = settings.with_(home=settings.home / "elsewhere", drain_seconds=120)
+    draining = asyncio.create_task(work(machine, 2, lambda ready: None, told))
+    running = asyncio.create_task(Session.start(question(1), settings=settings).result())
+    await eventually(lambda: model.asked)
+    told.set()
+    began = time.monotonic()
+    async with worker(settings.with_(home=settings.home / "third")):
+        assert (await running).status == "completed"
+        assert time.monotonic() - began > 8, "it lasted two leases"
+        await draining
+    assert [run for _, run in owners(database)] == [1]
 
 
 @pytest.mark.timeout(300)

@@ -55,7 +55,6 @@ def worker(
 async def _work(settings: Any, host: str, port: int | None) -> None:
     from spadework.apps.saying import log_to_stderr, say
     from spadework.apps.worker_numbers import telling
-    from spadework.sessions import admission
     from spadework.sessions.machines.working import work
 
     def ready(told: str) -> None:
@@ -66,11 +65,10 @@ async def _work(settings: Any, host: str, port: int | None) -> None:
             working.cancel()
         else:
             told.set()
-            admission.here().close()
 
     log_to_stderr()
     told = asyncio.Event()
-    async with telling(settings, host, port):
+    async with telling(settings, host, port, told.is_set):
         working = asyncio.create_task(work(settings, settings.parallel_sessions, ready, told))
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, leave)

@@ -5,7 +5,7 @@ takes sessions, and its numbers; behind the same gate as a server.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 import uvicorn
@@ -18,6 +18,7 @@ from spadework.apps.web.operating import operating_routes
 from spadework.apps.web.page_context import Server
 from spadework.apps.web.request_limits import PatientProtocol
 from spadework.apps.web.security import Access, Gate
+from spadework.sessions.health.readiness import Readiness
 from spadework.settings import Settings
 
 
@@ -31,16 +32,19 @@ class _Aside(uvicorn.Server):
 
 
 @asynccontextmanager
-async def telling(settings: Settings, host: str, port: int | None) -> AsyncIterator[None]:
-    """Answer on this port meanwhile; on none where it is None. Raises SettingsError for an address
-    that cannot be listened on.
+async def telling(
+    settings: Settings, host: str, port: int | None, leaves: Callable[[], bool]
+) -> AsyncIterator[None]:
+    """Answer on this port meanwhile; on none where it is None. `leaves` says whether the worker
+    takes nothing new any more. Raises SettingsError for an address that cannot be listened on.
     """
     if port is None:
         yield
         return
     access = Access.of(settings, host)
     app = Starlette(routes=operating_routes(), middleware=[Middleware(Gate, access=access)])
-    app.state.server = Server(settings, access)
+    app.state.server = server = Server(settings, access)
+    server.readiness = Readiness(settings, leaves)
     sock = listening(host, port)
     say(f"its numbers are at http://{host}:{sock.getsockname()[1]}/metrics", err=True)
     config = uvicorn.Config(
@@ -54,10 +58,10 @@ async def telling(settings: Settings, host: str, port: int | None) -> AsyncItera
         proxy_headers=False,
         timeout_graceful_shutdown=1,
     )
-    server = _Aside(config)
-    serving = asyncio.create_task(server.serve([sock]))
+    aside = _Aside(config)
+    serving = asyncio.create_task(aside.serve([sock]))
     try:
         yield
     finally:
-        server.should_exit = True
+        aside.should_exit = True
         await asyncio.gather(serving, return_exceptions=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 
 from spadework.sessions import admission
 from spadework.sessions.health.database_check import database_fault
@@ -20,16 +21,19 @@ _HOME = "the home"
 
 
 class Readiness:
-    """That of one server."""
+    """That of one server, or of a worker; `stopping` says whether it takes nothing new."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(
+        self, settings: Settings, stopping: Callable[[], bool] = lambda: admission.here().closed
+    ) -> None:
         self._settings = settings
+        self._stopping = stopping
         self._trying: asyncio.Task[str] | None = None
         self._since = 0.0
 
     async def fault(self) -> str:
         """Why no question may be sent, in one sentence; "" where one may."""
-        if admission.here().closed:
+        if self._stopping():
             return STOPPING
         if self._trying is None or self._stale(self._trying):
             self._trying = asyncio.create_task(self._try())

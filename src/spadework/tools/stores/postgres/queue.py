@@ -155,8 +155,11 @@ class Queue:
             await asyncio.wait((working,), timeout=DRAIN_LOOK_SECONDS)
 
     async def _stop(self, working: asyncio.Task[None]) -> None:
-        """Stop what still runs where it is."""
-        working.cancel()
+        """Stop what still runs where it is, and have its jobs closed, so that others need not wait
+        until this worker counts as dead: who is cancelled twice closes nothing.
+        """
+        if not working.cancelling():
+            working.cancel()
         for running in self._running.values():
             running.cancel()
         await asyncio.wait((working,), timeout=STOP_SECONDS)
