@@ -16,6 +16,7 @@ from spadework.sessions.machines.shared import shared_sessions
 from spadework.sessions.machines.working import work
 from spadework.settings import Settings
 from spadework.tools.stores.postgres.migrating import HEAD
+from tests.machines.test_shared_sessions import eventually
 
 pytestmark = pytest.mark.machines
 
@@ -43,8 +44,11 @@ async def test_what_is_said_of_a_database_that_is_used(address: str) -> None:
     await ready.wait()
     assert await database_fault(settings) == ""
     async with shared_sessions(settings) as shared:
-        while (await shared.place("none"))[0] != 1:
-            await asyncio.sleep(0.05)
+
+        async def registered() -> bool:
+            return (await shared.place("none"))[0] == 1
+
+        await eventually(registered)
     tables, _, workers = (await found(settings))[1:]
     assert tables == ("works", f"its tables are up to date (version {HEAD})")
     assert workers == ("works", "1 worker lives, 0 sessions wait, 0 run")
@@ -59,11 +63,8 @@ async def test_what_is_said_of_a_database_that_is_used(address: str) -> None:
 async def test_one_that_cannot_be_used_is_one_sentence_in_time() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent, socket.socket() as refusing:
         refusing.bind(("127.0.0.1", 0))
-        for port, state in (
-            (refusing.getsockname()[1], "broken"),
-            (silent.getsockname()[1], "slow"),
-        ):
-            address = f"postgresql://me:secret@127.0.0.1:{port}/name"
+        for one, state in ((refusing, "broken"), (silent, "slow")):
+            address = f"postgresql://me:secret@127.0.0.1:{one.getsockname()[1]}/name"
             settings = Settings.load(database_url=address, health_seconds=1)
             began = time.monotonic()
             [check] = await checked(settings)
