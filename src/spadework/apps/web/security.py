@@ -59,7 +59,8 @@ class Access:
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
         """The access that fits where the server listens: beyond loopback, where there are users,
         and where the setting `ask_token` says so, a token is asked, made once and kept in the home
-        folder. Raises SettingsError for a header of users that nobody is trusted to set.
+        folder. Raises SettingsError for a header of users that nobody is trusted to set, and for a
+        database that cannot be used.
         """
         own = frozenset(
             {
@@ -71,9 +72,9 @@ class Access:
         )
         people = People(settings)
         access = cls("", own, people, Proxies.of(settings))
+        asked = people.there or settings.ask_token or not is_loopback(host)
         if settings.token:
             return replace(access, token=settings.token.get_secret_value())
-        asked = settings.ask_token or people.there or not is_loopback(host)
         return replace(access, token=_kept_token(settings.home)) if asked else access
 
     def knows_host(self, header: str) -> bool:
