@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from pydantic import SecretStr
 
+from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.people.tokens import Tokens
 from tests.apps.mcp.serving import with_token
 from tests.apps.people.test_sharing import csrf_of, seen, share
@@ -106,6 +108,23 @@ async def test_what_is_shared_or_revoked_at_one_server_is_so_at_the_other(
         one.kept.revoke("bob")
         assert (await bob.get("/")).status_code == 401
         assert (await carol.get("/")).status_code == 200
+
+
+@pytest.mark.timeout(300)
+async def test_a_chat_goes_on_at_another_server_for_who_began_it_alone(
+    servers: tuple[Two, Two],
+) -> None:
+    one, two = servers
+    first, again = ({"role": "user", "content": text} for text in ("What is it?", "How high?"))
+    body: dict[str, Any] = {"model": "spadework-quick", "messages": [first]}
+    async with one.client("anna") as asking, two.client("anna") as anna, two.client("bob") as bob:
+        told = (await asking.post("/v1/chat/completions", json=body)).json()
+        body["messages"] = [first, told["choices"][0]["message"], again]
+        for client, user in ((bob, "bob"), (anna, "anna")):
+            answer = (await client.post("/v1/chat/completions", json=body)).json()
+            home = two.server.home / "users" / user
+            kept = read_metadata(session_folder(home, answer["spadework"]["session_id"]))
+            assert kept.follows == (told["spadework"]["session_id"] if user == "anna" else "")
 
 
 async def test_nobody_is_let_in_while_the_database_is_away(

@@ -14,6 +14,7 @@ class Machines(BaseModel, defer_build=True):
         description=(
             "PostgreSQL database of all machines, such as `postgresql://user:password@host/name`."
             " Sessions are then run by `spadework worker` processes, and shown by any process;"
-            " users and knowledge are there, too. Needs the extra `postgres`. Unset: files and SQLite, and each process runs its own."
+            " users and knowledge are there, too. Needs the extra `postgres`. Unset: files and"
+            " SQLite, and each process runs its own."
         ),
     )

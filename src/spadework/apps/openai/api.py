@@ -154,9 +154,7 @@ class Door:
                     if isinstance(event, Finished):
                         result = await fitting(event.result, most_tokens)
                         told = Finished(result=result)
-                        await asyncio.to_thread(
-                            remember, runs.settings.home, result.report, session_id
-                        )
+                        await remember(runs.settings, result.report, session_id)
                     yield told
         finally:
             self._going.pop(session_id, None)
@@ -186,8 +184,9 @@ async def _session(asked: ChatRequest, runs: Runs) -> Session:
     await find(runs.settings, named)
     settings = runs.settings.with_(effort=MODELS[asked.model], clarify=False, approve=False)
 
+    follows = named or (await recall_session(settings, answer) if answer else "")
+
     def start() -> Session:
-        follows = named or (recall_session(settings.home, answer) if answer else "")
         session = Session.start(question, settings=settings, follows=follows, earlier=earlier)
         return session.wishing(asked.wishes(), most_words(asked.most_tokens))
 
