@@ -117,12 +117,13 @@ def test_a_session_of_a_newer_version_is_refused_and_left_as_it_is(
     assert file.read_text() == newer
 
 
-def test_a_chat_client_whose_session_is_broken_begins_another(tmp_path: Path) -> None:
+async def test_a_chat_client_whose_session_is_broken_begins_another(tmp_path: Path) -> None:
+    settings = Settings.load(home=tmp_path)
     folder = prepared(tmp_path, BROKEN)
-    remember(tmp_path, "The answer.", BROKEN)
-    assert recall_session(tmp_path, "The answer.") == BROKEN
+    await remember(settings, "The answer.", BROKEN)
+    assert await recall_session(settings, "The answer.") == BROKEN
     BREAKAGES["cut off"](folder / "session_metadata.json")
-    assert recall_session(tmp_path, "The answer.") == ""
+    assert await recall_session(settings, "The answer.") == ""
 
 
 @pytest.fixture(scope="module")

@@ -47,6 +47,7 @@ REASONS = {
         "needs a model for embeddings; tests/sessions/test_meaning.py does the same"
     ),
     "spadework serve": "runs until it is stopped; the test starts one",
+    "spadework worker": "needs a database; tests/machines/test_worker_ends.py starts some",
     "spadework tokens add --scope admin": (
         "needs a server that has users; tests/apps/people/test_who_asks.py asks one"
     ),

@@ -103,8 +103,11 @@ def asked_by_two(records: Sequence[Asked]) -> list[str]:
 class Fleet:
     """Workers, each with a home of its own under `folder`, as machines have."""
 
-    def __init__(self, folder: Path, env: dict[str, str], sessions: int) -> None:
+    def __init__(
+        self, folder: Path, env: dict[str, str], sessions: int, options: Sequence[str] = ()
+    ) -> None:
         self._folder = folder
+        self._options = options
         self._sessions = sessions
         own = {
             name: value
@@ -129,9 +132,13 @@ class Fleet:
         known = log.read_text().count("takes sessions") if log.exists() else 0
         home = self._folder / f"machine-{number}"
         command = [sys.executable, "-m", "spadework", "worker", "--sessions", str(self._sessions)]
+        command += self._options
         with log.open("ab") as file:
             worker = subprocess.Popen(
-                [*command, "--home", str(home)], env=self._env, stdout=file, stderr=file
+                [*command, "--home", str(home)],
+                env=self._env,
+                stdout=file,
+                stderr=file,
             )
         self.workers[number] = worker
         until = time.monotonic() + PATIENCE

@@ -5,11 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spadework.apps.given_settings import settings_from
 
+if TYPE_CHECKING:
+    from pydantic import SecretStr
+
 #: The variable of the setting `database_url`.
 VARIABLE = "SPADEWORK_DATABASE_URL"
+
+
+def database_of(home: Path | None) -> SecretStr | None:
+    """The address of the database, where one is named. Raises SettingsError."""
+    if VARIABLE not in os.environ:  # settings are nothing to a command that needs none
+        return None
+    url: SecretStr | None = settings_from(home=home).database_url
+    return url
 
 
 def bring_session(home: Path, session_id: str) -> None:
@@ -35,7 +47,7 @@ def bring_list(home: Path) -> None:
     if VARIABLE in os.environ:  # settings are nothing to a command that needs none
         from spadework.sessions.machines.finding import know_all
 
-        asyncio.run(know_all(settings_from(home=home)))
+        asyncio.run(know_all(settings_from(home=home), None))
 
 
 def forget_session(home: Path, session_id: str) -> None:

@@ -78,6 +78,7 @@ def revoke(
 
 
 def _tokens(home: Path | None) -> Tokens:
+    from spadework.apps.machines import database_of
     from spadework.sessions.people.tokens import Tokens
 
-    return Tokens(home_of(home))
+    return Tokens(home_of(home), database_of(home))

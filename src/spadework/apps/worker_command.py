@@ -20,6 +20,18 @@ def worker(
             "--sessions", help="Most sessions at once (default: the setting parallel_sessions)."
         ),
     ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            "--port", help="Port for /healthz, /readyz and /metrics; 0 for any. Unset: none."
+        ),
+    ] = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            "--host", help="With --port: its address. Elsewhere than here a token is asked."
+        ),
+    ] = "127.0.0.1",
     search: Search = None,
     library: Libraries = None,
     model: Model = None,
@@ -27,8 +39,8 @@ def worker(
 ) -> None:
     """Run the sessions that other processes submit.
 
-    They wait in the database that SPADEWORK_DATABASE_URL names. It works until Ctrl-C; start as
-    many as you like, on any machine.
+    They wait in the database that SPADEWORK_DATABASE_URL names. After SIGTERM runs may go on for a
+    while; Ctrl-C ends it at once. Start as many as you like, on any machine.
     """
     settings = settings_from(
         home=home,
@@ -37,20 +49,29 @@ def worker(
         model=model,
         parallel_sessions=sessions,
     )
-    asyncio.run(_work(settings))
+    asyncio.run(_work(settings, host, port))
 
 
-async def _work(settings: Any) -> None:
+async def _work(settings: Any, host: str, port: int | None) -> None:
     from spadework.apps.saying import log_to_stderr, say
+    from spadework.apps.worker_numbers import telling
     from spadework.sessions.machines.working import work
 
     def ready(told: str) -> None:
         say(f"spadework worker {told}  (Ctrl-C stops it)", err=True)
 
+    def leave() -> None:
+        if told.is_set():
+            working.cancel()
+        else:
+            told.set()
+
     log_to_stderr()
-    working = asyncio.create_task(work(settings, settings.parallel_sessions, ready))
-    loop = asyncio.get_running_loop()
-    for one in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(one, working.cancel)
-    with suppress(asyncio.CancelledError):
-        await working
+    told = asyncio.Event()
+    async with telling(settings, host, port, told.is_set):
+        working = asyncio.create_task(work(settings, settings.parallel_sessions, ready, told))
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, leave)
+        loop.add_signal_handler(signal.SIGINT, working.cancel)
+        with suppress(asyncio.CancelledError):
+            await working

@@ -139,6 +139,13 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         """Where what concerns no user is kept."""
         return self.common_home or self.home
 
+    @property
+    def owner(self) -> str:
+        """Whose the home is, as every machine calls it: its path in that of the server, "" for the
+        server's owner.
+        """
+        return "" if self.home == self.common else self.home.relative_to(self.common).as_posix()
+
     def model_for(self, role: Role) -> str:
         """The model of a role as PROVIDER:NAME, or "" when the extractive role does its work."""
         named = getattr(self, f"{role}_model") or self.model

@@ -58,8 +58,8 @@ class Serving(BaseModel, defer_build=True):
         ge=0,
         le=86_400,
         description=(
-            "Seconds that runs may go on when `serve` is told to end (SIGTERM); new questions are"
-            " refused meanwhile, and what is not done then is taken up by the next `serve`."
+            "Seconds that runs may go on when `serve` or `worker` is told to end (SIGTERM); nothing"
+            " new is taken meanwhile, and what is not done then is taken up by the next."
         ),
     )
 

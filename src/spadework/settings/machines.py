@@ -13,7 +13,8 @@ class Machines(BaseModel, defer_build=True):
         None,
         description=(
             "PostgreSQL database of all machines, such as `postgresql://user:password@host/name`."
-            " Sessions are then run by `spadework worker` processes, and shown by any process."
-            " Needs the extra `postgres`. Unset: files and SQLite, and each process runs its own."
+            " Sessions are then run by `spadework worker` processes, and shown by any process;"
+            " users and knowledge are there, too. Needs the extra `postgres`. Unset: files and"
+            " SQLite, and each process runs its own."
         ),
     )

@@ -12,7 +12,6 @@ from mcp.shared.exceptions import MCPError
 from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.listing import list_sessions
 from spadework.sessions.people.people import USERS
-from spadework.sessions.people.tokens import Tokens
 from tests.apps.mcp.serving import with_token
 from tests.apps.mcp.test_versions import HEADERS, opening
 from tests.apps.people.two_users import QUESTION, WORD, Two, ask, asked, call, report
@@ -60,7 +59,7 @@ async def look(two: Two) -> list[tuple[str, str]]:
         for path in pages_to_look_at(two):
             found.append((path, (await bob.get(path)).text))
     hers = two.tokens["anna"]
-    kept = Tokens(two.server.home).listed()[0]
+    kept = two.kept.listed()[0]
     async with two.client("") as nobody:
         for headers in (
             {},

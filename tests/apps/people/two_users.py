@@ -10,8 +10,10 @@ from typing import Any
 
 import httpx
 from mcp import Client
+from pydantic import SecretStr
 
 from spadework.sessions.people.people import USERS
+from spadework.sessions.people.tokens import Tokens
 from tests.apps.web.server import Server
 
 #: A word that stands only in what Anna asked, gave along and read.
@@ -35,6 +37,11 @@ class Two:
     done: str = ""
     runs: str = ""
     page: str = ""
+    database: SecretStr | None = None
+
+    @property
+    def kept(self) -> Tokens:
+        return Tokens(self.server.home, self.database)
 
     @property
     def home(self) -> Path:

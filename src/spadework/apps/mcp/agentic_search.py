@@ -30,6 +30,7 @@ from spadework.apps.mcp.tool_context import Call, ToolContext, door_of
 from spadework.errors import SessionUnreadable
 from spadework.prompts import fence
 from spadework.sessions.files import read_page, session_folder
+from spadework.sessions.machines.finding import find
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.export.compressed import compress_result
@@ -101,6 +102,8 @@ async def agentic_search(
         clarify=False,
         approve=False,
     )
+    for named in filter(None, (session_id, follows)):
+        await find(settings, named)
     session = _session(query, session_id, settings, follows, instructions)
     result = await run(session, Teller(call.report_progress, session.budget.seconds))
     return await answer_of(result, door, as_json=as_json)

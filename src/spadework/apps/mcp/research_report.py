@@ -17,7 +17,7 @@ from spadework.apps.mcp.output_schemas import Format, ReportAnswer, SessionId
 from spadework.apps.mcp.paging import stretch
 from spadework.apps.mcp.progress_notices import Teller
 from spadework.apps.mcp.session_data import MOST_CHARS, load_record
-from spadework.apps.mcp.tool_context import Call, ToolContext, door_of
+from spadework.apps.mcp.tool_context import Call, ToolContext, bring, door_of
 from spadework.apps.outputs import write_output
 from spadework.prompts import fence
 from spadework.sessions.excerpts import of_quotes
@@ -50,6 +50,7 @@ async def create_research_report(
     instead, call agentic_search with its session_id.
     """
     door = door_of(call)
+    await bring(door.settings, session_id)
     record = await asyncio.to_thread(load_record, door.settings.home, session_id)
     result = record.result or await _close_session(record.folder.name, door, call)
     return await asyncio.to_thread(

@@ -36,7 +36,7 @@ def add_resources(server: MCPServer[ToolContext]) -> None:
         mime_type=MARKDOWN,
     )
     async def session(session_id: str, call: Context[ToolContext]) -> str:
-        return await asyncio.to_thread(_read_resource, call, session_id, "")
+        return await _read_resource(call, session_id, "")
 
     @server.resource(
         f"{SESSIONS}{{session_id}}/pages/{{page}}",
@@ -46,7 +46,7 @@ def add_resources(server: MCPServer[ToolContext]) -> None:
         mime_type=MARKDOWN,
     )
     async def page(session_id: str, page: str, call: Context[ToolContext]) -> str:
-        return await asyncio.to_thread(_read_resource, call, session_id, page)
+        return await _read_resource(call, session_id, page)
 
 
 def list_resources(home: Path) -> list[Resource]:
@@ -63,14 +63,19 @@ def list_resources(home: Path) -> list[Resource]:
     ]
 
 
-def _read_resource(call: Call, session_id: str, page: str) -> str:
+async def _read_resource(call: Call, session_id: str, page: str) -> str:
     try:
         if not caller_of(call.request_context.request).may("read"):
             raise SessionNotFound(f"There is no session {session_id[:80]!r}.")
-        record = load_record(door_of(call).home_of(session_id), session_id)
-        return fence(page_text(record, page) if page else _report(record))
+        home = await door_of(call).home_of(session_id)
+        return await asyncio.to_thread(_text, home, session_id, page)
     except SpadeworkError as error:
         raise ResourceError(word_fault(error)) from None
+
+
+def _text(home: Path, session_id: str, page: str) -> str:
+    record = load_record(home, session_id)
+    return fence(page_text(record, page) if page else _report(record))
 
 
 def _report(record: Record) -> str:

@@ -39,6 +39,8 @@ from spadework.apps.mcp.tool_context import ToolContext, caller_of
 from spadework.apps.mcp.tool_errors import word_fault
 from spadework.errors import Stopping
 from spadework.sessions import quotas
+from spadework.sessions.machines.finding import know_all
+from spadework.sessions.machines.shared import connected
 from spadework.sessions.people.people import People
 from spadework.sessions.people.user import Scope
 from spadework.sessions.pruning import prune
@@ -101,8 +103,11 @@ class Server(MCPServer[ToolContext]):
     ) -> ListResourcesResult:
         """The newest sessions of who asks for them: the library asks without saying who does."""
         caller = caller_of(ctx.request)
-        home = ctx.lifespan_context.people.settings_of(caller.name).home
-        listed = await asyncio.to_thread(list_resources, home) if caller.may("read") else []
+        if not caller.may("read"):
+            return ListResourcesResult(resources=[])
+        settings = ctx.lifespan_context.people.settings_of(caller.name)
+        await know_all(settings)
+        listed = await asyncio.to_thread(list_resources, settings.home)
         return ListResourcesResult(resources=listed)
 
     async def call_tool(
@@ -146,13 +151,14 @@ def build_server(settings: Settings, *, local: bool = False) -> Server:
     async def opened(_: MCPServer[ToolContext]) -> AsyncIterator[ToolContext]:
         people = People(settings)
         homes = [people.settings_of(name).home for name in people.names()]
-        pruning = asyncio.create_task(_prune(homes))
-        try:
-            yield ToolContext(settings, people, local)
-        finally:
-            pruning.cancel()  # what has begun in its thread is done to its end
-            with suppress(asyncio.CancelledError):
-                await pruning
+        async with connected(settings):
+            pruning = asyncio.create_task(_prune(homes))
+            try:
+                yield ToolContext(settings, people, local)
+            finally:
+                pruning.cancel()  # what has begun in its thread is done to its end
+                with suppress(asyncio.CancelledError):
+                    await pruning
 
     server = Server(
         "spadework",

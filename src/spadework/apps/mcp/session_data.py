@@ -16,7 +16,7 @@ from pydantic import Field
 from spadework.apps.mcp.answering import AsJson, build_answer
 from spadework.apps.mcp.output_schemas import SessionAnswer, SessionId
 from spadework.apps.mcp.paging import leading_rows, stretch
-from spadework.apps.mcp.tool_context import Call, door_of
+from spadework.apps.mcp.tool_context import LATEST, Call, door_of
 from spadework.errors import SessionError, SessionNotFound, SettingsError
 from spadework.events import Planned, Read
 from spadework.prompts import fence
@@ -38,7 +38,6 @@ from spadework.values import Result
 Part = Literal[
     "overview", "progress", "plan", "report", "evidence", "sources", "conflicts", "problems", "page"
 ]
-LATEST = "latest"
 CANCELLED = "cancelled"
 #: Rows, and characters of a text, in one answer when no limit is asked for.
 MOST_ROWS, MOST_CHARS = 100, 30_000
@@ -94,7 +93,7 @@ async def get_session_data(
     door = door_of(call)
     return await asyncio.to_thread(
         _answer,
-        door.home_of(session_id),
+        await door.home_of(session_id),
         (session_id, part, page),
         (offset, limit, door.form_tokens),
         as_json=as_json,

@@ -11,6 +11,7 @@ from typing import Any
 from mcp.server.mcpserver import Context
 
 from spadework.apps.web.permissions import user_of
+from spadework.sessions.machines.finding import find, know_all
 from spadework.sessions.people.people import People
 from spadework.sessions.people.user import OWNER, User
 from spadework.settings import Settings
@@ -27,10 +28,14 @@ class ToolContext:
     local: bool = False
     user: str = ""
 
-    def home_of(self, session_id: str) -> Path:
-        """The home in which the caller looks for a session."""
-        owner = self.people.owner_of(session_id, self.user)
-        return self.people.settings_of(owner).home
+    async def home_of(self, session_id: str) -> Path:
+        """The home in which the caller looks for a session, which is there by then, where workers
+        know it.
+        """
+        await self.people.look()
+        settings = self.people.settings_of(self.people.owner_of(session_id, self.user))
+        await bring(settings, session_id)
+        return settings.home
 
     @property
     def form_tokens(self) -> int:
@@ -40,10 +45,19 @@ class ToolContext:
         return self.settings.answer_tokens // 2 - ROOM_TOKENS
 
 
+#: In place of an id: the newest session.
+LATEST = "latest"
 #: Tokens of titles, addresses and hints around what an answer is about.
 ROOM_TOKENS = 400
 
 Call = Context[ToolContext, Any]
+
+
+async def bring(settings: Settings, session_id: str) -> None:
+    """Have a session of this home here, or know which is the newest, where workers know it."""
+    if session_id == LATEST:
+        await know_all(settings)
+    await find(settings, session_id)
 
 
 def caller_of(request: Any) -> User:

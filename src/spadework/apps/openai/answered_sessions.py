@@ -4,36 +4,56 @@ sessions.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+from contextlib import suppress
 from pathlib import Path
 
-from spadework.errors import SessionError
+from spadework.errors import DiskFailed, SessionError, SettingsError
 from spadework.sessions.files import read_metadata, session_folder
+from spadework.sessions.machines.answers import answered_by, note_answer
+from spadework.sessions.machines.finding import find
+from spadework.settings import Settings
 from spadework.tools.stores.page_store import write_atomically
 
 FOLDER = "answers"
 
 
-def remember(home: Path, answer: str, session_id: str) -> None:
-    """Note that a session gave an answer."""
-    path = _path(home, answer)
+async def remember(settings: Settings, answer: str, session_id: str) -> None:
+    """Note that a session gave an answer; on this machine alone where the database is away."""
+    known, noted = _hash(answer), False
+    with suppress(DiskFailed, SettingsError):
+        noted = await note_answer(settings, known, session_id)
+    if not noted:
+        await asyncio.to_thread(_write, settings.home / FOLDER / known, session_id)
+
+
+async def recall_session(settings: Settings, answer: str) -> str:
+    """The session that gave an answer, "" where none did, or it is deleted or broken."""
+    known = _hash(answer)
+    session_id = await answered_by(settings, known) or await asyncio.to_thread(
+        _read, settings.home / FOLDER / known
+    )
+    try:
+        await find(settings, session_id)
+        folder = session_folder(settings.home, session_id)
+        return (await asyncio.to_thread(read_metadata, folder)).id
+    except SessionError:
+        return ""
+
+
+def _write(path: Path, session_id: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, session_id.encode())
 
 
-def recall_session(home: Path, answer: str) -> str:
-    """The session that gave an answer, "" where none did, or it is deleted or broken."""
+def _read(path: Path) -> str:
     try:
-        session_id = _path(home, answer).read_text(encoding="utf-8")
-        return read_metadata(session_folder(home, session_id)).id
-    except (OSError, UnicodeDecodeError, SessionError):
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
         return ""
 
 
-def _path(home: Path, answer: str) -> Path:
+def _hash(answer: str) -> str:
     # Clients trim answers, and some change the ends of their lines.
-    return (
-        home
-        / FOLDER
-        / hashlib.sha256(" ".join(answer.split()).encode(errors="replace")).hexdigest()
-    )
+    return hashlib.sha256(" ".join(answer.split()).encode(errors="replace")).hexdigest()

@@ -33,6 +33,7 @@ from spadework.apps.web.page_context import web_of
 from spadework.errors import DaySpent, SessionNotFound, SettingsError, SpadeworkError, Stopping
 from spadework.events import Ended, Event, Finished
 from spadework.sessions import quotas
+from spadework.sessions.machines.finding import find
 from spadework.sessions.receptionist import receive
 from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
@@ -153,9 +154,7 @@ class Door:
                     if isinstance(event, Finished):
                         result = await fitting(event.result, most_tokens)
                         told = Finished(result=result)
-                        await asyncio.to_thread(
-                            remember, runs.settings.home, result.report, session_id
-                        )
+                        await remember(runs.settings, result.report, session_id)
                     yield told
         finally:
             self._going.pop(session_id, None)
@@ -182,10 +181,12 @@ async def _session(asked: ChatRequest, runs: Runs) -> Session:
     """
     question, earlier, answer = asked.question()
     named = (asked.metadata or {}).get("session_id", "")
+    await find(runs.settings, named)
     settings = runs.settings.with_(effort=MODELS[asked.model], clarify=False, approve=False)
 
+    follows = named or (await recall_session(settings, answer) if answer else "")
+
     def start() -> Session:
-        follows = named or (recall_session(settings.home, answer) if answer else "")
         session = Session.start(question, settings=settings, follows=follows, earlier=earlier)
         return session.wishing(asked.wishes(), most_words(asked.most_tokens))
 

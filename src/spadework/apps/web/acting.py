@@ -20,7 +20,7 @@ from spadework.apps.web.pages import start_page, status_of
 from spadework.apps.web.templating import part
 from spadework.errors import DaySpent, SessionBusy, SettingsError, Stopping
 from spadework.sessions import quotas
-from spadework.sessions.machines.finding import forget
+from spadework.sessions.machines.finding import find, forget
 from spadework.sessions.receptionist import receive
 from spadework.sessions.records import delete_session
 from spadework.sessions.runs import Run
@@ -73,8 +73,10 @@ async def _session(web: Web, form: FormData) -> Session:
             " and give it along."
         )
     wishes = {name: text_of(form, name) or None for name in ("minutes", "effort", "search")}
+    follows = text_of(form, "follows")
+    await find(web.settings, follows)
     settings = web.settings.with_(clarify=True, approve=not text_of(form, "unseen"), **wishes)
-    session = Session.start(question, settings=settings, follows=text_of(form, "follows"))
+    session = Session.start(question, settings=settings, follows=follows)
     try:
         session.attach(await save_uploads(form, session.folder / "attachments", web.settings))
     except HTTPException:
@@ -161,12 +163,12 @@ async def delete(request: Request) -> Response:
     """Delete a session with all its files."""
     web = web_of(request)
     await form_of(request, web.settings)
-    if web.runs.running(request.path_params["id"]) is not None:
+    session_id = await known_session(web, request.path_params["id"])
+    if web.runs.running(session_id) is not None:
         raise SessionBusy("This session is still running.", hint="Cancel it first, then delete it.")
-    session_id = request.path_params["id"]
     await asyncio.to_thread(delete_session, web.settings.home, session_id)
     await forget(web.settings, session_id)
-    people_of(request).shares.share(session_id, web.user, ())
+    await asyncio.to_thread(people_of(request).shares.share, session_id, web.user, ())
     return RedirectResponse("/", 303)
 
 
@@ -176,7 +178,7 @@ async def share(request: Request) -> Response:
     form = await form_of(request, web.settings)
     session_id = await known_session(web, request.path_params["id"])
     names = [name for name in _NAMES.split(text_of(form, "names")) if name]
-    people_of(request).shares.share(session_id, web.user, names)
+    await asyncio.to_thread(people_of(request).shares.share, session_id, web.user, names)
     return RedirectResponse(f"/s/{session_id}", 303)
 
 

@@ -24,6 +24,7 @@ from spadework.apps.web.operating import operating_routes
 from spadework.apps.web.page_context import Server
 from spadework.apps.web.security import Access, Gate
 from spadework.errors import SpadeworkError
+from spadework.sessions.machines.shared import connected
 from spadework.settings import Settings
 
 STATIC = Path(__file__).parent / "static"
@@ -75,6 +76,7 @@ async def _serve(
 ) -> AsyncGenerator[None, None]:
     """What is held while the server runs: the other doors, and the runs that it takes up."""
     async with AsyncExitStack() as stack:
+        await stack.enter_async_context(connected(server.owner.settings))
         for enter in lifespans:
             await stack.enter_async_context(enter())
         # Importing it takes a second or more, in which nothing else would be answered: not when

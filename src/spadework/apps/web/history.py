@@ -11,10 +11,10 @@ from pathlib import Path
 
 from spadework.apps.web.page_context import Web
 from spadework.apps.web.view_model import ViewModel
-from spadework.errors import SessionError
+from spadework.errors import DiskFailed, SessionError
 from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.listing import Listed, list_sessions
-from spadework.sessions.machines.finding import know_all
+from spadework.sessions.machines.finding import know, know_all
 
 #: Sessions in the list; older ones are reached by their address.
 MOST_LISTED = 100
@@ -51,7 +51,7 @@ async def history_of(web: Web) -> list[Entry]:
     """The newest sessions, first those that have only just begun; not the single pages that the
     clients of MCP have read, which nobody here has asked for.
     """
-    await know_all(web.settings)
+    live = await know_all(web.settings)
     kept = await asyncio.to_thread(_newest, web.settings.home)
     running = {run.session.session_id: run for run in web.runs.current()}
     known = {data.id for data in kept}
@@ -60,26 +60,27 @@ async def history_of(web: Web) -> list[Entry]:
         for id_, run in running.items()
         if id_ not in known
     ]
-    return [*new, *(_entry(data, web) for data in kept)][:MOST_LISTED]
+    return [*new, *(_entry(data, web, data.id in live) for data in kept)][:MOST_LISTED]
 
 
 async def shared_with(web: Web) -> list[Entry]:
     """The newest sessions that others have shared with the user."""
-    return await asyncio.to_thread(_shared, web)
-
-
-def _shared(web: Web) -> list[Entry]:
     people = web.access.people
     if people is None or not people.there:
         return []
     found = []
-    for share in islice(people.shares.reaching(web.user), MOST_LISTED):
-        with suppress(SessionError):
-            folder = session_folder(people.settings_of(share.owner).home, share.session_id)
-            asked = read_metadata(folder).query
+    for share in people.shares.reaching(web.user)[:MOST_LISTED]:
+        settings = people.settings_of(share.owner)
+        with suppress(SessionError, DiskFailed):
+            await know(settings, share.session_id)
+            asked = await asyncio.to_thread(_query, settings.home, share.session_id)
             owner = share.owner or "the owner of this server"
             found.append(Entry(share.session_id, asked, owner, "Shared with you", owner=owner))
     return found
+
+
+def _query(home: Path, session_id: str) -> str:
+    return read_metadata(session_folder(home, session_id)).query
 
 
 def _newest(home: Path) -> list[Listed]:
@@ -95,7 +96,8 @@ def words_of(picture: ViewModel) -> tuple[str, bool]:
     return ("waiting for you" if picture.asked else "running"), True
 
 
-def _entry(data: Listed, web: Web) -> Entry:
+def _entry(data: Listed, web: Web, elsewhere: bool) -> Entry:
+    """The session in the list; `elsewhere`: a worker has it or will."""
     if data.unreadable:
         return Entry(data.id, data.unreadable, UNREADABLE, "Cannot be read")
     run = web.runs.running(data.id)
@@ -104,6 +106,8 @@ def _entry(data: Listed, web: Web) -> Entry:
     state = _WORDS.get(result.status if result else data.status, UNFINISHED)
     if run is not None and live:
         state = "waiting for you" if run.asked else "running"
+    if elsewhere and run is None:
+        state, live = "running", True
     return Entry(data.id, data.query, state, _when(data.created_at.astimezone().date()), live)
 
 

@@ -60,6 +60,7 @@ def _load_picture(home: Path, session_id: str) -> ViewModel:
 
 async def result_of(web: Web, session_id: str) -> Result:
     """The result of a session. Raises SessionNotFound when there is none yet."""
+    await known_session(web, session_id)
     folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
     result = await asyncio.to_thread(read_result, folder)
     if result is None:
@@ -80,6 +81,7 @@ async def page_of(web: Web, session_id: str, content_hash: str) -> tuple[str, li
     """The text of a page that a session has read, and the evidence on it. Raises
     SessionNotFound.
     """
+    await known_session(web, session_id)
     folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
     return await asyncio.to_thread(_page, folder, content_hash)
 

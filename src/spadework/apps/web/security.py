@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spadework.apps.web.permissions import OPEN, USER, refusal
 from spadework.apps.web.proxies import NONE, Proxies
+from spadework.errors import DiskFailed, SettingsError
 from spadework.sessions.people.people import People
 from spadework.sessions.people.user import NOBODY, OWNER, User
 from spadework.settings import Settings
@@ -38,6 +39,8 @@ HEADERS = {
 }
 TOKEN_FILE = ".serve-token"
 COOKIE = "spadework_token"
+#: When who was refused since the database is away may try again.
+RETRY_SECONDS = "5"
 _TOKEN = re.compile(r"[\w-]{32,}")
 
 
@@ -56,7 +59,8 @@ class Access:
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
         """The access that fits where the server listens: beyond loopback, where there are users,
         and where the setting `ask_token` says so, a token is asked, made once and kept in the home
-        folder. Raises SettingsError for a header of users that nobody is trusted to set.
+        folder. Raises SettingsError for a header of users that nobody is trusted to set, and for a
+        database that cannot be used.
         """
         own = frozenset(
             {
@@ -68,9 +72,9 @@ class Access:
         )
         people = People(settings)
         access = cls("", own, people, Proxies.of(settings))
+        asked = people.there or settings.ask_token or not is_loopback(host)
         if settings.token:
             return replace(access, token=settings.token.get_secret_value())
-        asked = settings.ask_token or people.there or not is_loopback(host)
         return replace(access, token=_kept_token(settings.home)) if asked else access
 
     def knows_host(self, header: str) -> bool:
@@ -109,8 +113,19 @@ class Gate:
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
             with_headers = _with_headers(send)
-            await (self._refusal(scope) or self._app)(scope, receive, with_headers)
+            refused = await self._unknowing(scope) or self._refusal(scope)
+            await (refused or self._app)(scope, receive, with_headers)
         # A WebSocket is not answered: nothing here speaks it.
+
+    async def _unknowing(self, scope: Scope) -> Response | None:
+        """Nobody is let in while it is not known who may be."""
+        if self._access.people is None or scope["path"] in OPEN:
+            return None
+        try:
+            await self._access.people.look()
+        except (DiskFailed, SettingsError) as error:
+            return PlainTextResponse(f"{error}\n", 503, {"Retry-After": RETRY_SECONDS})
+        return None
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)

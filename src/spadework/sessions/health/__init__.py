@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Sequence
 
 from spadework.sessions.health.check import Check
+from spadework.sessions.health.database_check import database
 from spadework.sessions.health.machine_check import embeddings, home, knowledge, system
 from spadework.sessions.health.model_check import models
 from spadework.sessions.health.page_check import browser
@@ -21,7 +22,7 @@ COSTS = (
     "Each model that is set is asked for one word, each search provider once, and one page is"
     " fetched."
 )
-_PARTS = (system, home, models, searching, browser, knowledge, embeddings)
+_PARTS = (system, home, database, models, searching, browser, knowledge, embeddings)
 
 
 async def probe(settings: Settings) -> list[Check]:

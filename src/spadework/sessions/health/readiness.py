@@ -1,15 +1,15 @@
-"""Whether a server may be sent questions: it can write, and is not being stopped. Nothing that
-costs anything is asked for that.
+"""Whether a server may be sent questions: it can write, its database answers, and it is not being
+stopped. Nothing that costs anything is asked for that.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
 
 from spadework.sessions import admission
-from spadework.sessions.health.check import Check
+from spadework.sessions.health.database_check import database_fault
 from spadework.sessions.health.machine_check import home
 from spadework.sessions.quotas import STOPPING
 from spadework.settings import Settings
@@ -21,23 +21,32 @@ _HOME = "the home"
 
 
 class Readiness:
-    """That of one server."""
+    """That of one server, or of a worker; `stopping` says whether it takes nothing new."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(
+        self, settings: Settings, stopping: Callable[[], bool] = lambda: admission.here().closed
+    ) -> None:
         self._settings = settings
-        self._trying: asyncio.Task[Sequence[Check]] | None = None
+        self._stopping = stopping
+        self._trying: asyncio.Task[str] | None = None
         self._since = 0.0
 
     async def fault(self) -> str:
         """Why no question may be sent, in one sentence; "" where one may."""
-        if admission.here().closed:
+        if self._stopping():
             return STOPPING
         if self._trying is None or self._stale(self._trying):
-            self._trying = asyncio.create_task(home(self._settings, _HOME))
+            self._trying = asyncio.create_task(self._try())
             self._since = time.monotonic()
-        found = await asyncio.shield(self._trying)
-        said = next((check.text for check in found if not check.works), "")
+        return await asyncio.shield(self._trying)
+
+    async def _try(self) -> str:
+        """The home's fault, else the database's."""
+        found, away = await asyncio.gather(
+            home(self._settings, _HOME), database_fault(self._settings)
+        )
+        said = next((check.text for check in found if not check.works), away)
         return said[:1].upper() + said[1:]
 
-    def _stale(self, trying: asyncio.Task[Sequence[Check]]) -> bool:
+    def _stale(self, trying: asyncio.Task[str]) -> bool:
         return trying.done() and time.monotonic() - self._since > FRESH_SECONDS

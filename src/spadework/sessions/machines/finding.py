@@ -5,23 +5,28 @@ here, and those of a list are known here by what they asked.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from spadework.errors import DiskFailed, SettingsError
+from spadework.errors import DiskFailed, SessionError, SettingsError
 from spadework.sessions.file_names import JOURNAL, METADATA
 from spadework.sessions.files import make_folder
+from spadework.sessions.listing import list_sessions
 from spadework.sessions.machines.bringing import bring, metadata_at
-from spadework.sessions.machines.shared import owner_of, shared_sessions
+from spadework.sessions.machines.shared import shared_sessions
+from spadework.sessions.records import delete_session
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.page_store import write_atomically
 from spadework.tools.stores.session_ids import is_session_id
 
 if TYPE_CHECKING:
-    from spadework.tools.stores.postgres.session_rows import Kept
+    from spadework.tools.stores.postgres.session_rows import Kept, SharedSessions
 
-#: Sessions that are known in a list, and the seconds that the database has to name them.
+#: Sessions that are known in a list where nobody wants all, and the seconds that the database has
+#: to name them.
 MOST_LISTED, LIST_SECONDS = 200, 3.0
 
 
@@ -33,7 +38,9 @@ async def find(settings: Settings, session_id: str) -> bool:
         return False
     async with shared_sessions(settings) as shared:
         kept = await shared.find(session_id)
-        if kept is None or kept.owner != owner_of(settings):
+        if kept is None:
+            await drop(settings, await shared.deleted([session_id]))
+        if kept is None or kept.owner != settings.owner:
             return False
         if kept.live:  # who runs it may do so here, and would find its folder held
             await _know(settings, kept)
@@ -53,22 +60,49 @@ async def bring_recording(settings: Settings, session_id: str) -> None:
         from spadework.tools.stores.postgres.journal_copy import copy_journal
 
         kept = await shared.find(session_id)
-        if kept is not None and kept.owner == owner_of(settings) and kept.state == "finished":
+        if kept is not None and kept.owner == settings.owner and kept.state == "finished":
             await copy_journal(shared.database, session_id, path)
 
 
-async def know_all(settings: Settings) -> None:
-    """Have a folder with its metadata for each of the newest sessions of this home that workers
-    know, as far as the database tells in time: a list is shown without it as well.
+async def know_all(settings: Settings, most: int | None = MOST_LISTED) -> frozenset[str]:
+    """Have the list of sessions of this home as it is on every machine: a folder with its metadata
+    for each of the newest that workers know, and none of those that were deleted. The ids of those
+    that wait or run. Where the database does not tell in time, the list is what this machine knows.
     """
     if settings.database_url is None:
-        return
+        return frozenset()
     with suppress(TimeoutError, SettingsError, DiskFailed):
-        async with asyncio.timeout(LIST_SECONDS), shared_sessions(settings) as shared:
-            for session_id in await shared.of_owner(owner_of(settings), MOST_LISTED):
-                path = settings.home / "sessions" / session_id / METADATA
-                if not path.exists() and (kept := await shared.find(session_id)):
-                    await _know(settings, kept)
+        seconds = LIST_SECONDS if most else None
+        async with asyncio.timeout(seconds), shared_sessions(settings) as shared:
+            return await _as_everywhere(shared, settings, most)
+    return frozenset()
+
+
+async def _as_everywhere(
+    shared: SharedSessions, settings: Settings, most: int | None
+) -> frozenset[str]:
+    from spadework.tools.stores.postgres.session_rows import LIVE
+
+    listed = await asyncio.to_thread(lambda: [*islice(list_sessions(settings.home), most)])
+    here = {one.id: one.status for one in listed}
+    await drop(settings, await shared.deleted([*here]))
+    states = await shared.of_owner(settings.owner, most)
+    for session_id, state in states.items():
+        told = session_id in here and (here[session_id] or state != "finished")
+        if not told and (kept := await shared.find(session_id)):
+            await _know(settings, kept, anew=session_id in here)
+    return frozenset(one for one, state in states.items() if state in LIVE)
+
+
+async def know(settings: Settings, session_id: str) -> None:
+    """Have the folder of one session of this home with its metadata, where workers know it."""
+    path = settings.home / "sessions" / session_id / METADATA
+    if settings.database_url is None or await on_disk(path.exists):
+        return
+    async with shared_sessions(settings) as shared:
+        kept = await shared.find(session_id)
+        if kept is not None and kept.owner == settings.owner:
+            await _know(settings, kept)
 
 
 async def forget(settings: Settings, session_id: str) -> None:
@@ -77,13 +111,22 @@ async def forget(settings: Settings, session_id: str) -> None:
         return
     async with shared_sessions(settings) as shared:
         kept = await shared.find(session_id)
-        if kept is not None and kept.owner == owner_of(settings):
+        if kept is not None and kept.owner == settings.owner:
             await shared.delete(session_id)
 
 
-async def _know(settings: Settings, kept: Kept) -> None:
-    """Have the folder of a session, with its metadata."""
+async def _know(settings: Settings, kept: Kept, *, anew: bool = False) -> None:
+    """Have the folder of a session, with its metadata; `anew` where it has ended meanwhile."""
     folder = settings.home / "sessions" / kept.id
-    if not await on_disk((folder / METADATA).exists):
+    if anew or not await on_disk((folder / METADATA).exists):
         await on_disk(make_folder, folder)
         await on_disk(write_atomically, folder / METADATA, metadata_at(folder, kept.metadata))
+
+
+async def drop(settings: Settings, deleted: Sequence[str]) -> None:
+    """Delete what this machine has of sessions that were deleted elsewhere, but for one that
+    somebody here still works on.
+    """
+    for session_id in deleted:
+        with suppress(SessionError):
+            await asyncio.to_thread(delete_session, settings.home, session_id)

@@ -29,11 +29,7 @@ async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
             "No database is named.",
             hint="Set SPADEWORK_DATABASE_URL=postgresql://user:password@host/name.",
         )
-    if not all(_is_installed(name) for name in _EXTRA):
-        raise SettingsError(
-            "SPADEWORK_DATABASE_URL needs the packages of an extra.",
-            hint='Install it: pip install "spadework[postgres]".',
-        )
+    check_installed()
     from spadework.tools.stores.postgres.database import opened
     from spadework.tools.stores.postgres.session_rows import SharedSessions
 
@@ -44,12 +40,25 @@ async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
         raise DiskFailed(f"Nothing is known of sessions now: {error.strerror}.") from None
 
 
-def owner_of(settings: Settings) -> str:
-    """Whose the sessions of a home are: the path of the home in that of the server, "" for its
-    owner's.
+def check_installed() -> None:
+    """Whether the packages are there that a database needs. Raises SettingsError."""
+    if not all(_is_installed(name) for name in _EXTRA):
+        raise SettingsError(
+            "SPADEWORK_DATABASE_URL needs the packages of an extra.",
+            hint='Install it: pip install "spadework[postgres]".',
+        )
+
+
+@asynccontextmanager
+async def connected(settings: Settings) -> AsyncIterator[None]:
+    """Keep the connections of a server to the database, where the settings name one. Raises
+    SettingsError where it cannot be used.
     """
-    home, common = settings.home, settings.common
-    return "" if home == common else home.relative_to(common).as_posix()
+    if settings.database_url is None:
+        yield
+        return
+    async with shared_sessions(settings):
+        yield
 
 
 def home_of(owner: str, settings: Settings) -> Path:

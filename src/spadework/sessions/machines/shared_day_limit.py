@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from spadework.holds import Free, HoldRequest, cost, hold_share
 from spadework.sessions.day_limit import DayLimit
-from spadework.sessions.machines.shared import owner_of
 from spadework.sessions.machines.sharing_limits import database_soon
 from spadework.settings import Settings
 
@@ -72,7 +71,7 @@ class SharedDayLimit(DayLimit):
                 self._told_of = 0
             held = [*(Free(hold.tokens, hold.money) for hold in self._holds), *self._coming]
             values = (
-                *(owner_of(self._settings), today, self._process),
+                *(self._settings.owner, today, self._process),
                 sum(tokens for tokens, _ in self._pending),
                 sum(money for _, money in self._pending),
                 sum(one.tokens for one in held),

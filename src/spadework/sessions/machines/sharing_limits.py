@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from spadework.errors import SpadeworkError
-from spadework.sessions.machines.shared import owner_of, shared_sessions
+from spadework.sessions.machines.shared import shared_sessions
 from spadework.settings import Settings
 from spadework.tools.stores.shared_rooms import SHARED
 
@@ -35,7 +35,7 @@ async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[No
             return
         from spadework.tools.stores.postgres.rooms import RoomsOf
 
-        token = SHARED.set(RoomsOf(database.rooms, owner_of(settings), session_id))
+        token = SHARED.set(RoomsOf(database.rooms, settings.owner, session_id))
         try:
             yield
         finally:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from spadework.errors import SettingsError
 from spadework.sessions.brief import Brief
 from spadework.sessions.files import Metadata
-from spadework.sessions.machines.shared import owner_of
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
 
@@ -25,7 +24,7 @@ async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known
     from spadework.tools.stores.postgres.session_rows import New
 
     before = await shared.find(brief.follows) if brief.follows else None
-    if brief.follows and (before is None or before.owner != owner_of(settings)):
+    if brief.follows and (before is None or before.owner != settings.owner):
         raise SettingsError(
             f"Session {brief.follows[:80]} is on this machine alone, where no worker finds it.",
             hint="Ask without following it, or without SPADEWORK_DATABASE_URL.",
@@ -36,7 +35,7 @@ async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known
     metadata = known.model_dump(mode="json") | {"attachments": list(paths)}
     # Text as JSON has it in ASCII: PostgreSQL takes no character that it does not know.
     texts = (json.dumps(told), json.dumps(metadata))
-    await shared.submit(New(known.id, owner_of(settings), *texts, settings.user_runs), files)
+    await shared.submit(New(known.id, settings.owner, *texts, settings.user_runs), files)
     await Queue(shared.database).put(known.id)
 
 

@@ -30,6 +30,17 @@ class ListFile(Generic[Row]):
         self._seen: tuple[int, ...] = ()
         self._current: list[Row] = []
 
+    #: What is read anew whenever the file has changed is told by nobody.
+    version = 0
+
+    @property
+    def begun(self) -> bool:
+        """Whether the file is there."""
+        return self.path.exists()
+
+    def take(self, version: int, rows: str) -> None:
+        """Nothing: the file itself is looked at."""
+
     def read(self) -> list[Row]:
         """All rows. Raises SettingsError where the file is broken."""
         try:

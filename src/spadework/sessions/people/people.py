@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from spadework.errors import SettingsError
+from spadework.errors import DiskFailed, SettingsError
+from spadework.sessions.machines.shared import shared_sessions
+from spadework.sessions.people.kept_list import UNKNOWN, KeptList
 from spadework.sessions.people.shares import Shares
 from spadework.sessions.people.tokens import Tokens
 from spadework.sessions.people.user import user_name
@@ -21,14 +25,42 @@ class People:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.tokens = Tokens(settings.home)
-        self.shares = Shares(settings.home)
+        self.tokens = Tokens(settings.home, settings.database_url)
+        self.shares = Shares(settings.home, settings.database_url)
         self._settings: dict[str, Settings] = {"": settings}
 
     @property
     def there(self) -> bool:
         """Whether the server has users; else whoever may speak to it is its owner."""
         return bool(self.settings.user_header) or self.tokens.kept
+
+    async def look(self) -> None:
+        """Know what other servers have changed by now. Raises DiskFailed, SettingsError where the
+        database does not tell in time: nobody is to be let in then.
+        """
+        if self.settings.database_url is None:
+            return
+        try:
+            async with asyncio.timeout(self.settings.health_seconds):
+                await self._look()
+        except TimeoutError:
+            raise DiskFailed("The database does not tell who may ask: it took too long.") from None
+
+    async def _look(self) -> None:
+        async with shared_sessions(self.settings) as shared:
+            from spadework.tools.stores.postgres.list_rows import list_news
+
+            lists: dict[str, KeptList[Any]] = {
+                "tokens": self.tokens.list,
+                "shares": self.shares.list,
+            }
+            known = {name: one.version for name, one in lists.items()}
+            news = await list_news(shared.database, known)
+            for name, one in lists.items():
+                if name in news:
+                    one.take(*news[name])
+                elif one.version == UNKNOWN:  # nobody has begun it
+                    one.take(0, "[]")
 
     def settings_of(self, name: str) -> Settings:
         """The settings of a user, which lead to that user's home alone; those of the server for

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import TypeAdapter
+from pydantic import SecretStr, TypeAdapter
 
-from spadework.sessions.people.list_file import ListFile
+from spadework.sessions.people.kept_list import KeptList, kept_list
 from spadework.sessions.people.user import user_name
 from spadework.values import Value
 
@@ -31,14 +31,14 @@ class Share(Value):
 
 
 class Shares:
-    """The shares of a server's home."""
+    """The shares of a server's home, or of all servers of a database."""
 
-    def __init__(self, home: Path) -> None:
-        self._file = ListFile(home / FILE, TypeAdapter(list[Share]))
+    def __init__(self, home: Path, database_url: SecretStr | None = None) -> None:
+        self.list: KeptList[Share] = kept_list(home / FILE, TypeAdapter(list[Share]), database_url)
 
     def names(self, session_id: str, owner: str) -> tuple[str, ...]:
         """With whom an owner's session is shared."""
-        found = (one.names for one in self._file.current() if _is(one, session_id, owner))
+        found = (one.names for one in self.list.current() if _is(one, session_id, owner))
         return next(found, ())
 
     def share(self, session_id: str, owner: str, names: Iterable[str]) -> None:
@@ -48,19 +48,19 @@ class Shares:
         wanted = dict.fromkeys(user_name(name) for name in names)
         if not wanted and not self.names(session_id, owner):
             return
-        with self._file.changing() as shares:
+        with self.list.changing() as shares:
             shares[:] = [one for one in shares if not _is(one, session_id, owner)]
             if wanted:
                 shares.append(Share(session_id=session_id, owner=owner, names=tuple(wanted)))
 
     def owner(self, session_id: str, user: str) -> str | None:
         """Whose session it is, where it is another's that a user may look at; else None."""
-        found = (one for one in self._file.current() if one.session_id == session_id)
+        found = (one for one in self.list.current() if one.session_id == session_id)
         return next((one.owner for one in found if one.reaches(user)), None)
 
     def reaching(self, user: str) -> list[Share]:
         """What others have shared with a user, the newest first."""
-        return [one for one in reversed(self._file.current()) if one.reaches(user)]
+        return [one for one in reversed(self.list.current()) if one.reaches(user)]
 
 
 def _is(share: Share, session_id: str, owner: str) -> bool:

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import TypeAdapter
+from pydantic import SecretStr, TypeAdapter
 
 from spadework.errors import SettingsError
-from spadework.sessions.people.list_file import ListFile
+from spadework.sessions.people.kept_list import KeptList, kept_list
 from spadework.sessions.people.user import SCOPES, Scope, User, user_name
 from spadework.values import Value
 
@@ -32,21 +32,21 @@ class Token(Value):
 
 
 class Tokens:
-    """The tokens of a home. Where the file is, there are users, also when no token is left in it:
-    to revoke the last one must not open the door.
+    """The tokens of a home, or of all servers of a database. Where the list was begun there are
+    users, also when no token is left in it: to revoke the last one must not open the door.
     """
 
-    def __init__(self, home: Path) -> None:
-        self._file = ListFile(home / FILE, TypeAdapter(list[Token]))
+    def __init__(self, home: Path, database_url: SecretStr | None = None) -> None:
+        self.list: KeptList[Token] = kept_list(home / FILE, TypeAdapter(list[Token]), database_url)
 
     @property
     def kept(self) -> bool:
         """Whether there are users."""
-        return self._file.path.exists()
+        return self.list.begun
 
     def listed(self) -> list[Token]:
         """All tokens, oldest first. Raises SettingsError where the file is broken."""
-        return self._file.read()
+        return self.list.read()
 
     def add(self, name: str, scopes: Iterable[str] = USUAL) -> str:
         """A new token of a user, which is told only now. Raises SettingsError for a name or a
@@ -58,7 +58,7 @@ class Tokens:
         given: tuple[Scope, ...] = tuple(scope for scope in SCOPES if scope in asked)
         token, now = f"spw_{secrets.token_urlsafe(32)}", datetime.now(UTC)
         id_ = secrets.token_hex(4)
-        with self._file.changing() as tokens:
+        with self.list.changing() as tokens:
             made = Token(id=id_, user=user, scopes=given, made_at=now, sha256=_hash(token))
             tokens.append(made)
         return token
@@ -67,7 +67,7 @@ class Tokens:
         """Take a token back by its id, or all of a user; those taken. Raises SettingsError where
         there is none.
         """
-        with self._file.changing() as tokens:
+        with self.list.changing() as tokens:
             gone = [one for one in tokens if named.strip().lower() in (one.id, one.user)]
             if not gone:
                 raise SettingsError(
@@ -80,7 +80,7 @@ class Tokens:
     def user_of(self, token: str) -> User | None:
         """Whose token this is; None for any other. All are compared, each in constant time."""
         given = _hash(token)
-        found = [one for one in self._file.current() if hmac.compare_digest(one.sha256, given)]
+        found = [one for one in self.list.current() if hmac.compare_digest(one.sha256, given)]
         return User(found[0].user, frozenset(found[0].scopes)) if found else None
 
 

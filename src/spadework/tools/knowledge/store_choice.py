@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from pydantic import SecretStr
+
 from spadework.errors import SettingsError
 from spadework.settings import Settings
 from spadework.tools.dense.embedder import embedder
@@ -29,6 +31,8 @@ def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
 
     Raises SettingsError for a server that cannot be meant, or without its client.
     """
+    if settings.database_url is not None and not settings.qdrant_url:
+        return _in_database(settings, settings.database_url)
     if not settings.qdrant_url:
         return EmbeddedKnowledge(
             settings.home / "knowledge", settings.knowledge_mb * 1_000_000, meaning=meaning
@@ -48,3 +52,14 @@ def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
         where_of(settings.qdrant_url),
     )
     return QdrantKnowledge(client, settings.qdrant_collection, where, embedder(settings))
+
+
+def _in_database(settings: Settings, url: SecretStr) -> Knowledge:
+    if find_spec("psycopg_pool") is None:
+        raise SettingsError(
+            "SPADEWORK_DATABASE_URL needs the packages of an extra.",
+            hint='Install it: pip install "spadework[postgres]".',
+        )
+    from spadework.tools.knowledge.postgres_store import PostgresKnowledge
+
+    return PostgresKnowledge(url, settings.owner, settings.knowledge_mb * 1_000_000)

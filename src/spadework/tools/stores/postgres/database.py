@@ -16,13 +16,19 @@ from functools import partial
 from typing import Any, TypeVar
 
 from psycopg import AsyncConnection, Error, InterfaceError, OperationalError
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.errors import QueryCanceled
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from pydantic import SecretStr
 
-from spadework.errors import SettingsError
-from spadework.tools.stores.database_faults import DatabaseDown, why
+from spadework.tools.stores.database_faults import DatabaseDown
+from spadework.tools.stores.postgres.address import (
+    CONNECT_SECONDS,
+    SCHEMA,
+    STATEMENT_SECONDS,
+    conninfo_of,
+    unusable,
+    where_is,
+)
 from spadework.tools.stores.postgres.asking_soon import AskingSoon
 from spadework.tools.stores.postgres.listening import Listening
 from spadework.tools.stores.postgres.migrating import migrate
@@ -30,24 +36,22 @@ from spadework.tools.stores.postgres.rooms import PostgresRooms
 
 T = TypeVar("T")
 
-#: Seconds for a connection, for one statement, and in all for a server that is away.
-CONNECT_SECONDS, STATEMENT_SECONDS, AWAY_SECONDS = 5.0, 20.0, 30.0
+#: Seconds in all for a server that is away.
+AWAY_SECONDS = 30.0
 #: Seconds between two tries; and after which the pool waits for who asks before it tries again,
 #: since its own tries become ever rarer.
 AGAIN_SECONDS, RECONNECT_SECONDS = 0.25, 3.0
 #: Connections of a process at most, beside the one that listens.
 MOST_CONNECTIONS = 6
-#: The schema in which all tables are.
-SCHEMA = "spadework"
 
 
 class Database:
     """The database at an address. Use `opened`, which shares one among all who want the same."""
 
     def __init__(self, url: str) -> None:
-        self.conninfo = _conninfo(url)
+        self.conninfo = conninfo_of(url)
         #: The address without the password, as it may be shown.
-        self.where = _where(url)
+        self.where = where_is(url)
         self.pool = AsyncConnectionPool(
             self.conninfo,
             min_size=1,
@@ -106,10 +110,7 @@ class Database:
             await self.pool.open(wait=True, timeout=CONNECT_SECONDS)
         except (Error, PoolTimeout, TimeoutError) as error:
             await self.pool.close()
-            raise SettingsError(
-                f"The database {self.where} cannot be used: {why(error)}.",
-                hint="SPADEWORK_DATABASE_URL names it; unset, everything stays on this machine.",
-            ) from None
+            raise unusable(self.where, error) from None
         self.listening.start()
         self.rooms.start()
 
@@ -146,31 +147,3 @@ async def opened(url: SecretStr) -> AsyncIterator[Database]:
             _open.pop((loop, said), None)
             _opening.pop(loop, None)
             await database.close()
-
-
-def _conninfo(url: str) -> str:
-    """What libpq is told. Raises SettingsError."""
-    try:
-        given = conninfo_to_dict(url)
-    except Error:
-        given = {}
-    if not url.startswith(("postgresql://", "postgres://")) or not given:
-        raise SettingsError(
-            "SPADEWORK_DATABASE_URL must be an address such as"
-            " postgresql://user:password@host/name."
-        )
-    milliseconds = int(STATEMENT_SECONDS * 1000)
-    ours: dict[str, Any] = {
-        "connect_timeout": int(CONNECT_SECONDS),
-        "tcp_user_timeout": milliseconds,
-        "application_name": "spadework",
-        "options": f"-c search_path={SCHEMA} -c statement_timeout={milliseconds}",
-    }
-    return make_conninfo(**{**given, **ours})
-
-
-def _where(url: str) -> str:
-    given = conninfo_to_dict(url)
-    host = given.get("host") or given.get("hostaddr") or "on this machine"
-    port = f":{given['port']}" if given.get("port") else ""
-    return f"{given.get('dbname', '')!s} at {host}{port}"

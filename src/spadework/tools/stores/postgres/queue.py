@@ -13,6 +13,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from procrastinate import App, PsycopgConnector
@@ -30,8 +31,10 @@ QUEUE, TASK = "sessions", "spadework.research"
 BEAT_SECONDS, LEASE_SECONDS = 3.0, 30.0
 #: How often each worker looks for sessions that nobody runs; and for new jobs, if it was not told.
 SWEEP_SECONDS, LOOK_SECONDS = 3.0, 5.0
-#: How long a worker that is told to stop waits for its sessions: they go on elsewhere.
-STOP_SECONDS = 1.0
+#: How long a worker that ends waits for its sessions to notice that.
+STOP_SECONDS = 5.0
+#: How often a worker that drains looks whether it is done.
+DRAIN_LOOK_SECONDS = 0.2
 #: Held by who looks for sessions that nobody runs.
 SWEEP_LOCK = 0x5AFE
 #: Those that are held back, since their user has as many runs as may be, get no job.
@@ -61,6 +64,22 @@ _UNHEARD = (
 _log = logging.getLogger(__name__)
 
 Run = Callable[[str], Awaitable[None]]
+#: A worker that drains is not heard by its queue any more, so it tells by itself that it lives.
+_BEAT = (
+    "UPDATE procrastinate_workers SET last_heartbeat = now() WHERE id IN (SELECT worker_id"
+    " FROM procrastinate_jobs WHERE status = 'doing' AND lock = ANY(%s))"
+)
+
+
+@dataclass
+class Leaving:
+    """How a worker ends: once it is `told` it takes nothing new, and what it runs may go on for so
+    many seconds; it is not waited for those that are `idle`.
+    """
+
+    seconds: float = 0.0
+    idle: Callable[[], int] = lambda: 0
+    told: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Queue:
@@ -80,12 +99,15 @@ class Queue:
         )
 
         self._ended = asyncio.Event()
+        self._running: dict[str, asyncio.Task[None]] = {}
 
         async def research(session_id: str) -> None:
             assert run is not None
+            self._running[session_id] = running = asyncio.ensure_future(run(session_id))
             try:
-                await run(session_id)
+                await running
             finally:
+                self._running.pop(session_id, None)
                 self._ended.set()
 
         self._task = self._app.task(name=TASK, queue=QUEUE)(research)
@@ -110,25 +132,59 @@ class Queue:
 
         await self._database.again(defer)
 
-    async def work(self, name: str, most: int) -> None:
-        """Run sessions, at most so many at once, until this is cancelled. A database that is away
-        is waited for.
+    async def work(self, name: str, most: int, leaving: Leaving | None = None) -> None:
+        """Run sessions, at most so many at once, until this is cancelled, or as `leaving` says.
+        What is not done then goes on elsewhere. A database that is away is waited for.
         """
+        leaving = leaving or Leaving()
         asyncio.get_running_loop().set_exception_handler(_tell_unheard)
         # What the database keeps it from doing it does again; it says so in tracebacks.
         logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
         sweeping = asyncio.create_task(self._sweep_on())
         try:
             async with self._app.open_async():
-                while True:
-                    await self._work_on(name, most)
-                    _log.warning("The queue is waited for")
-                    await asyncio.sleep(SWEEP_SECONDS)
+                working = asyncio.create_task(self._keep_working(name, most, leaving))
+                told = asyncio.create_task(leaving.told.wait())
+                try:
+                    await asyncio.wait((working, told), return_when=asyncio.FIRST_COMPLETED)
+                    if working.done():  # with a fault
+                        working.result()
+                    working.cancel()  # takes nothing new from now on
+                    await self._drain(working, leaving)
+                finally:
+                    told.cancel()
+                    await self._stop(working)
         finally:
             sweeping.cancel()
             await asyncio.gather(sweeping, return_exceptions=True)
 
-    async def _work_on(self, name: str, most: int) -> None:
+    async def _drain(self, working: asyncio.Task[None], leaving: Leaving) -> None:
+        """Let what runs go on for a while."""
+        until, beat = time.monotonic() + leaving.seconds, 0.0
+        while time.monotonic() < until and len(self._running) > leaving.idle():
+            if time.monotonic() > beat:
+                beat = time.monotonic() + BEAT_SECONDS
+                with suppress(DatabaseDown):
+                    await self._database.ask(_BEAT, ([*self._running],))
+            await asyncio.wait((working,), timeout=DRAIN_LOOK_SECONDS)
+
+    async def _stop(self, working: asyncio.Task[None]) -> None:
+        """Stop what still runs where it is, and have its jobs closed, so that others need not wait
+        until this worker counts as dead: who is cancelled twice closes nothing.
+        """
+        if not working.cancelling():
+            working.cancel()
+        for running in self._running.values():
+            running.cancel()
+        await asyncio.wait((working,), timeout=STOP_SECONDS)
+
+    async def _keep_working(self, name: str, most: int, leaving: Leaving) -> None:
+        while True:
+            await self._work_on(name, most, leaving)
+            _log.warning("The queue is waited for")
+            await asyncio.sleep(SWEEP_SECONDS)
+
+    async def _work_on(self, name: str, most: int, leaving: Leaving) -> None:
         """Work as long as the database is there."""
         with suppress(ConnectorException, OperationalError):
             await self._app.run_worker_async(
@@ -136,7 +192,7 @@ class Queue:
                 name=name,
                 concurrency=most,
                 fetch_job_polling_interval=LOOK_SECONDS,
-                shutdown_graceful_timeout=STOP_SECONDS,
+                shutdown_graceful_timeout=leaving.seconds + STOP_SECONDS,
                 delete_jobs="always",
                 install_signal_handlers=False,
                 update_heartbeat_interval=BEAT_SECONDS,

@@ -57,6 +57,10 @@ _NEWS = (
     " LEFT JOIN events ON events.session = sessions.id AND events.number > %s"
     " WHERE sessions.id = %s ORDER BY events.number"
 )
+_DELETE = (
+    "WITH gone AS (DELETE FROM sessions WHERE id = %s RETURNING id)"
+    " INSERT INTO deleted (id) SELECT id FROM gone ON CONFLICT DO NOTHING"
+)
 _PLACE = (
     "SELECT workers.live, coalesce(place, 0), coalesce(waiting, 0),"
     " CASE WHEN held_back THEN most_runs ELSE 0 END"
@@ -133,10 +137,15 @@ class SharedSessions:
         asked = "SELECT id, owner, state, run, brief, metadata FROM sessions WHERE id = %s"
         return next((Kept(*row) for row in await self.database.ask(asked, (session_id,))), None)
 
-    async def of_owner(self, owner: str, most: int) -> list[str]:
-        """The ids of the newest sessions of an owner."""
-        asked = "SELECT id FROM sessions WHERE owner = %s ORDER BY id DESC LIMIT %s"
-        return [one for (one,) in await self.database.ask(asked, (owner, most))]
+    async def of_owner(self, owner: str, most: int | None) -> dict[str, str]:
+        """The states of the newest sessions of an owner, by their ids."""
+        asked = "SELECT id, state FROM sessions WHERE owner = %s ORDER BY id DESC LIMIT %s"
+        return dict(await self.database.ask(asked, (owner, most)))
+
+    async def deleted(self, ids: Sequence[str]) -> list[str]:
+        """Which of these were deleted."""
+        asked = "SELECT id FROM deleted WHERE id = ANY(%s)"
+        return [one for (one,) in await self.database.ask(asked, (list(ids),))]
 
     async def take(self, session_id: str, worker: str) -> SessionClaim | None:
         """Take a session to run it, from whoever had it; None where it is not to be run, or not
@@ -212,4 +221,4 @@ class SharedSessions:
         """Delete a session with all that is kept of it."""
         for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):
             await self.database.ask(f"DELETE FROM {table} WHERE thread_id = %s", (session_id,))
-        await self.database.ask("DELETE FROM sessions WHERE id = %s", (session_id,))
+        await self.database.ask(_DELETE, (session_id,))

@@ -1,0 +1,27 @@
+"""The socket that a server listens on."""
+
+from __future__ import annotations
+
+import errno
+import socket
+
+from spadework.errors import SettingsError
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens. Raises SettingsError for an address that cannot be listened on."""
+    if not 0 <= port < 65_536:
+        raise SettingsError(f"port cannot be {port}: it must be 0 to 65535.")
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        made = socket.create_server((host, port), family=family)
+        # Only for a socket that says it is TCP does asyncio turn off the waiting for small pieces:
+        # 40 ms for each answer on a connection that is kept.
+        return socket.socket(family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        why = f"port {port} is in use" if taken else (error.strerror or str(error))
+        raise SettingsError(
+            f"spadework cannot listen on {host}: {why}.",
+            hint="Choose another with --port or --host.",
+        ) from None

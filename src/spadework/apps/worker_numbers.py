@@ -1,0 +1,67 @@
+"""What a worker tells those who watch over it, on a port of its own: that it lives, whether it
+takes sessions, and its numbers; behind the same gate as a server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+
+from spadework.apps.saying import say
+from spadework.apps.web.listening import listening
+from spadework.apps.web.operating import operating_routes
+from spadework.apps.web.page_context import Server
+from spadework.apps.web.request_limits import PatientProtocol
+from spadework.apps.web.security import Access, Gate
+from spadework.sessions.health.readiness import Readiness
+from spadework.settings import Settings
+
+
+class _Aside(uvicorn.Server):
+    """A server beside what the process is for."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Signals are the worker's."""
+        yield
+
+
+@asynccontextmanager
+async def telling(
+    settings: Settings, host: str, port: int | None, leaves: Callable[[], bool]
+) -> AsyncIterator[None]:
+    """Answer on this port meanwhile; on none where it is None. `leaves` says whether the worker
+    takes nothing new any more. Raises SettingsError for an address that cannot be listened on.
+    """
+    if port is None:
+        yield
+        return
+    access = Access.of(settings, host)
+    app = Starlette(routes=operating_routes(), middleware=[Middleware(Gate, access=access)])
+    app.state.server = server = Server(settings, access)
+    server.readiness = Readiness(settings, leaves)
+    sock = listening(host, port)
+    say(f"its numbers are at http://{host}:{sock.getsockname()[1]}/metrics", err=True)
+    config = uvicorn.Config(
+        app,
+        http=PatientProtocol,
+        log_config=None,
+        access_log=False,
+        ws="none",
+        lifespan="off",
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=1,
+    )
+    aside = _Aside(config)
+    serving = asyncio.create_task(aside.serve([sock]))
+    try:
+        yield
+    finally:
+        aside.should_exit = True
+        await asyncio.gather(serving, return_exceptions=True)

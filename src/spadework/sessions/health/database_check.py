@@ -1,0 +1,91 @@
+"""What a run needs of the database that several machines share: that it answers, is new enough, has
+tables of this spadework and connections that are free, and that somebody works.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from spadework.errors import SpadeworkError
+from spadework.sessions.health.check import Check, State
+from spadework.sessions.machines.shared import check_installed, shared_sessions
+from spadework.settings import Settings
+
+if TYPE_CHECKING:
+    from spadework.tools.stores.postgres.inspecting import Looked
+
+#: PostgreSQL 13, as its versions are numbered; and how many connections a worker holds at most.
+OLDEST, OF_A_WORKER = 130_000, 14
+AWAY = "The database does not answer."
+_ADDRESS = "Check SPADEWORK_DATABASE_URL, and that PostgreSQL runs there."
+
+
+async def database(settings: Settings) -> list[Check]:
+    """What can be seen of it, a sentence each; nothing where none is named."""
+    if settings.database_url is None:
+        return []
+    try:
+        check_installed()
+        from spadework.tools.stores.postgres.inspecting import look_at
+
+        async with asyncio.timeout(settings.health_seconds):
+            looked = await look_at(settings.database_url.get_secret_value())
+    except TimeoutError:
+        within = f"{settings.health_seconds:g} s"
+        said = f"The database did not answer within {within}."
+        return [Check(state="slow", text=said, hint=_ADDRESS)]
+    except SpadeworkError as error:
+        return [Check(state="broken", text=str(error), hint=_ADDRESS)]
+    return [part(looked) for part in (_server, _tables, _connections, _workers)]
+
+
+async def database_fault(settings: Settings) -> str:
+    """Why nothing can be kept in the database now, in a sentence that names no place; "" where it
+    can, or none is named.
+    """
+    if settings.database_url is None:
+        return ""
+    try:
+        async with asyncio.timeout(settings.health_seconds), shared_sessions(settings) as shared:
+            await shared.database.ask("SELECT 1")
+    except (TimeoutError, SpadeworkError):
+        return AWAY
+    return ""
+
+
+def _server(looked: Looked) -> Check:
+    said = f"PostgreSQL {looked.version.partition(' ')[0]}, {looked.where}, answers"
+    if looked.number >= OLDEST:
+        return Check(state="works", text=f"{said} in {1000 * looked.seconds:.0f} ms")
+    needed = f"PostgreSQL {OLDEST // 10_000} or newer is needed."
+    return Check(state="broken", text=f"{said}, and is too old.", hint=needed)
+
+
+def _tables(looked: Looked) -> Check:
+    from spadework.tools.stores.postgres.migrating import HEAD
+
+    if looked.tables == HEAD:
+        return Check(state="works", text=f"its tables are up to date (version {HEAD})")
+    if looked.tables > HEAD:
+        said = f"Its tables are of a newer spadework (version {looked.tables}; this knows {HEAD})."
+        return Check(state="broken", text=said, hint="Update spadework on this machine.")
+    had = f"are of version {looked.tables}" if looked.tables else "are not made yet"
+    return Check(state="hint", text=f"its tables {had}: the next run brings them to version {HEAD}")
+
+
+def _connections(looked: Looked) -> Check:
+    state: State = "works" if looked.free >= OF_A_WORKER else "hint"
+    said = f"{looked.free} of its {looked.most} connections are free"
+    more = "" if state == "works" else f"; a worker holds up to {OF_A_WORKER} (max_connections)"
+    return Check(state=state, text=said + more)
+
+
+def _workers(looked: Looked) -> Check:
+    sessions = f"{looked.waiting} sessions wait, {looked.running} run"
+    if not looked.workers:
+        return Check(
+            state="hint", text=f"no worker lives, {sessions}", hint="`spadework worker` starts one."
+        )
+    live = "1 worker lives" if looked.workers == 1 else f"{looked.workers} workers live"
+    return Check(state="works", text=f"{live}, {sessions}")

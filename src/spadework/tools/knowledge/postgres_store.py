@@ -1,0 +1,239 @@
+"""The knowledge store in the database of several machines: pages with their texts, and their
+passages for its full text search. Each owner has pages of their own, and finds no others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from datetime import datetime
+from functools import partial
+from typing import Any, TypeVar
+
+import zstandard
+from pydantic import SecretStr
+
+from spadework.errors import KnowledgeError, SettingsError
+from spadework.tools.knowledge.entry import Entry, Recalled, Which
+from spadework.tools.knowledge.lexemes import (
+    WEIGHTS,
+    Passage,
+    lexemes_of,
+    mark,
+    passages_of,
+    words_of,
+)
+from spadework.tools.knowledge.page_ranking import answer
+from spadework.tools.library.query import Asked, parse_question
+from spadework.tools.library.ranking import Match
+from spadework.tools.stores.database_faults import DatabaseDown
+from spadework.tools.stores.postgres.address import where_is
+from spadework.tools.stores.postgres.database import Database, opened
+from spadework.tools.web.urls import canonical_url, host_of
+from spadework.values import Page
+
+T = TypeVar("T")
+
+#: Seconds for an answer: a run waits no longer for what is known.
+WHOLE_SECONDS = 10.0
+#: Passages that a question proposes; and among how many others words are counted (see
+#: `passage_index`), beyond which nobody counts on.
+PROPOSED, OTHERS = 60, 10_000
+
+_FIELDS = "record, packed, own"
+_PUT = (
+    "INSERT INTO known_pages AS kept"
+    " (owner, url, host, record, packed, own, bytes, passages, fetched_at)"
+    " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (owner, url) DO UPDATE SET"
+    " record = excluded.record, packed = excluded.packed, own = excluded.own,"
+    " bytes = excluded.bytes, passages = excluded.passages, fetched_at = excluded.fetched_at,"
+    " used_at = now() WHERE kept.fetched_at < excluded.fetched_at RETURNING id"
+)
+_PUT_PASSAGES = (
+    "INSERT INTO known_passages SELECT %s, %s, begins, ends, words::tsvector"
+    " FROM unnest(%s::integer[], %s::integer[], %s::text[]) AS made (begins, ends, words)"
+)
+_MAKE_ROOM = (
+    "DELETE FROM known_pages WHERE id IN (SELECT id FROM (SELECT id,"
+    " sum(bytes) OVER (ORDER BY used_at DESC, id DESC) AS total FROM known_pages"
+    " WHERE owner = %s) AS used WHERE total > %s)"
+)
+_USE = (
+    f"UPDATE known_pages SET used_at = now() WHERE owner = %s AND url = %s AND fetched_at >= %s"
+    f" RETURNING {_FIELDS}"
+)
+_COUNTS = (
+    "SELECT (SELECT coalesce(sum(passages), 0) FROM known_pages WHERE owner = %s),"
+    " (SELECT count(*) FROM (SELECT FROM known_passages WHERE owner = %s"
+    " AND words @@ (%s::tsquery && word::tsquery) LIMIT %s) AS counted)"
+    " FROM unnest(%s::text[]) WITH ORDINALITY AS asked (word, n) ORDER BY n"
+)
+_FIND = (
+    "SELECT found.page, found.begins, found.ends, (SELECT sum(weight *"
+    " ts_rank(%s::real[], found.words, word::tsquery))"
+    " FROM unnest(%s::text[], %s::double precision[]) AS asked (word, weight)) AS score"
+    " FROM known_passages AS found JOIN known_pages ON known_pages.id = found.page"
+    " WHERE found.owner = %s AND found.words @@ (%s::tsquery && %s::tsquery)"
+    " AND known_pages.owner = %s AND fetched_at >= %s ORDER BY score DESC, page, begins LIMIT %s"
+)
+_ENTRIES = f"SELECT id, {_FIELDS} FROM known_pages WHERE owner = %s AND id = ANY(%s)"
+
+
+class PostgresKnowledge:
+    """The pages of an owner in the database at `url`, at most `most_bytes` of them (packed)."""
+
+    def __init__(self, url: SecretStr, owner: str, most_bytes: int) -> None:
+        self._url, self._owner, self._most = url, owner, most_bytes
+        self._held = AsyncExitStack()
+        self._database: Database | None = None
+        self._opening = asyncio.Lock()
+
+    @property
+    def describes(self) -> str:
+        """Where it is."""
+        return f"the knowledge store of the database {where_is(self._url.get_secret_value())}"
+
+    async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
+        """See `Knowledge.search`."""
+        question = await asyncio.to_thread(parse_question, text)
+        words = words_of(question)
+        if not words or limit < 1:
+            return []
+        rare = await self._rarities(words)
+        own, least = self._owner, since.timestamp()
+        weights = [rare[word] for word in words]
+        asked = (WEIGHTS, words, weights, own, mark(own), " | ".join(words), own, least, PROPOSED)
+        matches = [Match(*row) for row in await self._ask(_FIND, *asked)]
+        numbers = sorted({match.number for match in matches})
+        rows = await self._ask(_ENTRIES, own, numbers)
+        known = {number: _entry(*row) for number, *row in rows}
+        return await asyncio.to_thread(
+            answer, matches, known, question, _term_weights(question, rare), limit
+        )
+
+    async def known(self, url: str, *, since: datetime | None = None) -> Entry | None:
+        """See `Knowledge.known`."""
+        least = since.timestamp() if since else 0.0
+        rows = await self._ask(_USE, self._owner, canonical_url(url), least)
+        return _entry(*rows[0]) if rows else None
+
+    async def add(self, entries: Sequence[Entry]) -> int:
+        """See `Knowledge.add`."""
+        done = 0
+        for entry in entries:
+            made = await asyncio.to_thread(passages_of, entry, self._owner)
+            done += await self._done(partial(self._put, entry, made))
+        if done:
+            await self._ask(_MAKE_ROOM, self._owner, self._most)
+        return done
+
+    async def forget(self, which: Which) -> int:
+        """See `Knowledge.forget`."""
+        condition, values = _condition(which)
+        asked = f"DELETE FROM known_pages WHERE owner = %s AND {condition} RETURNING id"
+        return len(await self._ask(asked, self._owner, *values))
+
+    async def pages(self, which: Which) -> AsyncIterator[Page]:
+        """See `Knowledge.pages`."""
+        condition, values = _condition(which)
+        asked = (
+            f"SELECT record FROM known_pages WHERE owner = %s AND {condition}"
+            " ORDER BY fetched_at DESC, id DESC"
+        )
+        for (record,) in await self._ask(asked, self._owner, *values):
+            yield Page.model_validate_json(record)
+
+    async def count(self) -> int:
+        """See `Knowledge.count`."""
+        [(count,)] = await self._ask(
+            "SELECT count(*) FROM known_pages WHERE owner = %s", self._owner
+        )
+        return int(count)
+
+    async def close(self) -> None:
+        """Give back the connections."""
+        self._database = None
+        await self._held.aclose()
+
+    async def _rarities(self, words: Sequence[str]) -> dict[str, float]:
+        """How rare each word is among the owner's passages, and others."""
+        own = self._owner
+        rows = await self._ask(_COUNTS, own, own, mark(own), OTHERS, list(words))
+        return {
+            word: math.log(1 + (of + OTHERS - count + 0.5) / (count + 0.5))
+            for word, (of, count) in zip(words, rows, strict=True)
+        }
+
+    async def _put(self, entry: Entry, made: Sequence[Passage], database: Database) -> int:
+        """Keep a page with its passages, in one step; 0 where it is known as new."""
+        record = entry.page.model_dump_json()
+        packed = zstandard.compress(entry.text.encode(errors="replace"), 3)
+        size, fetched = len(packed) + len(record.encode()), entry.page.fetched_at.timestamp()
+        if size > self._most:
+            return 0
+        own, host = self._owner, host_of(entry.page.url)
+        row = (own, entry.key, host, record, packed, entry.own, size, len(made), fetched)
+        async with database.pool.connection() as connection, connection.transaction():
+            kept = await (await connection.execute(_PUT, row)).fetchone()
+            if kept is None:
+                return 0
+            await connection.execute("DELETE FROM known_passages WHERE page = %s", kept)
+            columns = [list(column) for column in zip(*made, strict=True)] or [[], [], []]
+            await connection.execute(_PUT_PASSAGES, (*kept, own, *columns))
+            return 1
+
+    async def _ask(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        return await self._done(lambda database: database.ask(statement, values))
+
+    async def _done(self, work: Callable[[Database], Awaitable[T]]) -> T:
+        """What the work with the database gives. Raises KnowledgeError."""
+        with self._in_one_sentence():
+            async with asyncio.timeout(WHOLE_SECONDS):
+                database = await self._opened()
+                return await database.again(partial(work, database))
+
+    async def _opened(self) -> Database:
+        async with self._opening:
+            if self._database is None:
+                self._database = await self._held.enter_async_context(opened(self._url))
+        return self._database
+
+    @contextmanager
+    def _in_one_sentence(self) -> Iterator[None]:
+        try:
+            yield
+        except (DatabaseDown, SettingsError, TimeoutError) as error:
+            said = error.strerror if isinstance(error, DatabaseDown) else str(error).rstrip(".")
+            raise KnowledgeError(
+                f"What is known cannot be asked: {said or 'the database is too slow'}.",
+                hint="--no-knowledge does without.",
+            ) from None
+
+
+def _entry(record: str, packed: bytes, own: bool) -> Entry:
+    return Entry(Page.model_validate_json(record), zstandard.decompress(packed).decode(), own)
+
+
+def _term_weights(question: Asked, rare: dict[str, float]) -> dict[str, float]:
+    """How rare each term is: as its rarest word."""
+    return {
+        term.text: max((rare[word] for word in lexemes_of(term)), default=0.0)
+        for term in question.terms
+    }
+
+
+def _condition(which: Which) -> tuple[str, list[object]]:
+    """The rows that are meant, as SQL with its values."""
+    parts, values = [], list[object]()
+    for url in which.urls:
+        parts.append("url = %s")
+        values.append(url)
+    for host in which.hosts:
+        parts.append("host = %s OR right(host, length(%s)) = %s")
+        values += [host, f".{host}", f".{host}"]
+    condition = f"({' OR '.join(parts)})" if which.named else "TRUE"
+    if which.before is not None:
+        condition, values = f"{condition} AND fetched_at < %s", [*values, which.before.timestamp()]
+    return condition, values

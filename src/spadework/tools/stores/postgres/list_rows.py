@@ -1,0 +1,72 @@
+"""Short lists that all servers know, each one row of a table: read by every request and changed by
+few. Who changes one waits for that, so it is done by a connection of its own; who reads asks only
+for what has changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from psycopg import Connection, Error
+from psycopg.rows import TupleRow
+
+from spadework.tools.stores.postgres.address import SCHEMA, conninfo_of, unusable, where_is
+from spadework.tools.stores.postgres.database import Database
+from spadework.tools.stores.postgres.migrating import migrate
+
+#: What has another version than the one that is known.
+_NEWS = (
+    "SELECT name, version, rows FROM lists"
+    " WHERE version IS DISTINCT FROM (%s::jsonb ->> name)::bigint"
+)
+_BEGIN = "INSERT INTO lists VALUES (%s, 0, '[]') ON CONFLICT DO NOTHING"
+_HOLD = "SELECT rows FROM lists WHERE name = %s FOR UPDATE"
+_KEEP = "UPDATE lists SET version = version + 1, rows = %s WHERE name = %s"
+
+
+class Changing:
+    """The rows of a list, as JSON, while nobody else can change it."""
+
+    def __init__(self, rows: str) -> None:
+        self.rows = rows
+
+
+async def list_news(database: Database, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
+    """Version and rows of the lists that have changed, by name; `known` are the versions that are
+    known. Raises DatabaseDown.
+    """
+    rows = await database.ask(_NEWS, (json.dumps(known),))
+    return {name: (version, held) for name, version, held in rows}
+
+
+def read_list(url: str, name: str) -> tuple[int, str]:
+    """Version and rows of a list; 0 for one that nobody has ever changed. Raises SettingsError."""
+    with _connected(url) as connection:
+        asked = "SELECT version, rows FROM lists WHERE name = %s"
+        version, rows = connection.execute(asked, (name,)).fetchone() or (0, "[]")
+        return int(version), str(rows)
+
+
+@contextmanager
+def changed_list(url: str, name: str) -> Iterator[Changing]:
+    """The rows of a list, which are kept as they are at the end. Raises SettingsError."""
+    with _connected(url) as connection:
+        connection.execute(_BEGIN, (name,))
+        with connection.transaction():
+            [rows] = connection.execute(_HOLD, (name,)).fetchone() or ("[]",)
+            yield (held := Changing(str(rows)))
+            connection.execute(_KEEP, (held.rows, name))
+
+
+@contextmanager
+def _connected(url: str) -> Iterator[Connection[TupleRow]]:
+    """A connection to tables that are up to date."""
+    conninfo = conninfo_of(url)
+    try:
+        migrate(conninfo, SCHEMA)
+        with Connection.connect(conninfo, autocommit=True) as connection:
+            yield connection
+    except Error as error:
+        raise unusable(where_is(url), error) from None

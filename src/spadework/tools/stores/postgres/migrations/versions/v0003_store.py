@@ -1,0 +1,49 @@
+"""Short lists that all servers read: the tokens of users, and what is shared. Which sessions were
+deleted, so that no machine shows its copy; and which gave an answer that a chat client may send
+back. And the pages that runs have read, of each user apart, with the words of their passages.
+"""
+
+from __future__ import annotations
+
+from alembic import op
+
+revision = "0003"
+down_revision = "0002"
+
+#: `version` counts the changes of a list: who knows it reads no rows.
+_LISTS = "CREATE TABLE lists (name text PRIMARY KEY, version bigint NOT NULL, rows text NOT NULL)"
+_DELETED = "CREATE TABLE deleted (id text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
+_ANSWERS = (
+    "CREATE TABLE answers (owner text NOT NULL, hash text NOT NULL,"
+    " session text NOT NULL REFERENCES sessions ON DELETE CASCADE, PRIMARY KEY (owner, hash))"
+)
+#: What is packed is packed already. The words of a passage bear its owner among them, so that the
+#: index finds the words of one owner at once.
+_KNOWLEDGE = """
+CREATE TABLE known_pages (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    owner text NOT NULL, url text NOT NULL, host text NOT NULL, record text NOT NULL,
+    packed bytea NOT NULL, own boolean NOT NULL, bytes bigint NOT NULL, passages integer NOT NULL,
+    fetched_at double precision NOT NULL, used_at timestamptz NOT NULL DEFAULT now(),
+    UNIQUE (owner, url)
+);
+ALTER TABLE known_pages ALTER packed SET STORAGE EXTERNAL;
+CREATE TABLE known_passages (
+    page bigint NOT NULL REFERENCES known_pages ON DELETE CASCADE,
+    owner text NOT NULL, begins integer NOT NULL, ends integer NOT NULL, words tsvector NOT NULL,
+    PRIMARY KEY (page, begins)
+);
+CREATE INDEX known_words ON known_passages USING gin (words)
+"""
+
+
+def upgrade() -> None:
+    """Make the tables."""
+    for statement in (_LISTS, _DELETED, _ANSWERS, *_KNOWLEDGE.split(";")):
+        op.execute(statement)
+
+
+def downgrade() -> None:
+    """Remove them with all that they hold."""
+    for name in ("known_passages", "known_pages", "lists", "deleted", "answers"):
+        op.execute(f"DROP TABLE {name}")

@@ -1,0 +1,75 @@
+"""What `doctor` and `/readyz` say of the database, a sentence each."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+
+import psycopg
+import pytest
+
+from spadework.sessions.health.check import Check
+from spadework.sessions.health.database_check import AWAY, database_fault
+from spadework.sessions.health.database_check import database as checked
+from spadework.sessions.machines.shared import shared_sessions
+from spadework.sessions.machines.working import work
+from spadework.settings import Settings
+from spadework.tools.stores.postgres.migrating import HEAD
+from tests.machines.test_shared_sessions import eventually
+
+pytestmark = pytest.mark.machines
+
+
+@pytest.fixture
+def address(database: str) -> str:
+    return database
+
+
+async def found(settings: Settings) -> list[tuple[str, str]]:
+    return [(check.state, check.text) for check in await checked(settings)]
+
+
+async def test_what_is_said_of_a_database_that_is_used(address: str) -> None:
+    settings = Settings.load()
+    server, tables, connections, workers = await found(settings)
+    assert server[0] == "works" and "PostgreSQL" in server[1] and "answers in" in server[1]
+    assert tables[0] == "hint" and "not made yet" in tables[1]
+    assert connections[0] == "works" and "connections are free" in connections[1]
+    assert workers == ("hint", "no worker lives, 0 sessions wait, 0 run")
+    with psycopg.connect(address) as connection:  # to look changes nothing
+        assert connection.execute("SELECT to_regnamespace('spadework')").fetchone() == (None,)
+    ready = asyncio.Event()
+    working = asyncio.create_task(work(settings, 1, lambda told: ready.set()))
+    await ready.wait()
+    assert await database_fault(settings) == ""
+    async with shared_sessions(settings) as shared:
+
+        async def registered() -> bool:
+            return (await shared.place("none"))[0] == 1
+
+        await eventually(registered)
+    tables, _, workers = (await found(settings))[1:]
+    assert tables == ("works", f"its tables are up to date (version {HEAD})")
+    assert workers == ("works", "1 worker lives, 0 sessions wait, 0 run")
+    working.cancel()
+    await asyncio.gather(working, return_exceptions=True)
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("UPDATE spadework.migrations SET version_num = '9999'")
+    newer = (await found(settings))[1]
+    assert newer[0] == "broken" and "newer spadework (version 9999" in newer[1]
+
+
+async def test_one_that_cannot_be_used_is_one_sentence_in_time() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, socket.socket() as refusing:
+        refusing.bind(("127.0.0.1", 0))
+        for one, state in ((refusing, "broken"), (silent, "slow")):
+            address = f"postgresql://me:secret@127.0.0.1:{one.getsockname()[1]}/name"
+            settings = Settings.load(database_url=address, health_seconds=1)
+            began = time.monotonic()
+            [check] = await checked(settings)
+            assert isinstance(check, Check) and check.state == state
+            assert "secret" not in check.said and "\n" not in check.said
+            assert await database_fault(settings) == AWAY
+            assert time.monotonic() - began < 8
+    assert await checked(Settings.load(database_url=None)) == []
