@@ -20,6 +20,8 @@ from spadework.values import Evidence, Plan, Recommendation, Topic
 #: From this probability on what is quoted answers a topic; below that it is only the nearest that
 #: was read (benchmarks/README.md).
 ANSWERED, NEAREST = 0.8, 0.25
+#: The most for a question that does not say which one it means.
+UNNAMED = 0.5
 
 
 def assess(
@@ -39,12 +41,13 @@ def assess(
     chosen = [*led_to, *opinion.chosen]
     leading = [each.shown.spot((each.start, each.end)) for each in led.ahead or led.via]
     vague = language(plan.language).points.search(topic.question)
-    covered = opinion.probability >= ANSWERED and not led.ahead and not vague
-    near = opinion.probability < NEAREST and not led.ahead
+    likely = min(opinion.probability, UNNAMED) if vague else opinion.probability
+    covered = likely >= ANSWERED and not led.ahead
+    near = likely < NEAREST and not led.ahead
     defines = "definition" in (topic.expects, read(topic.question).expects)
     return Judgement(
         covered,
-        round(opinion.probability, 3),
+        round(likely, 3),
         tuple(_each_once([*leading, *_quote_chosen(chosen, defines=defines)])),
         () if covered else tuple(_gaps(opinion, led.ahead, near=near)),
         () if covered else tuple(_next_queries(topic, opinion, led.ahead)),
