@@ -274,6 +274,9 @@ def fit(options: argparse.Namespace) -> None:
     examples = _examples(options)
     spread = standardised(examples)
     names = examples[0].names
+    if options.claim:
+        _fit_claim_alone(examples, options)
+        return
     if options.only:
         _fit_beside(examples, spread, options)
         return
@@ -285,6 +288,17 @@ def fit(options: argparse.Namespace) -> None:
     candidate = {names[n]: float(w) for n, w in zip(kept, final, strict=True)}
     answered = _fit_answered(examples, by, kept, options)
     _write(candidate, answered, _fit_kinds())
+
+
+def _fit_claim_alone(examples: list[Example], options: argparse.Namespace) -> None:
+    """Fit the claim anew on what the weights of candidates as they are choose."""
+    old, names = weighing.weights(), examples[0].names
+    for each in examples:
+        for view in each.views:
+            view.z = view.x
+    by = np.array([old.candidate.get(name, 0.0) for name in names])
+    answered = _fit_answered(examples, [by] * len(examples), list(range(len(names))), options)
+    _write(dict(old.candidate), answered, {kind: dict(cues) for kind, cues in old.kind.items()})
 
 
 def _fit_beside(examples: list[Example], spread: Array, options: argparse.Namespace) -> None:
@@ -527,6 +541,7 @@ def main() -> None:
     parser.add_argument("--ridge", type=float, default=20.0)
     parser.add_argument("--answered-ridge", type=float, default=10.0)
     parser.add_argument("--only", nargs="+", default=[], help="fit these signals beside the others")
+    parser.add_argument("--claim", action="store_true", help="fit the signals of the claim alone")
     parser.add_argument("--eliminate", action="store_true", help="leave out what brings nothing")
     options = parser.parse_args()
     sys.setrecursionlimit(10_000)

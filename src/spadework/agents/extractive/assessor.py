@@ -8,19 +8,20 @@ from spadework.agents.confirming import FACTS
 from spadework.agents.extractive.candidates import Candidate
 from spadework.agents.extractive.judge import Opinion, Scored, judge_passages
 from spadework.agents.extractive.question_parts import read, subject_of
-from spadework.agents.multi_hop import Hop, Trail, led_on, trail
+from spadework.agents.multi_hop import Hop, led_on, trail
 from spadework.agents.passage_view import Judgement, PassageView, Spot
 from spadework.agents.shortfalls import search
 from spadework.tools.ranking.selection import bare
 from spadework.tools.text.facts import stems
+from spadework.tools.text.language import language
 from spadework.tools.text.markdown_marks import plain
-from spadework.values import Evidence, Plan, Priority, Recommendation, Topic
+from spadework.values import Evidence, Plan, Recommendation, Topic
 
 #: From this probability on what is quoted answers a topic; below that it is only the nearest that
 #: was read (benchmarks/README.md).
 ANSWERED, NEAREST = 0.8, 0.25
-#: Words without a quote from which on a search for them is of more than low priority.
-LEAST_WORDS = 2
+#: The most for a question that does not say which one it means.
+UNNAMED = 0.5
 
 
 def assess(
@@ -34,27 +35,24 @@ def assess(
     here = {passage.page.content_hash for passage in shown}
     before = [plain(e.quote) for e in known if e.content_hash not in here]
     opinion = judge_passages(question, shown, before, short=topic.expects in FACTS)
-    chosen = [*_led_to(question, led, shown, before), *opinion.chosen]
+    # Of the pages that the question led to something is quoted, whatever the others hold.
+    there = [s for s in shown if bare(s.page.title) in led.further]
+    led_to = judge_passages(question, there, before, short=True).chosen if there else ()
+    chosen = [*led_to, *opinion.chosen]
     leading = [each.shown.spot((each.start, each.end)) for each in led.ahead or led.via]
-    covered = opinion.probability >= ANSWERED and not led.ahead
-    near = opinion.probability < NEAREST and not led.ahead
+    vague = language(plan.language).points.search(topic.question)
+    likely = min(opinion.probability, UNNAMED) if vague else opinion.probability
+    covered = likely >= ANSWERED and not led.ahead
+    near = likely < NEAREST and not led.ahead
     defines = "definition" in (topic.expects, read(topic.question).expects)
     return Judgement(
         covered,
-        round(opinion.probability, 3),
+        round(likely, 3),
         tuple(_each_once([*leading, *_quote_chosen(chosen, defines=defines)])),
         () if covered else tuple(_gaps(opinion, led.ahead, near=near)),
         () if covered else tuple(_next_queries(topic, opinion, led.ahead)),
         near=near,
     )
-
-
-def _led_to(
-    question: str, led: Trail, shown: Sequence[PassageView], before: Sequence[str]
-) -> tuple[Scored, ...]:
-    """What to quote of the pages that the question led to, whatever the others hold."""
-    there = [s for s in shown if bare(s.page.title) in led.further]
-    return judge_passages(question, there, before, short=True).chosen if there else ()
 
 
 def _gaps(opinion: Opinion, ahead: Sequence[Hop], *, near: bool) -> Iterator[str]:
@@ -115,13 +113,9 @@ def _each_once(spots: Sequence[Spot]) -> list[Spot]:
         met = [n for n, old in enumerate(kept) if one.overlaps(old)]
         if not met:
             kept.append(one)
-        elif len(met) == 1 and _holds(one, kept[met[0]]):
+        elif len(met) == 1 and one.start <= kept[met[0]].start and kept[met[0]].end <= one.end:
             kept[met[0]] = one
     return kept
-
-
-def _holds(one: Spot, other: Spot) -> bool:
-    return one.start <= other.start and other.end <= one.end
 
 
 def _next_queries(topic: Topic, opinion: Opinion, ahead: Sequence[Hop]) -> Iterator[Recommendation]:
@@ -135,5 +129,5 @@ def _next_queries(topic: Topic, opinion: Opinion, ahead: Sequence[Hop]) -> Itera
     about = stems(subject_of(topic.question))
     if not ahead and missing and len(missing) < len(said):
         query = " ".join(word for word in said if word in missing or stems(word) & about)
-        priority: Priority = "medium" if len(missing) >= LEAST_WORDS else "low"
-        yield search(query, "No quote holds these words of the question.", priority)
+        purpose = "No quote holds these words of the question."
+        yield search(query, purpose, "medium" if len(missing) > 1 else "low")

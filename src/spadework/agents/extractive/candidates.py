@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import zip_longest
 from typing import Literal
 
@@ -63,11 +62,6 @@ class Candidate:
     def end(self) -> int:
         """Where the last stretch ends, in the page."""
         return self.spans[-1][1]
-
-    @cached_property
-    def above(self) -> str:
-        """The title of the page and the headings above."""
-        return f"{self.shown.page.title} {self.shown.heading}"
 
     def overlaps(self, other: Candidate) -> bool:
         """Whether the two have words in common, as they stand in a page."""

@@ -23,7 +23,6 @@ MOST_PARTS, MOST_QUERIES = 5, 4
 #: Words of a phrase that can name a topic, and the fewest characters of a sentence that is
 #: searched.
 PHRASE_WORDS, LEAST_CHARS = (2, 4), 30
-
 #: Words of a request at most: what it says is not what the material is about.
 REQUEST_WORDS = 20
 _WORD = re.compile(r"[^\W_][\w'’+#$-]*|[^\w\s]")

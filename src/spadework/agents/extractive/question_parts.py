@@ -71,7 +71,7 @@ def parts(question: str) -> list[Asked]:
     later = [with_subject(text, about) for text in texts[1:]]
     if not later or any(text == old for text, old in zip(later, texts[1:], strict=True)):
         return [_checked(read(whole))]
-    made = [read(_as_question(text)) for text in (texts[0], *later)]
+    made = [read(f"{text[:1].upper()}{text[1:]}?") for text in (texts[0], *later)]
     told = {part.type for part in made if part.expects != "open"}
     return made if len(told) == len(made) else [_checked(read(whole))]
 
@@ -81,10 +81,6 @@ def _checked(part: Asked) -> Asked:
     expect something else, which changes no report (benchmarks/README.md).
     """
     return part if part.expects in _CHECKED else replace(part, type="general", expects="open")
-
-
-def _as_question(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}?"
 
 
 def read(text: str) -> Asked:
@@ -157,15 +153,10 @@ def subject_of(text: str) -> str:
     """
     if named := names_in(text):
         return named[0]
-    found = reversed(runs(text))
-    return max(found, key=lambda run: len(run.split()), default=text.strip(" ?"))
-
-
-def runs(text: str) -> list[str]:
-    """The runs of neighbouring words of a text that are no function words, as they are written."""
     stop = language(language_of(text) or "en").stop
     grouped = groupby(_WORD.findall(text), key=lambda word: word.casefold() not in stop)
-    return [" ".join(run) for content, run in grouped if content]
+    found = [" ".join(run) for content, run in grouped if content]
+    return max(reversed(found), key=lambda run: len(run.split()), default=text.strip(" ?"))
 
 
 def with_subject(text: str, subject: str) -> str:
