@@ -12,8 +12,9 @@ from typing import ParamSpec
 from spadework.tools.stores.disk import DiskHangs, on_disk
 
 P = ParamSpec("P")
-#: The share of the time left for which a file is waited for; so many seconds at most, and at least.
-SHARE, MOST_SECONDS, LEAST_SECONDS = 0.1, 5.0, 0.5
+#: The share of the time left for which a file is waited for; so many seconds at most, and at least:
+#: on a busy machine a sound disk takes more than half a second, too.
+SHARE, MOST_SECONDS, LEAST_SECONDS = 0.1, 5.0, 1.0
 
 
 class Late:
