@@ -152,8 +152,11 @@ class Runs:
         return list(reversed(self._runs.values()))
 
     def written(self) -> bool:
-        """Whether all that runs stands written down, so that a next server finds it."""
-        return all((run.session.folder / METADATA).exists() for run in self._runs.values())
+        """Whether all that runs stands written down, so that a next server finds it, and nothing
+        that is over waits to be put away.
+        """
+        runs = self._runs.values()
+        return all((run.session.folder / METADATA).exists() and not run.finished for run in runs)
 
     async def watch(
         self, session_id: str, after: int = 0
