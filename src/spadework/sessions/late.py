@@ -19,7 +19,8 @@ SHARE, MOST_SECONDS, LEAST_SECONDS = 0.1, 5.0, 1.0
 
 class Late:
     """The files of a session that were not written in time. After the first of them nothing more
-    is written: each would wait again. `left` is how many seconds the run has.
+    is written until it is tried again: each would wait anew. `left` is how many seconds the run
+    has.
     """
 
     def __init__(self, session_id: str) -> None:
@@ -38,6 +39,10 @@ class Late:
         if not self._hangs:
             self._hangs = True
             self._untold.append(name)
+
+    def try_again(self) -> None:
+        """Write again: it may have been the machine that was busy, and not the disk."""
+        self._hangs = False
 
     def told(self) -> list[str]:
         """One sentence of each file that was not written in time, once."""

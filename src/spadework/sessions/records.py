@@ -151,6 +151,7 @@ class Records:
         all is told. Returns the path of the report.
         """
         self._result = result
+        self._late.try_again()
         for name, data in drawn_report(result, self._metadata).items():
             await self._write(name, data)
         await self._draw()
