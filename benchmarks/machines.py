@@ -2,7 +2,7 @@
 restarted, how many are done in a minute, and what each costs the database.
 
 python -m benchmarks.machines [--workers 2] [--sessions 12] [--at-once 4] [--kill-every SECONDS]
-    [--restart SECONDS] [--delay SECONDS]
+    [--restart SECONDS] [--delay SECONDS] [--parallel CALLS]
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import psycopg
 
 from spadework.errors import SpadeworkError
@@ -60,6 +61,7 @@ def main() -> None:
     parser.add_argument("--kill-every", type=float, default=0.0)
     parser.add_argument("--restart", type=float, default=0.0)
     parser.add_argument("--delay", type=float, default=0.4)
+    parser.add_argument("--parallel", type=int, default=0)
     given = parser.parse_args()
     with (
         Background() as background,
@@ -72,6 +74,9 @@ def main() -> None:
         model.delay = searx.delay = given.delay
         address = postgres.database()
         env = {**world.env, **searx.env, **model.env, "SPADEWORK_DATABASE_URL": address}
+        if given.parallel:  # at the model and at each host, which all workers share
+            env["SPADEWORK_MODEL_PARALLEL"] = str(given.parallel)
+            env["SPADEWORK_PARALLEL_PER_HOST"] = str(min(10, given.parallel))
         os.environ.update(env | {"SPADEWORK_HOME": f"{folder}/home"})
         with Fleet(Path(folder), env, given.at_once) as fleet:
             asyncio.run(_measure(given, fleet, postgres, address, [model, searx]))
@@ -82,7 +87,7 @@ async def _measure(
 ) -> None:
     for number in range(given.workers):
         await asyncio.to_thread(fleet.start, number)
-    before, began = _cost(address), time.monotonic()
+    before, began, cpu = _cost(address), time.monotonic(), psutil.cpu_times()
     kills: list[float] = []
     disturbing = [
         asyncio.create_task(_kill_on(fleet, given.workers, given.kill_every, kills)),
@@ -90,6 +95,7 @@ async def _measure(
     ]
     results = await asyncio.gather(*(_one(n) for n in range(given.sessions)))
     took = time.monotonic() - began
+    busy = 1 - (psutil.cpu_times().idle - cpu.idle) / (took * (os.cpu_count() or 1))
     for task in disturbing:
         task.cancel()
     await asyncio.gather(*disturbing, return_exceptions=True)
@@ -97,7 +103,10 @@ async def _measure(
     numbered = [record for record in records if case_of(record) is not None and record.status]
     again = asked_again(records, kills)
     print(f"{given.workers} workers, {given.sessions} sessions: {dict(Counter(results))}")
-    print(f"  {took:.1f} s, {60 * given.sessions / took:.1f} sessions a minute")
+    print(
+        f"  {took:.1f} s, {60 * given.sessions / took:.1f} sessions a minute, processors busy"
+        f" {busy:.0%}"
+    )
     print(f"  kills and restarts: {len(kills)}, taken over: {fleet.logs().count('waits again')}")
     print(f"  requests with a number: {len(numbered)}, answered and asked again: {len(again)}")
     print(f"  answers that were written down twice: {len(paid_twice(address))}")
