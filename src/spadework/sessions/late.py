@@ -28,6 +28,7 @@ class Late:
         self.left: Callable[[], float] = lambda: math.inf
         self._hangs = False
         self._untold: list[str] = []
+        self._known: set[str] = set()
 
     @property
     def seconds(self) -> float:
@@ -36,9 +37,10 @@ class Late:
 
     def hangs(self, name: str) -> None:
         """A file does not answer: nothing more is written."""
-        if not self._hangs:
-            self._hangs = True
+        if not self._hangs and name not in self._known:
+            self._known.add(name)
             self._untold.append(name)
+        self._hangs = True
 
     def try_again(self) -> None:
         """Write again: it may have been the machine that was busy, and not the disk."""

@@ -26,24 +26,30 @@ class KeptList(Protocol[Row]):
     @property
     def begun(self) -> bool:
         """Whether it was ever changed, also where nothing is left in it."""
+        ...
 
     def read(self) -> list[Row]:
         """All rows. Raises SettingsError where they cannot be read."""
+        ...
 
     def current(self) -> list[Row]:
         """The rows by now: of a file as it is, of the database since it was last looked at."""
+        ...
 
     def changing(self) -> AbstractContextManager[list[Row]]:
         """The rows, to be changed in place; kept at the end. Raises SettingsError where that cannot
         be.
         """
+        ...
 
     def take(self, version: int, rows: str) -> None:
         """Know what another process has kept."""
+        ...
 
     @property
     def version(self) -> int:
         """The version that is known, of a list in the database."""
+        ...
 
 
 class ListTable(Generic[Row]):

@@ -50,6 +50,7 @@ class SharedRooms(Protocol):
 
         Where the database does not answer soon, nobody waits for it: the place is given.
         """
+        ...
 
 
 #: Those of the session that this is done for.

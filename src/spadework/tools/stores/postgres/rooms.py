@@ -118,7 +118,9 @@ class PostgresRooms:
         self._here[room] += 1
         try:
             if place is None and not self._soon.down:
-                place = await self._enter((room, self.process, *whose), most, every, check)
+                place = await self._enter(
+                    (room, self.process, whose.owner, whose.session), most, every, check
+                )
             yield visit
         finally:
             self._here[room] -= 1
