@@ -12,6 +12,7 @@ import asyncio
 import os
 import random
 import re
+import statistics
 import sys
 import tempfile
 import time
@@ -93,7 +94,8 @@ async def _measure(
         asyncio.create_task(_kill_on(fleet, given.workers, given.kill_every, kills)),
         asyncio.create_task(_restart_once(postgres, given.restart, kills)),
     ]
-    results = await asyncio.gather(*(_one(n) for n in range(given.sessions)))
+    done = await asyncio.gather(*(_one(n) for n in range(given.sessions)))
+    results = [status for status, _ in done]
     took = time.monotonic() - began
     busy = 1 - (psutil.cpu_times().idle - cpu.idle) / (took * (os.cpu_count() or 1))
     for task in disturbing:
@@ -107,6 +109,9 @@ async def _measure(
         f"  {took:.1f} s, {60 * given.sessions / took:.1f} sessions a minute, processors busy"
         f" {busy:.0%}"
     )
+    lasted = sorted(seconds for _, seconds in done)
+    median = statistics.median(lasted)
+    print(f"  a session: {median:.1f} s in the middle, longest {lasted[-1]:.1f} s")
     print(f"  kills and restarts: {len(kills)}, taken over: {fleet.logs().count('waits again')}")
     print(f"  requests with a number: {len(numbered)}, answered and asked again: {len(again)}")
     print(f"  answers that were written down twice: {len(paid_twice(address))}")
@@ -124,13 +129,15 @@ async def _measure(
         print(f"    {age:.2f} s before: {subject[:100]}", file=sys.stderr)
 
 
-async def _one(number: int) -> str:
+async def _one(number: int) -> tuple[str, float]:
+    """How a session ended, and the seconds that it ran."""
     await asyncio.sleep(number * BETWEEN)
     session = Session.start(question(number), settings=Settings.load(minutes=10))
     while True:
         try:
             result = await session.result()
-            return result.status if result.sources else "without sources"
+            status = result.status if result.sources else "without sources"
+            return status, result.timings["total"]
         except SpadeworkError as error:
             print(error, file=sys.stderr)
             await asyncio.sleep(1)
