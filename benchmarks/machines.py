@@ -75,8 +75,9 @@ def main() -> None:
         model.delay = searx.delay = given.delay
         address = postgres.database()
         env = {**world.env, **searx.env, **model.env, "SPADEWORK_DATABASE_URL": address}
-        if given.parallel:  # at the model and at each host, which all workers share
+        if given.parallel:  # at what all workers share: the model, the search and each host
             env["SPADEWORK_MODEL_PARALLEL"] = str(given.parallel)
+            env["SPADEWORK_SEARCH_LIMITS"] = f'{{"searxng": [1000, {given.parallel}]}}'
             env["SPADEWORK_PARALLEL_PER_HOST"] = str(min(10, given.parallel))
         os.environ.update(env | {"SPADEWORK_HOME": f"{folder}/home"})
         with Fleet(Path(folder), env, given.at_once) as fleet:
