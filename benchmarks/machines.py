@@ -27,6 +27,7 @@ import psycopg
 from spadework.errors import SpadeworkError
 from spadework.sessions.session import Session
 from spadework.settings import Settings
+from tests.hostile.killing import subject
 from tests.machines.fleet import (
     Fleet,
     asked_again,
@@ -126,8 +127,13 @@ async def _measure(
     said = Counter(_ID.sub("…", line) for line in fleet.logs().splitlines())
     for line, times in said.most_common(20):
         print(f"    {times} × {line[:200]}", file=sys.stderr)
-    for subject, age in again[:5]:
-        print(f"    {age:.2f} s before: {subject[:100]}", file=sys.stderr)
+    for what, age in again[:5]:
+        print(f"    {age:.2f} s before: {what[-300:]}", file=sys.stderr)
+        for one in numbered:
+            if subject(one) == what:
+                asked = f"{one.started - began:.2f} to {(one.ended or 0) - began:.2f} s"
+                print(f"        asked from {asked}, status {one.status}", file=sys.stderr)
+    print("    disturbed at", *(f"{at - began:.1f}" for at in kills), file=sys.stderr)
 
 
 async def _one(number: int) -> tuple[str, float]:
