@@ -8,7 +8,7 @@ from spadework.agents.confirming import FACTS
 from spadework.agents.extractive.candidates import Candidate
 from spadework.agents.extractive.judge import Opinion, Scored, judge_passages
 from spadework.agents.extractive.question_parts import read, subject_of
-from spadework.agents.multi_hop import Hop, led_on, trail
+from spadework.agents.multi_hop import Hop, Trail, led_on, trail
 from spadework.agents.passage_view import Judgement, PassageView, Spot
 from spadework.agents.shortfalls import search
 from spadework.tools.ranking.selection import bare
@@ -28,9 +28,10 @@ def assess(
     plan: Plan, topic: Topic, shown: Sequence[PassageView], known: Sequence[Evidence]
 ) -> Judgement:
     """The judgement of a topic: what to quote of the pages shown, and whether that answers it. What
-    was quoted of other pages is not said again.
+    was quoted of other pages is not said again. Steps are no way from one name to the next.
     """
-    led = trail(plan.question, shown, known)
+    expects = {topic.expects, read(topic.question).expects}
+    led = Trail() if "steps" in expects else trail(plan.question, shown, known)
     question = " ".join([topic.question, *led.titles])
     here = {passage.page.content_hash for passage in shown}
     before = [plain(e.quote) for e in known if e.content_hash not in here]
@@ -44,11 +45,10 @@ def assess(
     likely = min(opinion.probability, UNNAMED) if vague else opinion.probability
     covered = likely >= ANSWERED and not led.ahead
     near = likely < NEAREST and not led.ahead
-    defines = "definition" in (topic.expects, read(topic.question).expects)
     return Judgement(
         covered,
         round(likely, 3),
-        tuple(_each_once([*leading, *_quote_chosen(chosen, defines=defines)])),
+        tuple(_each_once([*leading, *_quote_chosen(chosen, defines="definition" in expects)])),
         () if covered else tuple(_gaps(opinion, led.ahead, near=near)),
         () if covered else tuple(_next_queries(topic, opinion, led.ahead)),
         near=near,
