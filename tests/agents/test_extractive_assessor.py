@@ -204,11 +204,6 @@ def test_what_is_not_there_is_a_gap_with_a_search_that_would_fill_it() -> None:
     assert [r.query for r in found.recommendations] == ["bake cake plums"]
 
 
-def test_what_points_at_something_without_a_name_is_not_answered() -> None:
-    assert judged("What does the ferrolite library give you?").covered
-    assert not judged("What does this ferrolite library give you?").covered
-
-
 def test_what_is_probably_no_answer_is_only_the_nearest() -> None:
     far = judged("When was the observatory of Kelling founded?", page("gearbox", OTHER))
     assert far.near

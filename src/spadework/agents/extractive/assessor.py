@@ -13,15 +13,12 @@ from spadework.agents.passage_view import Judgement, PassageView, Spot
 from spadework.agents.shortfalls import search
 from spadework.tools.ranking.selection import bare
 from spadework.tools.text.facts import stems
-from spadework.tools.text.language import language
 from spadework.tools.text.markdown_marks import plain
 from spadework.values import Evidence, Plan, Recommendation, Topic
 
 #: From this probability on what is quoted answers a topic; below that it is only the nearest that
 #: was read (benchmarks/README.md).
 ANSWERED, NEAREST = 0.8, 0.25
-#: The most for a question that does not say which one it means.
-UNNAMED = 0.5
 
 
 def assess(
@@ -41,13 +38,11 @@ def assess(
     led_to = judge_passages(question, there, before, short=True).chosen if there else ()
     chosen = [*led_to, *opinion.chosen]
     leading = [each.shown.spot((each.start, each.end)) for each in led.ahead or led.via]
-    vague = language(plan.language).points.search(topic.question)
-    likely = min(opinion.probability, UNNAMED) if vague else opinion.probability
-    covered = likely >= ANSWERED and not led.ahead
-    near = likely < NEAREST and not led.ahead
+    covered = opinion.probability >= ANSWERED and not led.ahead
+    near = opinion.probability < NEAREST and not led.ahead
     return Judgement(
         covered,
-        round(likely, 3),
+        round(opinion.probability, 3),
         tuple(_each_once([*leading, *_quote_chosen(chosen, defines="definition" in expects)])),
         () if covered else tuple(_gaps(opinion, led.ahead, near=near)),
         () if covered else tuple(_next_queries(topic, opinion, led.ahead)),

@@ -24,7 +24,7 @@ _WORDS = (
 )
 #: Patterns that are used as they are written.
 _SAID = ("opens", "closes")
-_AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletive", "points")
+_AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletive")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,6 @@ class Language:
     leans: frozenset[str] = frozenset()  # a sentence that begins so needs the one before it
     pronouns: frozenset[str] = frozenset()  # what stands for the subject in a later question
     expletive: re.Pattern[str] = _NEVER  # a pronoun that stands for nothing
-    points: re.Pattern[str] = _NEVER  # a thing that is pointed at and not named
     joins: re.Pattern[str] = _NEVER  # between the parts of a question
     sides: tuple[re.Pattern[str], ...] = ()  # the two things that a question compares
     relation: re.Pattern[str] = _NEVER  # a thing told by what it is to another one
