@@ -13,13 +13,15 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from spadework.apps.saying import say
-from spadework.apps.web.listening import listening
+from spadework.apps.web.listening import config_of, listening
 from spadework.apps.web.operating import operating_routes
 from spadework.apps.web.page_context import Server
-from spadework.apps.web.request_limits import PatientProtocol
 from spadework.apps.web.security import Access, Gate
 from spadework.sessions.health.readiness import Readiness
 from spadework.settings import Settings
+
+#: Seconds that open requests have at the end.
+GRACE_SECONDS = 1
 
 
 class _Aside(uvicorn.Server):
@@ -47,18 +49,7 @@ async def telling(
     server.readiness = Readiness(settings, leaves)
     sock = listening(host, port)
     say(f"its numbers are at http://{host}:{sock.getsockname()[1]}/metrics", err=True)
-    config = uvicorn.Config(
-        app,
-        http=PatientProtocol,
-        log_config=None,
-        access_log=False,
-        ws="none",
-        lifespan="off",
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=1,
-    )
-    aside = _Aside(config)
+    aside = _Aside(config_of(app, GRACE_SECONDS))
     serving = asyncio.create_task(aside.serve([sock]))
     try:
         yield

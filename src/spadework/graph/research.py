@@ -19,7 +19,7 @@ from langgraph.errors import NodeError
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Overwrite, Send
+from langgraph.types import Overwrite
 
 from spadework.errors import SettingsError, SpadeworkError
 from spadework.events import Assessed, Finished, Planned, Wrote
@@ -243,11 +243,6 @@ async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     return {**GIVEN, "report": result.report, "result": result}
 
 
-def after_assess(state: ResearchState) -> list[Send] | str:
-    """Workers for the gaps, or the writer."""
-    return "write" if state.get("stopped_by") else routes.workers(state)
-
-
 def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOutput]:
     builder = StateGraph(
         ResearchState,
@@ -285,7 +280,7 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
     builder.add_edge("worker", "fuse")
     builder.add_edge(WORKER_FAILED, "fuse")
     builder.add_edge("fuse", "assess")
-    builder.add_conditional_edges("assess", after_assess, ["worker", "write"])
+    builder.add_conditional_edges("assess", routes.after_assess, ["worker", "write"])
     builder.add_edge("write", "verify")
     builder.add_edge("verify", "edit")
     builder.add_conditional_edges("edit", routes.after_review, ["worker", "write", "save"])

@@ -215,6 +215,11 @@ def workers(state: ResearchState) -> list[Send] | str:
     return [Send("worker", payload(state, task)) for task in tasks]
 
 
+def after_assess(state: ResearchState) -> list[Send] | str:
+    """Workers for the gaps, or the writer."""
+    return "write" if state.get("stopped_by") else workers(state)
+
+
 def after_review(state: ResearchState) -> list[Send] | str:
     """What the editor asks for: workers, or the writer; in the end the report is saved."""
     review = state.get("review")

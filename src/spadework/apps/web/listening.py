@@ -1,10 +1,14 @@
-"""The socket that a server listens on."""
+"""How a server listens: its socket, and what it does with requests."""
 
 from __future__ import annotations
 
 import errno
 import socket
 
+import uvicorn
+from starlette.applications import Starlette
+
+from spadework.apps.web.request_limits import PatientProtocol
 from spadework.errors import SettingsError
 
 
@@ -25,3 +29,17 @@ def listening(host: str, port: int) -> socket.socket:
             f"spadework cannot listen on {host}: {why}.",
             hint="Choose another with --port or --host.",
         ) from None
+
+
+def config_of(app: Starlette, grace_seconds: int) -> uvicorn.Config:
+    """How uvicorn serves an app; open requests have the seconds of grace when it ends."""
+    return uvicorn.Config(
+        app,
+        http=PatientProtocol,
+        log_config=None,
+        access_log=False,
+        ws="none",
+        server_header=False,
+        proxy_headers=False,  # whom to believe is said in `proxies`
+        timeout_graceful_shutdown=grace_seconds,
+    )

@@ -7,15 +7,12 @@ from __future__ import annotations
 import asyncio
 import socket
 
-import uvicorn
-
 from spadework.apps.mcp.http import mcp_routes
 from spadework.apps.openai.api import openai_routes
 from spadework.apps.saying import log_to_stderr, say
 from spadework.apps.web.app import build_app
 from spadework.apps.web.draining import DrainingServer
-from spadework.apps.web.listening import listening
-from spadework.apps.web.request_limits import PatientProtocol
+from spadework.apps.web.listening import config_of, listening
 from spadework.apps.web.security import Access
 from spadework.settings import Settings
 
@@ -35,16 +32,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
         settings, access=access, routes=[*mcp.routes, *openai_routes()], lifespans=[mcp.lifespan]
     )
     say(_address(host, sock.getsockname()[1], access), err=True)
-    config = uvicorn.Config(
-        app,
-        http=PatientProtocol,
-        log_config=None,
-        access_log=False,
-        ws="none",
-        server_header=False,
-        proxy_headers=False,  # whom to believe is said in `proxies`
-        timeout_graceful_shutdown=GRACE_SECONDS,
-    )
+    config = config_of(app, GRACE_SECONDS)
     asyncio.run(DrainingServer(config, app.state.server).serve([sock]))
 
 

@@ -19,6 +19,7 @@ from filelock import FileLock
 
 from spadework.errors import KnowledgeError
 from spadework.tools.knowledge.entry import Entry, Which
+from spadework.tools.knowledge.which_rows import condition_of
 from spadework.tools.stores.private_files import private_file
 from spadework.tools.stores.transaction import transaction
 from spadework.tools.web.urls import host_of
@@ -118,7 +119,7 @@ class Catalogue:
 
     def remove(self, db: sqlite3.Connection, which: Which) -> int:
         """Remove pages; returns how many."""
-        condition, values = _condition(which)
+        condition, values = condition_of(which)
         with transaction(db):
             numbers = [
                 number
@@ -138,7 +139,7 @@ class Catalogue:
 
     def pages(self, db: sqlite3.Connection, which: Which) -> Iterator[Page]:
         """Pages without their texts, the newest first."""
-        condition, values = _condition(which)
+        condition, values = condition_of(which)
         for (record,) in db.execute(
             f"SELECT record FROM pages WHERE {condition} ORDER BY fetched_at DESC, id DESC", values
         ):
@@ -168,21 +169,6 @@ def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
     for number in numbers:
         db.execute("DELETE FROM pages WHERE id = ?", (number,))
         db.execute("INSERT INTO gone VALUES (?)", (number,))
-
-
-def _condition(which: Which) -> tuple[str, list[object]]:
-    """The rows that are meant, as SQL with its values."""
-    parts, values = [], list[object]()
-    for url in which.urls:
-        parts.append("url = ?")
-        values.append(url)
-    for host in which.hosts:
-        parts.append("host = ? OR substr(host, -length(?)) = ?")
-        values += [host, f".{host}", f".{host}"]
-    condition = f"({' OR '.join(parts)})" if which.named else "TRUE"
-    if which.before is not None:
-        condition, values = f"{condition} AND fetched_at < ?", [*values, which.before.timestamp()]
-    return condition, values
 
 
 def _entry(record: str, text: bytes, own: int) -> Entry:

@@ -26,6 +26,7 @@ from spadework.tools.knowledge.lexemes import (
     words_of,
 )
 from spadework.tools.knowledge.page_ranking import answer
+from spadework.tools.knowledge.which_rows import condition_of
 from spadework.tools.library.query import Asked, parse_question
 from spadework.tools.library.ranking import Match
 from spadework.tools.stores.database_faults import DatabaseDown
@@ -131,13 +132,13 @@ class PostgresKnowledge:
 
     async def forget(self, which: Which) -> int:
         """See `Knowledge.forget`."""
-        condition, values = _condition(which)
+        condition, values = condition_of(which, "%s")
         asked = f"DELETE FROM known_pages WHERE owner = %s AND {condition} RETURNING id"
         return len(await self._ask(asked, self._owner, *values))
 
     async def pages(self, which: Which) -> AsyncIterator[Page]:
         """See `Knowledge.pages`."""
-        condition, values = _condition(which)
+        condition, values = condition_of(which, "%s")
         asked = (
             f"SELECT record FROM known_pages WHERE owner = %s AND {condition}"
             " ORDER BY fetched_at DESC, id DESC"
@@ -222,18 +223,3 @@ def _term_weights(question: Asked, rare: dict[str, float]) -> dict[str, float]:
         term.text: max((rare[word] for word in lexemes_of(term)), default=0.0)
         for term in question.terms
     }
-
-
-def _condition(which: Which) -> tuple[str, list[object]]:
-    """The rows that are meant, as SQL with its values."""
-    parts, values = [], list[object]()
-    for url in which.urls:
-        parts.append("url = %s")
-        values.append(url)
-    for host in which.hosts:
-        parts.append("host = %s OR right(host, length(%s)) = %s")
-        values += [host, f".{host}", f".{host}"]
-    condition = f"({' OR '.join(parts)})" if which.named else "TRUE"
-    if which.before is not None:
-        condition, values = f"{condition} AND fetched_at < %s", [*values, which.before.timestamp()]
-    return condition, values
