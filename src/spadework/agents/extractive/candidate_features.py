@@ -16,7 +16,7 @@ from itertools import pairwise
 from spadework.agents.extractive.candidates import Candidate
 from spadework.agents.passage_view import PassageView
 from spadework.tools.text.detect import language_of
-from spadework.tools.text.facts import names, numbers, spelled_numbers
+from spadework.tools.text.facts import numbers, spelled_numbers
 from spadework.tools.text.language import language
 from spadework.tools.text.terms import terms
 
@@ -196,8 +196,8 @@ def _fit(own: Stems, asked: Asked) -> float:
 
 def _expected_features(one: Candidate, asked: Asked, found: Mapping[str, float]) -> Vector:
     """Whether a candidate looks like what the question's cues ask for."""
-    counted = float(_is_counted(one, asked))
-    dated = float(_is_dated(numbers(one.text)))
+    counted = float(bool(numbers(one.text) - asked.numbers) or bool(spelled_numbers(one.text)))
+    dated = float(any(len(n) == 4 and n[0] in "12" for n in numbers(one.text)))
     cue = {name: float(name in asked.cues) for name in _CUES}
     imported = " ".join(_IMPORTED.findall(one.text)) if one.kind == "code" else ""
     own = stems(imported, "en")
@@ -213,20 +213,3 @@ def _expected_features(one: Candidate, asked: Asked, found: Mapping[str, float])
         "items_item": cue["items"] * found["item"],
         "items_lead": cue["items"] * found["lead"],
     }
-
-
-def value_told(one: Candidate, asked: Asked) -> float:
-    """Whether a candidate holds a value as it is asked for, one half where none is asked for."""
-    named = bool(names(f"- {one.text}") - names(f"- {asked.text}"))
-    counted, dated = _is_counted(one, asked), _is_dated(numbers(one.text) - asked.numbers)
-    told = {"count": counted, "measure": counted, "date": dated, "who": named, "where": named}
-    held = [told[cue] for cue in asked.cues.intersection(told)]
-    return float(any(held)) if held else 0.5
-
-
-def _is_counted(one: Candidate, asked: Asked) -> bool:
-    return bool(numbers(one.text) - asked.numbers) or bool(spelled_numbers(one.text))
-
-
-def _is_dated(figures: Iterable[str]) -> bool:
-    return any(len(n) == 4 and n[0] in "12" for n in figures)

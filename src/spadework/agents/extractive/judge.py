@@ -15,7 +15,6 @@ from spadework.agents.extractive.candidate_features import (
     Stems,
     Vector,
     stems,
-    value_told,
     vector,
 )
 from spadework.agents.extractive.candidates import Candidate, candidates
@@ -33,7 +32,15 @@ BESIDE = 3
 FILLED = 0.93
 #: What was chosen is told by the first so many, and by these features of the best.
 FIRST = 5
-_OF_THE_BEST = ("near", "all", "clause_near", "title_fits")
+_OF_THE_BEST = (
+    "near",
+    "all",
+    "clause_near",
+    "heading_fits",
+    "title_fits",
+    "passage",
+    "passage_score",
+)
 
 
 @dataclass(frozen=True)
@@ -214,8 +221,9 @@ def choice_features(asked: Asked, ranked: Sequence[Scored], chosen: Sequence[Sco
         "ahead": scores[0] - scores[min(9, len(scores) - 1)],
         "spread": -math.fsum(p * math.log(p) for p in shares if p > 0) / 5,
         "uses": float(any(s.features["steps_uses"] for s in first)),
-        "values": math.fsum(value_told(s.candidate, asked) for s in first) / len(first),
         "alone": 1 / len(chosen),
+        "asks_compare": float("compare" in asked.cues),
+        "asks_date": float("date" in asked.cues),
     }
 
 
