@@ -97,6 +97,7 @@ class Asked:
         holding = Counter(stem for each in own for stem in each & self.stems)
         count = len(own)
         self.idf = {s: math.log(1 + count / (holding[s] + 0.5)) for s in self.order}
+        self.is_aspect = aspect not in ("", text)
         focus = stems(aspect or text, code)
         self.idf = {s: v if s in focus else BESIDE * v for s, v in self.idf.items()}
         spoken = language(code)
@@ -131,18 +132,24 @@ class Places:
         self, asked: Asked, shown: Sequence[PassageView], ranks: Mapping[str, int]
     ) -> None:
         self.asked, self.ranks = asked, ranks
-        self.most = max((s.score for s in shown), default=1.0) or 1.0
         self.own = {s: _asked_of(s, asked) for s in set(shown)}
+        self.most = max(map(self._score, shown), default=1.0) or 1.0
         self.page: dict[str, set[str]] = {}
         for s, own in self.own.items():
             self.page.setdefault(s.page.url, set()).update(own)
+
+    def _score(self, shown: PassageView) -> float:
+        """How much a passage is about what is asked: its rank's score is about the whole question,
+        so for an aspect what it holds of that counts.
+        """
+        return self.asked.share(self.own[shown]) if self.asked.is_aspect else shown.score
 
     def of(self, shown: PassageView) -> Vector:
         """The features of a passage: its rank and score, and what it and its page hold."""
         url = shown.page.url
         return {
             "rank": 1 / (1 + self.ranks[url]),
-            "passage_score": shown.score / self.most,
+            "passage_score": self._score(shown) / self.most,
             "passage": self.asked.share(self.own[shown]),
             "page": self.asked.share(self.page[url]),
             "head": _fit(stems(_HEAD.split(shown.page.title)[0], "en"), self.asked),
