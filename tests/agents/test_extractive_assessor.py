@@ -335,3 +335,25 @@ def test_the_page_named_by_the_question_comes_before_one_that_is_like_it() -> No
         "ferrolite",
         "gearbox.spring",
     ]
+
+
+def test_each_part_of_a_question_is_answered_from_the_passages_about_it() -> None:
+    turning = """# crank of a radio
+
+The crank of a radio turns the spring of its dial many times a day, whoever owns the workshop. How
+many times a crank turns before evening depends on weather, market and mood of all who live nearby.
+
+Radio spring makers give no times, since every village likes its dial differently and argues long.
+
+A spring that the crank of a radio turned too many times breaks, and costs its maker a good name.
+
+Many a radio has a dial whose spring no crank turns: rivers, windmills and patient oxen do instead.
+"""
+    gone = "# News of small libraries\n\nFerrolite is gone since release 7.\n"
+    question = (
+        "In which release was ferrolite given up, and how many times does the crank of a radio turn"
+        " the spring of its dial?"
+    )
+    crank = page("crank of a radio", turning, 0.03)
+    said = quotes(judged(question, crank, replace(page("gone", gone, 0.02), score=0.1)))
+    assert "Ferrolite is gone since release 7." in said
