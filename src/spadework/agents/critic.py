@@ -12,7 +12,6 @@ from spadework.agents.fallback import first_of
 from spadework.agents.marked_text import section_of
 from spadework.agents.model import Model
 from spadework.agents.writer import SectionAnswer, with_code
-from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.ranking.query_operators import in_words
@@ -74,13 +73,8 @@ async def review(
         )
         return _review(await model.ask("writer", prompt, OpinionAnswer, seconds=seconds))
 
-    said, problems = await first_of(model, "writer", "editorial review", ask, lambda: None)
-    return said, [
-        p.model_copy(update={"effect": "The review is composed by code alone."})
-        if "extractive" in p.effect
-        else p
-        for p in problems
-    ]
+    effect = "The review is composed by code alone."
+    return await first_of(model, "writer", "editorial review", ask, lambda: None, effect)
 
 
 async def rewrite(
@@ -101,34 +95,28 @@ async def rewrite(
         weaknesses=weaknesses,
         evidence=[entry_of(e) for e in evidence],
     )
-    try:
+
+    async def ask(model: Model) -> Section:
         answer = await model.ask("writer", prompt, RewrittenAnswer, seconds=seconds)
         made = with_code(section_of(section.heading, answer.markdown), evidence)
-    except (ModelError, BudgetSpent) as error:
-        effect = "The section stands as it was before the editor read it."
-        problem = Problem(stage="writer", subject=section.heading, reason=str(error), effect=effect)
-        return section, [*model.news("writer"), problem]
-    return made.model_copy(update={"kind": section.kind}), model.news("writer")
+        return made.model_copy(update={"kind": section.kind})
+
+    effect = "The section stands as it was before the editor read it."
+    return await first_of(model, "writer", section.heading, ask, lambda: section, effect)
 
 
 def describe_review(review: Review) -> str:
     """What an editor thinks, as Markdown, with what became of each weakness."""
     lines = ["## The editor's opinion", "", escape_markdown(review.verdict)]
     if review.strengths:
-        lines += [
-            "",
-            "### Strengths",
-            "",
-            *(f"- {escape_markdown(point)}" for point in review.strengths),
-        ]
+        lines += ["", "### Strengths", ""]
+        lines += [f"- {escape_markdown(point)}" for point in review.strengths]
     if review.weaknesses:
-        lines += ["", "### Weaknesses", "", *map(_line, review.weaknesses)]
+        lines += ["", "### Weaknesses", ""]
+    for point in review.weaknesses:
+        where = f"{point.section}: " if point.section else ""
+        lines.append("- " + escape_markdown(f"{where}{point.text} {point.outcome}".rstrip()))
     return "\n".join(lines) + "\n"
-
-
-def _line(weakness: Weakness) -> str:
-    where = f"{weakness.section}: " if weakness.section else ""
-    return "- " + escape_markdown(f"{where}{weakness.text} {weakness.outcome}".rstrip())
 
 
 def _review(answer: OpinionAnswer) -> Review:

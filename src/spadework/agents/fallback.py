@@ -22,9 +22,10 @@ async def first_of(
     subject: str,
     ask: Callable[[Model], Awaitable[T]],
     extract: Callable[[], T],
+    effect: str = "The extractive role did this work.",
 ) -> tuple[T, list[Problem]]:
-    """What the model answers; without a model, or when it fails or may not be paid, what the
-    extractive role answers.
+    """What the model answers; without a model, or when it fails or may not be paid, what `extract`
+    gives, and a problem with this effect.
     """
     if model is None:
         return await asyncio.to_thread(extract), []
@@ -32,10 +33,5 @@ async def first_of(
         answer = await ask(model)
         return answer, model.news(role)
     except (ModelError, BudgetSpent) as error:
-        problem = Problem(
-            stage=role,
-            subject=subject,
-            reason=str(error),
-            effect="The extractive role did this work.",
-        )
+        problem = Problem(stage=role, subject=subject, reason=str(error), effect=effect)
         return await asyncio.to_thread(extract), [*model.news(role), problem]

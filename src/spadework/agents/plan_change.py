@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from spadework.agents.bounds import at_most
+from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
 from spadework.agents.plan_edits import MOST_TOPICS, with_topics
 from spadework.agents.plan_wording import Worded, by_words
-from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.values import Freshness, Plan, Problem, Visible
 
@@ -34,12 +34,12 @@ async def apply_wish(
     if model is None:
         return failed, []
     prompt = render("wished", question=plan.question, plan=plan, wish=wish)
-    try:
+
+    async def ask(model: Model) -> Worded:
         answer = await model.ask("lead", prompt, WishedAnswer, seconds=seconds)
-    except (ModelError, BudgetSpent) as error:
-        effect = "The plan was left as it was."
-        problem = Problem(stage="lead", subject="plan", reason=str(error), effect=effect)
-        return failed, [*model.news("lead"), problem]
-    now = with_topics(plan, [name for name in map(str.strip, answer.topics) if name])
-    now = now.model_copy(update={"freshness": answer.freshness})
-    return (failed if now == plan else Worded(now)), model.news("lead")
+        now = with_topics(plan, [name for name in map(str.strip, answer.topics) if name])
+        now = now.model_copy(update={"freshness": answer.freshness})
+        return failed if now == plan else Worded(now)
+
+    effect = "The plan was left as it was."
+    return await first_of(model, "lead", "plan", ask, lambda: failed, effect)

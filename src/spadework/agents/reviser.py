@@ -46,7 +46,7 @@ class RevisionAnswer(Visible):
 @dataclass(frozen=True)
 class Told:
     """A report as its reviser sees it: the `ledger` it may cite, of which the ids in `more` are
-    new, and what is wanted of it now, on which day, in which `language`.
+    new, and what is wanted of it now, on which day, in the language of the `plan`.
     """
 
     plan: Plan
@@ -54,7 +54,6 @@ class Told:
     sections: Sequence[Section]
     ledger: Sequence[Evidence]
     asked: str
-    language: str
     more: Sequence[str] = ()
     asked_on: str = ""
 
@@ -87,7 +86,7 @@ def prompt_of(told: Told, window: int) -> Prompt:
         asked=told.asked,
         wishes=told.plan.wishes,
         title=told.title,
-        language=told.language,
+        language=told.plan.language,
         more=list(told.more),
         asked_on=told.asked_on,
         sections=[{"heading": s.heading, "markdown": with_marks(s)} for s in told.sections],
@@ -113,7 +112,7 @@ def _revision(told: Told, answer: RevisionAnswer) -> Revision:
     said += [f"{e.title}\n{e.heading}\n{e.claim}\n{e.quote}" for e in told.ledger]
     said += [section.heading for section in told.sections]
     texts = [Known(text) for text in said]
-    home = told.language[:2].lower()
+    home = told.plan.language[:2].lower()
     numbers = {section.heading.casefold(): n for n, section in enumerate(told.sections)}
     # Whoever adds to a report takes nothing away.
     gone = () if told.more else {n - 1 for n in answer.left_out}

@@ -15,8 +15,8 @@ from pydantic import Field
 
 from spadework.agents.entry_text import entries_of
 from spadework.agents.extractive.follow_up import recall_answer
+from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
-from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.tools.ranking.bm25 import Bm25
 from spadework.tools.text import tokens
@@ -97,13 +97,13 @@ async def turn_of(
         headings=[section.heading for section in report.sections],
         evidence=entries_of(await shown_of(asked.text, report.ledger)),
     )
-    try:
+
+    async def ask(model: Model) -> Turn:
         answer = await model.ask("lead", prompt, TurnAnswer, seconds=seconds)
-    except (ModelError, BudgetSpent) as error:
-        effect = "The follow-up was researched as a question of its own."
-        problem = Problem(stage="lead", subject="follow-up", reason=str(error), effect=effect)
-        return Turn(kind="new"), [*model.news("lead"), problem]
-    return _build_turn(answer, report), model.news("lead")
+        return _build_turn(answer, report)
+
+    effect = "The follow-up was researched as a question of its own."
+    return await first_of(model, "lead", "follow-up", ask, lambda: Turn(kind="new"), effect)
 
 
 def _build_turn(answer: TurnAnswer, report: Reported) -> Turn:
@@ -113,7 +113,8 @@ def _build_turn(answer: TurnAnswer, report: Reported) -> Turn:
     if answer.kind != "known":
         return Turn(kind=answer.kind, language=named)
     ids = {e.id for e in report.ledger}
-    proofs = tuple(dict.fromkeys(i for i in map(_id, answer.evidence) if i in ids))[:MOST_PROOFS]
+    named_ids = (said.strip(" []") for said in answer.evidence)
+    proofs = tuple(dict.fromkeys(i for i in named_ids if i in ids))[:MOST_PROOFS]
     if not proofs:
         return Turn(kind="new")
     question, heading = (
@@ -121,10 +122,6 @@ def _build_turn(answer: TurnAnswer, report: Reported) -> Turn:
         for said in (answer.question, answer.heading)
     )
     return Turn(kind="known", proofs=proofs, score=1.0, question=question, heading=heading)
-
-
-def _id(said: str) -> str:
-    return said.strip(" []")
 
 
 def _by_code(asked: Question, report: Reported) -> Turn:

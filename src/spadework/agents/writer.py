@@ -18,7 +18,7 @@ from spadework.agents.outline import Outline, Outlined
 from spadework.agents.quoting import quote_entry
 from spadework.agents.sentence_context import Stated, state_sentences
 from spadework.agents.verifier import Checked
-from spadework.errors import BadReply, BudgetSpent, ModelError
+from spadework.errors import BadReply
 from spadework.prompts import render
 from spadework.tools.text.lead_in import leads
 from spadework.tools.text.phrases import Phrases
@@ -50,8 +50,6 @@ class MendingAnswer(Visible):
 
     sentences: list[MendedAnswer] = at_most(MOST_MENDED)
 
-
-_NO_SUMMARY = "The report has none but what was answered before its sections were written."
 
 #: What stands in the place of sentences of a section, by position; () takes one away.
 Changes = dict[int, tuple[Sentence, ...]]
@@ -134,16 +132,17 @@ async def mend(
         items=_describe_findings(checked),
         evidence=entries_of(evidence),
     )
-    try:
+
+    async def ask(model: Model) -> Changes:
         answer = await model.ask("writer", prompt, MendingAnswer, seconds=seconds)
-    except (ModelError, BudgetSpent) as error:
-        effect = "What its evidence does not bear out was taken out of the section."
-        return {}, [*model.news("writer"), _report_failure(section.heading, error, effect)]
-    return {
-        one.number - 1: _mend_sentence(told[one.number - 1], one.text)
-        for one in answer.sentences
-        if 1 <= one.number <= len(told)
-    }, model.news("writer")
+        return {
+            one.number - 1: _mend_sentence(told[one.number - 1], one.text)
+            for one in answer.sentences
+            if 1 <= one.number <= len(told)
+        }
+
+    effect = "What its evidence does not bear out was taken out of the section."
+    return await first_of(model, "writer", section.heading, ask, dict, effect)
 
 
 async def summarise(
@@ -159,21 +158,23 @@ async def summarise(
     what was found of it; without sentences where the model fails.
     """
     told = [
-        (section.heading, [one for one in state_sentences(section) if not _says_nothing(one)])
+        (
+            section.heading,
+            [s for s in state_sentences(section) if not (s.label or leads(s.sentence.text))],
+        )
         for section in sections
     ]
     found = [_describe_findings(one) for one in first]
     prompt = render("summary", **_asked(plan, asked_on), sections=told, first=found)
-    try:
+
+    async def ask(model: Model) -> Section:
         answer = await model.ask("writer", prompt, SummaryAnswer, seconds=seconds)
-    except (ModelError, BudgetSpent) as error:
-        problem = _report_failure("summary", error, _NO_SUMMARY)
-        return in_short("", plan.language), [*model.news("writer"), problem]
-    return in_short(answer.markdown, plan.language), model.news("writer")
+        return in_short(answer.markdown, plan.language)
 
-
-def _says_nothing(one: Stated) -> bool:
-    return one.label or leads(one.sentence.text)
+    effect = "The report has none but what was answered before its sections were written."
+    return await first_of(
+        model, "writer", "summary", ask, lambda: in_short("", plan.language), effect
+    )
 
 
 def in_short(markdown: str, code: str) -> Section:
@@ -214,10 +215,6 @@ def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
         named = re.compile(rf"[|(\s]*{re.escape(before.row)}\)?\s*:?")
         text = named.sub("", text, count=1).strip("| \n")
     return tuple(parse_sentences(text))
-
-
-def _report_failure(subject: str, error: Exception, effect: str) -> Problem:
-    return Problem(stage="writer", subject=subject, reason=str(error), effect=effect)
 
 
 def with_code(section: Section, evidence: Sequence[Evidence]) -> Section:
