@@ -77,37 +77,13 @@ class Gate:
         timer.start()
 
 
-class Gates:
-    """The gates of all endpoints by address, made when they are first needed."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._gates: dict[str, Gate] = {}
-
-    def at(self, address: str) -> Gate:
-        """The gate of an endpoint."""
-        with self._lock:
-            return self._gates.setdefault(address, Gate(address))
-
-    def clear(self) -> None:
-        """Forget all gates, as a new process would; for tests."""
-        with self._lock:
-            self._gates.clear()
-
-
-#: The gates of this process.
-GATES = Gates()
-
-
-def _after_fork() -> None:
-    global GATES  # who was inside is not copied
-    GATES = Gates()
-
+#: The gates of this process, by the addresses of their endpoints.
+GATES: dict[str, Gate] = {}
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_child=GATES.clear)  # who was inside is not copied
 
 
 def gate_at(address: str) -> Gate:
     """The gate of an endpoint, for all of the process."""
-    return GATES.at(address)
+    return GATES.setdefault(address, Gate(address))

@@ -13,7 +13,7 @@ from spadework.agents.answer_length import CLOSING, usual
 from spadework.agents.answer_shape import Shape
 from spadework.agents.concurrency import gate_at
 from spadework.agents.model_list import LEAST_CONTEXT, listed_context
-from spadework.agents.providers import chat_model, label_of, provider_of, reasons
+from spadework.agents.providers import chat_model, label_of, provider_of, reasons, secret_of
 from spadework.agents.refusals import (
     Busy,
     CutOff,
@@ -45,8 +45,6 @@ ATTEMPTS, BUSY_ATTEMPTS = 3, 6
 LESSONS = 4
 #: Seconds to wait for a busy endpoint that does not say how long, doubled with every try.
 BUSY_SECONDS = 0.5
-#: Characters of a key worth hiding; a local server takes any word for one.
-LEAST_SECRET = 8
 #: Share of a context that a request may fill, so that its answer has room; and the share that both
 #: together may, since every model counts its tokens in its own way.
 REQUEST_SHARE, WHOLE_SHARE = 0.75, 0.9
@@ -144,12 +142,8 @@ class Endpoint:
 
     def _without_key(self, text: str) -> str:
         """What a server has said: it knows the key, and may be anybody's."""
-        return text.replace(self._secret(), "…") if self._secret() else text
-
-    def _secret(self) -> str:
-        key = self._settings.openai_api_key
-        secret = key.get_secret_value() if key else ""
-        return secret if len(secret) >= LEAST_SECRET else ""
+        secret = secret_of(self._settings)
+        return text.replace(secret, "…") if secret else text
 
     async def _admitted(self, request: Request) -> str:
         """One request, once there is room for it; sent again when the endpoint is busy, after the
@@ -184,10 +178,11 @@ class Endpoint:
             text, thought, used = text_of(reply), thinks(reply), used_by(reply, request.wish.told)
             price = self._price(*used)
         except Exception as error:  # noqa: BLE001 - the border to libraries of providers, which raise whatever comes when they read an answer
-            told = meaning(error, self.name, self._secret())
+            told = meaning(error, self.name, secret_of(self._settings))
             if isinstance(told, Overlong):
                 told.asked = hold.tokens
-            self._count(told)
+            if not isinstance(told, Unwanted | Unsupported):  # what only taught us is no failure
+                self._budget.add(model_errors=1, too_long=int(isinstance(told, Overlong)))
             raise told from None
         finally:
             self._budget.settle(hold, used=used, price=price)
@@ -201,11 +196,6 @@ class Endpoint:
             cut.said = self._without_key(text)
             raise cut
         return text
-
-    def _count(self, fault: Exception) -> None:
-        """Put a failed call on the bill. One that only taught how the endpoint wants it is none."""
-        if not isinstance(fault, Unwanted | Unsupported):
-            self._budget.add(model_errors=1, too_long=int(isinstance(fault, Overlong)))
 
     def _context(self) -> int:
         """Tokens of a request and its answer together; 0 where that is not known."""

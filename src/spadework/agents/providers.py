@@ -19,6 +19,8 @@ from spadework.tools.web.connections import closing_lines
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+#: Characters of a key worth hiding; a local server takes any word for one.
+LEAST_SECRET = 8
 #: Models that reason take no temperature, whoever serves them.
 _REASONING = re.compile(r"^(?:.*/)?(?:gpt-5|o\d)")
 
@@ -89,6 +91,12 @@ def label_of(name: str) -> str:
     nobody's business.
     """
     return name if "/" not in name else f"{provider_of(name)[0]}:{name.rsplit('/', 1)[1]}"
+
+
+def secret_of(settings: Settings) -> str:
+    """The key of a server, where it is worth hiding; else ""."""
+    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
+    return key if len(key) >= LEAST_SECRET else ""
 
 
 def reasons(model: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 
-from spadework.agents.model_list import UNREADABLE, fetch_model_list
+from spadework.agents.model_list import UNREADABLE, listed_models
 from spadework.agents.providers import check_address
 from spadework.errors import ModelError, SettingsError
 from spadework.settings import Settings
@@ -24,7 +24,7 @@ async def default_model(settings: Settings) -> str:
     check_address(settings.openai_base_url)
     host = host_of(settings.openai_base_url)
     try:
-        names = [str(model["id"]) for model in (await fetch_model_list(settings))["data"]]
+        names = await listed_models(settings)
     except UNREADABLE as error:
         failed, hint = _explain_failure(error)
         raise ModelError(f"The model server at {host} {failed}.", hint=hint) from None
