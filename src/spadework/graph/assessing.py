@@ -22,7 +22,7 @@ from spadework.graph.session_context import SessionContext
 from spadework.graph.sharing import in_shares
 from spadework.graph.showing import LEAST_ROOM, Looked, fitting, readable, room_of
 from spadework.graph.sparing import ANSWER_TOKENS, payable
-from spadework.graph.state import ResearchState, by_topic
+from spadework.graph.state import ResearchState
 from spadework.values import Coverage, Evidence, Passage, Problem, Round, Shortfall, Topic
 
 
@@ -55,7 +55,7 @@ class Judged:
         return {
             **state,
             "evidence": [*state.get("evidence", []), *self.evidence],
-            "coverage": by_topic(state.get("coverage", {}), self.coverage),
+            "coverage": state.get("coverage", {}) | self.coverage,
             "rounds": [*state.get("rounds", []), self.round],
             "shortfalls": self.shortfalls,
         }
@@ -82,7 +82,12 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
         found = _coverage(topic, judgement, proof, context.settings.completeness)
         old = before.get(topic.name)
         back = old is not None and (not new if context.judging else no_better(found, old))
-        coverage[topic.name] = _as_before(old, judgement) if old and back else found
+        if old and back:
+            # It is as far answered as before, whatever is said of it. Only what to search next may
+            # be news.
+            wanted = judgement.recommendations or old.recommendations
+            found = old.model_copy(update={"recommendations": wanted})
+        coverage[topic.name] = found
     done = _round(number, before, before | coverage, (len(ledger), len(ledger) + len(added)))
     standard = Standard(
         quality=context.settings.quality_floor, domains=context.settings.least_domains
@@ -205,13 +210,4 @@ def _coverage(
         recommendations=judgement.recommendations,
         quality=judgement.quality,
         near=judgement.near,
-    )
-
-
-def _as_before(found: Coverage, judgement: Judgement) -> Coverage:
-    """A topic for which a round has proven nothing new, or less than was known: it is as far
-    answered as before, whatever is said of it. Only what to search next may be news.
-    """
-    return found.model_copy(
-        update={"recommendations": judgement.recommendations or found.recommendations}
     )

@@ -5,10 +5,9 @@ and what any earlier run has read.
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import closing
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from pydantic import ValidationError
 
 from spadework.clock import today
 from spadework.events import Searched
+from spadework.graph.earlier import answers_of
 from spadework.graph.emit import Emit
 from spadework.graph.fetching import Kept
 from spadework.graph.provider_search import ranked_hits
@@ -135,24 +135,20 @@ async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> li
     folder = context.folder.parent / checked_session_id(follows)
 
     async def work() -> list[Kept]:
-        store = PageStore(folder / "pages")
         pages = await asyncio.to_thread(recorded_pages, folder)
-        found = [await _load_kept(page, store) for page in pages]
-        return [kept for kept in found if kept]
+        texts = await PageStore(folder / "pages").texts(page.content_hash for page in pages)
+        # One that is gone, or another than it was, is none.
+        return [
+            Kept(page=page, text=text)
+            for page in pages
+            if (text := texts.get(page.content_hash)) is not None
+            and content_hash(text) == page.content_hash
+        ]
 
     found = await context.journal.moment("earlier pages", follows, list[Kept], work, list[Kept]())
     oldest = today() - FRESH
     wanted = [kept for kept in found if plan.freshness != "now" or kept.page.fetched_at > oldest]
     return [await _taken_over(context, kept) for kept in wanted]
-
-
-async def _load_kept(page: Page, store: PageStore) -> Kept | None:
-    """The page with its text; None when that is gone, or another than it was."""
-    try:
-        text = await store.get(page.content_hash)
-    except (OSError, UnicodeDecodeError):
-        return None
-    return Kept(page=page, text=text) if content_hash(text) == page.content_hash else None
 
 
 async def _taken_over(context: SessionContext, kept: Kept) -> Page:
@@ -170,33 +166,14 @@ def recorded_pages(folder: Path) -> list[Page]:
     """The pages in the journal of a session, in the order they were read, with what its result says
     of their worth.
     """
-    try:
-        with closing(
-            sqlite3.connect(f"{(folder / 'session.sqlite').as_uri()}?mode=ro", uri=True)
-        ) as db:
-            rows = db.execute(
-                "SELECT answer FROM journal WHERE kind = 'page' AND answer IS NOT NULL ORDER BY"
-                " rowid"
-            ).fetchall()
-        pages = [Page.model_validate_json(answer) for (answer,) in rows]
-    except (sqlite3.Error, ValidationError):
-        return []
-    try:
-        sources = {
-            s.content_hash: s
-            for s in Result.model_validate_json((folder / "result.json").read_bytes()).sources
-        }
-    except (OSError, ValidationError):
-        sources = {}
-    return [_as_known(page, sources) for page in pages]
-
-
-def _as_known(page: Page, sources: dict[str, Source]) -> Page:
-    known = sources.get(page.content_hash)
-    return (
-        page
-        if known is None
-        else page.model_copy(
-            update={"title": known.title, "relevance": known.relevance, "found_by": known.found_by}
-        )
-    )
+    sources = dict[str, Source]()
+    with suppress(OSError, ValidationError):
+        result = Result.model_validate_json((folder / "result.json").read_bytes())
+        sources = {source.content_hash: source for source in result.sources}
+    pages = []
+    for page in answers_of(folder, "page", Page):
+        if known := sources.get(page.content_hash):
+            worth = {"relevance": known.relevance, "found_by": known.found_by}
+            page = page.model_copy(update={"title": known.title, **worth})
+        pages.append(page)
+    return pages

@@ -74,16 +74,6 @@ class Earlier(Value):
     judge: str = ""
 
 
-def by_topic(old: dict[str, Coverage], new: dict[str, Coverage]) -> dict[str, Coverage]:
-    """The newest judgement of every topic."""
-    return {**old, **new}
-
-
-def by_url(old: dict[str, Page], new: dict[str, Page]) -> dict[str, Page]:
-    """Every page once; the newest record of it."""
-    return {**old, **new}
-
-
 class ResearchState(TypedDict, total=False):
     """What a run knows. Required is what every node behind the first few finds there: what these
     put into it, and what is gathered by a reducer.
@@ -118,12 +108,14 @@ class ResearchState(TypedDict, total=False):
     forecast: Forecast | None
     tasks: Required[Annotated[list[Task], operator.add]]
     finds: Annotated[list[Find], operator.add]
-    pages: Annotated[dict[str, Page], by_url]
+    #: By URL, the newest record of each.
+    pages: Annotated[dict[str, Page], operator.or_]
     passages: dict[str, list[Passage]]
     #: What a model was shown of the pages, in all rounds.
     shown: Annotated[list[Passage], operator.add]
     evidence: Required[Annotated[list[Evidence], operator.add]]
-    coverage: Required[Annotated[dict[str, Coverage], by_topic]]
+    #: By topic, the newest judgement of each.
+    coverage: Required[Annotated[dict[str, Coverage], operator.or_]]
     rounds: Required[Annotated[list[Round], operator.add]]
     #: What the evidence lacks after the newest round.
     shortfalls: list[Shortfall]
