@@ -14,7 +14,7 @@ from spadework.tools.text.detect import language_of, spoken
 from spadework.tools.text.facts import months, names, numbers, stems
 from spadework.tools.text.language import language
 from spadework.tools.text.prompt_injection import is_injection
-from spadework.tools.text.quantities import Figure, borne_out, figures, is_unit
+from spadework.tools.text.quantities import borne_out, figures, is_unit
 from spadework.tools.text.quotes import plain
 from spadework.tools.text.sentences import sentences
 from spadework.tools.text.tokens import rather_a_name
@@ -73,7 +73,9 @@ def reason_to_refuse(
         return f"No source has the address {min(foreign)}."
     shown = [*there, Known(code)]
     for named in _CODE.findall(sentence.text):
-        parts = [strip_marks(part) for part in _pieces(named)]
+        # What stands before and behind an ellipsis, and of a call without arguments its name.
+        pieces = (part.strip().removesuffix("()") for part in _LEFT_OUT.split(named))
+        parts = [strip_marks(part) for part in pieces]
         whole = any(all(part in text.unmarked for part in parts) for text in shown)
         if not whole and not _put_together(named, shown):
             return f"“{named}” stands in none of its sources."
@@ -81,13 +83,6 @@ def reason_to_refuse(
     known = shown if sentence.inferred else there
     found = strange(sentence.text, known, home or language_of(question.text))
     return f"{', '.join(found)}: in no page that is cited." if found else ""
-
-
-def _pieces(named: str) -> list[str]:
-    """What must stand in a source of code that is named in a sentence: what stands before and
-    behind an ellipsis, and of a call without arguments (`run()`) its name.
-    """
-    return [part.strip().removesuffix("()") for part in _LEFT_OUT.split(named)]
 
 
 def _put_together(named: str, shown: Sequence[Known]) -> bool:
@@ -181,7 +176,7 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
     found = [
         figure.text
         for figure in figures(said, own)
-        if not _counts(figure)
+        if not (figure.text[-1].isalpha() and figure.readings[0].value <= COUNTED)
         and not numbers(figure.text, own) & stated
         and not any(borne_out(figure, text.figures) for text in there)
     ]
@@ -189,10 +184,6 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
     new = [named.get(month, month) for month in sorted(months(said, own) - stated)]
     # "In May" has no number beside it that would tell it from a verb.
     return [*found, *(name for name in new if not any(name in text.words for text in there))]
-
-
-def _counts(figure: Figure) -> bool:
-    return figure.text[-1].isalpha() and figure.readings[0].value <= COUNTED
 
 
 def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -146,7 +146,9 @@ def not_found(
     for topic in plan.topics:
         found = coverage.get(topic.name) or Coverage(topic=topic.name, covered=False, score=0.0)
         if found.state != "answered":
-            gaps = _list_gaps(found.gaps, say) if found.gaps else ""
+            gaps = " ".join(found.gaps)
+            if gaps and not any(gap.endswith((".", "?", "!")) for gap in found.gaps):
+                gaps = say("missing", gaps="; ".join(found.gaps))
             nothing = say("unread" if topic.name in unread else "nothing")
             gaps = gaps or nothing * (found.state == "open")
             said = f"{say(found.state, topic=topic.name)} {gaps}".strip()
@@ -155,18 +157,7 @@ def not_found(
             lines.append(f"{said} {_list_queries(own, say)}".strip())
     told = _bare(" ".join(lines))
     lines += [say("must_open", must=must) for must in missing if _bare(must) not in told]
-    return Section(
-        heading=say("not_found"),
-        kind="limits",
-        sentences=tuple(Sentence(text=line) for line in lines),
-    )
-
-
-def _list_gaps(gaps: Sequence[str], say: Phrases) -> str:
-    """What is missing, as the judge says it, in one sentence; or its own sentences."""
-    if any(gap.endswith((".", "?", "!")) for gap in gaps):
-        return " ".join(gaps)
-    return say("missing", gaps="; ".join(gaps))
+    return _of_lines(say("not_found"), lines)
 
 
 def _bare(text: str) -> str:
@@ -183,11 +174,7 @@ def _list_queries(queries: Sequence[str], say: Phrases) -> str:
 def limits(shortfalls: Sequence[Shortfall], say: Phrases = ENGLISH) -> Section:
     """What the evidence lacks though topics may be answered. Marks are for the result."""
     told = [shortfall for shortfall in shortfalls if shortfall.kind != "quality"]
-    return Section(
-        heading=say("limits"),
-        kind="limits",
-        sentences=tuple(Sentence(text=shortfall.text) for shortfall in told),
-    )
+    return _of_lines(say("limits"), (shortfall.text for shortfall in told))
 
 
 def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Section:
@@ -200,20 +187,17 @@ def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Sectio
     )
     lines = list(dict.fromkeys(_line(p) for p in problems if p.stage not in ("verifier", "search")))
     more = len(lines) - MOST_PROBLEMS
-    shown = [
-        *failed,
-        *lines[:MOST_PROBLEMS],
-        *([say("more", more=more)] if more > 0 else []),
-    ]
-    return Section(
-        heading=say("problems"),
-        kind="limits",
-        sentences=tuple(Sentence(text=line) for line in shown),
-    )
+    shown = [*failed, *lines[:MOST_PROBLEMS], say("more", more=more) if more > 0 else ""]
+    return _of_lines(say("problems"), shown)
 
 
 def _line(problem: Problem) -> str:
-    return f"{_word_fault(problem)} {problem.effect if '://' not in problem.effect else ''}".strip()
+    """What went wrong, with the name of what it happened to, once."""
+    subject, effect = problem.subject, problem.effect
+    name = host_of(subject) if "://" in subject else subject
+    reason = hosts_for_urls(problem.reason)
+    fault = reason if reason.startswith(name) else f"{name}: {reason}"
+    return f"{fault} {effect if '://' not in effect else ''}".strip()
 
 
 def about(
@@ -225,7 +209,12 @@ def about(
     say: Phrases = ENGLISH,
 ) -> Section:
     """How the report came about."""
-    found = _count_verdicts(made.verdicts, say)
+    counts = [
+        say(name, many=made.verdicts[verdict])
+        for verdict, name in _FOUND.items()
+        if verdict in made.verdicts
+    ]
+    found = ", ".join(counts) or say("found_none")
     how = say("written", writer=made.writer, judge=made.judge, found=found)
     where = say(
         "searched" if searched else "searched_nothing", what="; ".join(searched), pages=pages
@@ -236,30 +225,10 @@ def about(
         *notices,
         say(_ENDED[why]) if why in _ENDED else "",
     ]
-    return Section(
-        heading=say("about"),
-        kind="limits",
-        sentences=tuple(Sentence(text=line) for line in lines if line),
-    )
+    return _of_lines(say("about"), lines)
 
 
-def _count_verdicts(verdicts: Mapping[Verdict, int], say: Phrases) -> str:
-    """How many sentences are what."""
-    counts = [
-        say(name, many=verdicts[verdict]) for verdict, name in _FOUND.items() if verdict in verdicts
-    ]
-    return ", ".join(counts) or say("found_none")
-
-
-def _name_problem(problem: Problem) -> str:
-    return host_of(problem.subject) if "://" in problem.subject else problem.subject
-
-
-def _word_fault(problem: Problem) -> str:
-    """What went wrong, with the name of what it happened to, once."""
-    name, reason = _name_problem(problem), _without_urls(problem.reason)
-    return reason if reason.startswith(name) else f"{name}: {reason}"
-
-
-def _without_urls(text: str) -> str:
-    return hosts_for_urls(text)
+def _of_lines(heading: str, lines: Iterable[str]) -> Section:
+    """A section of sentences that cite nothing."""
+    told = tuple(Sentence(text=line) for line in lines if line)
+    return Section(heading=heading, kind="limits", sentences=told)

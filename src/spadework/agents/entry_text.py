@@ -28,8 +28,11 @@ class Entry(NamedTuple):
 def entry_of(evidence: Evidence) -> Entry:
     """An entry with all that is known of it: title, heading, author, host and date."""
     date = evidence.published_at.date().isoformat() if evidence.published_at else ""
-    heading = below(evidence.title, evidence.heading)
-    about = page_line(evidence.title, heading, evidence.author, _place(evidence.url), date)
+    heading, url = below(evidence.title, evidence.heading), evidence.url
+    # Of a document of a library the path, which often names it.
+    local = url.startswith("library://")
+    place = url.removeprefix("library://") if local else domain_of(url)
+    about = page_line(evidence.title, heading, evidence.author, place, date)
     return Entry(
         evidence.id, about, evidence.quote, evidence.before, evidence.after, evidence.claim
     )
@@ -49,11 +52,6 @@ def entries_of(evidence: Sequence[Evidence]) -> list[Entry]:
 def below(title: str, heading: str) -> str:
     """The path of headings below the title of their page, which is most often the first of it."""
     return "" if heading == title else heading.removeprefix(f"{title} > ")
-
-
-def _place(url: str) -> str:
-    """Where a page is: its domain, of a document of a library the path, which often names it."""
-    return url.removeprefix("library://") if url.startswith("library://") else domain_of(url)
 
 
 def page_line(*parts: str) -> str:

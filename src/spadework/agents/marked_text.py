@@ -107,7 +107,7 @@ def _led_in(told: Sequence[Sentence]) -> dict[int, tuple[Sentence, ...]]:
 
 def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
     """Code that is told without a fence, in the place of other code."""
-    ids = tuple(dict.fromkeys(_ID.findall(" ".join(_brackets(text)))))
+    ids = _ids_in(text)
     code = _MARKS.sub("", text).strip("`\n")
     changes = {"text": code, "evidence_ids": ids or before.evidence_ids}
     return (before.model_copy(update=changes),) if code.strip() else ()
@@ -171,9 +171,8 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
                     update={"takes": (*before.takes, *made.parts[-1].takes)}
                 )
         elif token.type == "table_open":
-            columns = [plain(_MARKS.sub("", cell[0].content)) for cell in _cells(inside, "th_open")]
-            cells = [parse_sentences(cell[0].content) for cell in _cells(inside, "td_open")]
-            made.add("table", cells, columns)
+            cells = [parse_sentences(cell) for cell in _cells(inside, "td_open")]
+            made.add("table", cells, _columns(inside))
         elif token.type in ("fence", "code_block") and token.content.strip():
             made.add("code", [[_code(token)]])
         elif token.type == "blockquote_open":
@@ -213,9 +212,13 @@ def _children(tokens: Sequence[Token], kind: str) -> Iterator[Sequence[Token]]:
         at = end + 1
 
 
-def _cells(tokens: Sequence[Token], kind: str) -> list[Sequence[Token]]:
+def _cells(tokens: Sequence[Token], kind: str) -> list[str]:
     """What stands in the cells of a table, row by row."""
-    return [tokens[n + 1 : _end(tokens, n)] for n, token in enumerate(tokens) if token.type == kind]
+    return [tokens[n + 1].content for n, token in enumerate(tokens) if token.type == kind]
+
+
+def _columns(tokens: Sequence[Token]) -> list[str]:
+    return [plain(_MARKS.sub("", cell)) for cell in _cells(tokens, "th_open")]
 
 
 def _item(tokens: Sequence[Token]) -> list[list[Sentence]]:
@@ -249,8 +252,7 @@ def _item(tokens: Sequence[Token]) -> list[list[Sentence]]:
 
 def _rows(tokens: Sequence[Token]) -> Iterator[Sentence]:
     """The rows of a table, each as a sentence under the names of its columns."""
-    columns = [plain(_MARKS.sub("", cell[0].content)) for cell in _cells(tokens, "th_open")]
-    cells = [uniform(cell[0].content) for cell in _cells(tokens, "td_open")]
+    columns, cells = _columns(tokens), [uniform(cell) for cell in _cells(tokens, "td_open")]
     for n in range(0, len(cells), max(1, len(columns))):
         row = zip(columns, cells[n : n + len(columns)], strict=False)
         said = [(name, _MARKS.sub("", cell).strip(), _brackets(cell)) for name, cell in row]
@@ -267,14 +269,18 @@ def _visible_words(html: str) -> str:
 def _code(token: Token) -> Sentence:
     info = uniform(token.info)
     language, _, _ = _MARKS.sub("", info).strip().partition(" ")
-    ids = tuple(dict.fromkeys(_ID.findall(" ".join(_brackets(info)))))
     return Sentence(
         text=token.content.rstrip("\n"),
-        evidence_ids=ids,
+        evidence_ids=_ids_in(info),
         inferred=any(mark[2] for mark in _MARK.finditer(info)),
         code=True,
         language=language,
     )
+
+
+def _ids_in(text: str) -> tuple[str, ...]:
+    """The ids of the marks of a text, each once."""
+    return tuple(dict.fromkeys(_ID.findall(" ".join(_brackets(text)))))
 
 
 def _brackets(text: str) -> Iterable[str]:

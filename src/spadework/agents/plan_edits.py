@@ -5,7 +5,7 @@ with queries of their own. The lead finishes them, where there is a model.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from spadework.agents.bounds import at_most
@@ -92,18 +92,16 @@ async def complete_plan(
         prompt = render("edited", question=plan.question, kept=kept, new=new)
         answer = await model.ask("lead", prompt, TopicsAnswer, seconds=seconds)
         made = {topic.name.casefold(): topic_of(topic) for topic in answer.topics if topic.name}
-        return plan.model_copy(
-            update={"topics": tuple(_complete_topic(topic, made, new) for topic in plan.topics)}
-        )
+        topics = []
+        for topic in plan.topics:
+            found = made.get(topic.name.casefold()) if topic.name in new else None
+            if found:
+                own = {"name": topic.name, "queries": found.queries or topic.queries}
+                topic = found.model_copy(update=own)
+            topics.append(topic)
+        return plan.model_copy(update={"topics": tuple(topics)})
 
     return await first_of(model, "lead", plan.question, ask, lambda: plan)
-
-
-def _complete_topic(topic: Topic, made: Mapping[str, Topic], new: Sequence[str]) -> Topic:
-    found = made.get(topic.name.casefold()) if topic.name in new else None
-    if found is None:
-        return topic
-    return found.model_copy(update={"name": topic.name, "queries": found.queries or topic.queries})
 
 
 def _new(plan: Plan, name: str) -> Topic:

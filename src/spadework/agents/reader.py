@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from spadework.agents.assessor import (
+    LIKELY,
     MOST_RECOMMENDATIONS,
     GapQuery,
     QualityAnswer,
@@ -31,8 +32,6 @@ from spadework.prompts import render
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Evidence, Plan, Problem, Topic, Visible
 
-#: Likelier than not.
-LIKELY = 0.5
 #: Quotes that one call is told to name at most.
 MOST_NAMED = 40
 
@@ -95,9 +94,6 @@ async def read_share(
         )
         answer = await model.ask("assessor", prompt, ReadingAnswer, seconds=seconds)
         lost.extend(report_unnamed(plan.question, answer.evidence, numbered))
-        return named(answer)
-
-    def named(answer: ReadingAnswer) -> Spots:
         found: dict[str, list[Spot]] = defaultdict(list)
         found_for = {one.shown: one.topics for one in share}
         for item in answer.evidence:
@@ -146,8 +142,6 @@ async def judge_ledger(
         )
         if not leads_on(plan):
             return judgement
-        found = await asyncio.to_thread(extract)
-        leads = tuple(r for r in found.recommendations if r.led_to)
-        return judgement if found.score > LIKELY else ask_for_leads(judgement, leads)
+        return ask_for_leads(judgement, await asyncio.to_thread(extract))
 
     return await first_of(model if own else None, "assessor", topic.name, ask, extract)

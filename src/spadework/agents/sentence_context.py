@@ -79,10 +79,15 @@ def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated
     made = []
     before = _before(section)
     for n, (one, place) in enumerate(zip(told, places(section), strict=True)):
-        label = place.opens_row and bool(place.ahead) and _is_label(one)
-        row = _row(place, [told[at].text for at in place.row if at not in gone])
-        after = before.get(n)
-        follows = _follows(told[after]) if after is not None and after not in gone else ""
+        # A cell that is only a name is short, and without a mark of its own.
+        names = not one.evidence_ids and len(one.text.split()) <= LABEL_WORDS
+        label = place.opens_row and bool(place.ahead) and names
+        of_row = " ".join(told[at].text for at in place.row if at not in gone)
+        row = "" if place.column is None else f"{of_row} · {place.column}"
+        after, follows = before.get(n), ""
+        if after is not None and after not in gone:
+            lead = told[after]
+            follows = f"it comes after {'code' if lead.code else f'“{lead.text}”'}"
         ids = cited if label else one.evidence_ids
         made.append(Stated(one, row, follows, label, ids, _ids(told, place.ahead) if label else ()))
     return tuple(made)
@@ -185,16 +190,3 @@ def _cells(part: Part, begin: int) -> Iterator[Place]:
         else:
             column = part.columns[n % width] if part.columns else ""
             yield from (Place(row=row, column=column) for _ in cell)
-
-
-def _row(place: Place, names: Sequence[str]) -> str:
-    return "" if place.column is None else f"{' '.join(names)} · {place.column}"
-
-
-def _follows(before: Sentence) -> str:
-    return "it comes after code" if before.code else f"it comes after “{before.text}”"
-
-
-def _is_label(cell: Sentence) -> bool:
-    """Whether a cell is only a name: short, and without a mark of its own."""
-    return not cell.evidence_ids and len(cell.text.split()) <= LABEL_WORDS
