@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from spadework.agents.answer_length import CLOSING, usual
 from spadework.agents.answer_shape import Shape
 from spadework.agents.concurrency import gate_at
+from spadework.agents.messages import Request, Turn, text_of, thinks, used_by
 from spadework.agents.model_list import LEAST_CONTEXT, listed_context
 from spadework.agents.providers import chat_model, label_of, provider_of, reasons, secret_of
 from spadework.agents.refusals import (
@@ -23,8 +24,6 @@ from spadework.agents.refusals import (
     Unwanted,
     meaning,
 )
-from spadework.agents.replies import text_of, thinks, used_by
-from spadework.agents.request import Request, Turn
 from spadework.agents.server_traits import Lessons, Room
 from spadework.budget import Budget
 from spadework.errors import TooLong

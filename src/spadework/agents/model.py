@@ -19,10 +19,9 @@ from pydantic import BaseModel, ValidationError
 from spadework.agents.answer_shape import LADDER, Method, Shape, fault, parse_answer, strict
 from spadework.agents.calling import Call
 from spadework.agents.endpoint import Endpoint
-from spadework.agents.messages import Message, as_sent
+from spadework.agents.messages import Message, Turn, as_sent
 from spadework.agents.model_place import Place, places_of, settings_at
 from spadework.agents.refusals import Unsupported
-from spadework.agents.request import Turn
 from spadework.budget import Budget
 from spadework.errors import BadReply, BudgetSpent, ModelError, NotRecorded, SpadeworkError, TooLong
 from spadework.prompts import Prompt

@@ -16,7 +16,7 @@ from spadework.agents.bounds import at_most
 from spadework.agents.checked_text import Known as Text
 from spadework.agents.checking import keep_founded_heading
 from spadework.agents.editor import day_of
-from spadework.agents.entered import each_once, line_of, place_of, speaks_of
+from spadework.agents.entry_text import each_once, line_of, place_of, speaks_of
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
 from spadework.prompts import render

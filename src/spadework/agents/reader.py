@@ -22,7 +22,7 @@ from spadework.agents.assessor import (
     report_unnamed,
 )
 from spadework.agents.bounds import at_most
-from spadework.agents.entered import line_of
+from spadework.agents.entry_text import line_of
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model

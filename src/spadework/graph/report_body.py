@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from spadework.agents.editor import Made, about, disagreements, limits, not_found, untold
-from spadework.agents.entered import speaks_of
+from spadework.agents.entry_text import speaks_of
 from spadework.agents.extractive import writer as extractive
 from spadework.graph.earlier import makers
 from spadework.graph.holding import without_addresses
