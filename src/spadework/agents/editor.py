@@ -157,7 +157,7 @@ def not_found(
             lines.append(f"{said} {_list_queries(own, say)}".strip())
     told = _bare(" ".join(lines))
     lines += [say("must_open", must=must) for must in missing if _bare(must) not in told]
-    return _of_lines(say("not_found"), lines)
+    return of_lines(say("not_found"), lines)
 
 
 def _bare(text: str) -> str:
@@ -174,7 +174,7 @@ def _list_queries(queries: Sequence[str], say: Phrases) -> str:
 def limits(shortfalls: Sequence[Shortfall], say: Phrases = ENGLISH) -> Section:
     """What the evidence lacks though topics may be answered. Marks are for the result."""
     told = [shortfall for shortfall in shortfalls if shortfall.kind != "quality"]
-    return _of_lines(say("limits"), (shortfall.text for shortfall in told))
+    return of_lines(say("limits"), (shortfall.text for shortfall in told))
 
 
 def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Section:
@@ -188,7 +188,7 @@ def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Sectio
     lines = list(dict.fromkeys(_line(p) for p in problems if p.stage not in ("verifier", "search")))
     more = len(lines) - MOST_PROBLEMS
     shown = [*failed, *lines[:MOST_PROBLEMS], say("more", more=more) if more > 0 else ""]
-    return _of_lines(say("problems"), shown)
+    return of_lines(say("problems"), shown)
 
 
 def _line(problem: Problem) -> str:
@@ -225,10 +225,10 @@ def about(
         *notices,
         say(_ENDED[why]) if why in _ENDED else "",
     ]
-    return _of_lines(say("about"), lines)
+    return of_lines(say("about"), lines)
 
 
-def _of_lines(heading: str, lines: Iterable[str]) -> Section:
+def of_lines(heading: str, lines: Iterable[str]) -> Section:
     """A section of sentences that cite nothing."""
     told = tuple(Sentence(text=line) for line in lines if line)
     return Section(heading=heading, kind="limits", sentences=told)

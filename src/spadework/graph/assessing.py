@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from spadework.agents.assessor import assess
 from spadework.agents.counting import with_lists
@@ -26,39 +25,29 @@ from spadework.graph.state import ResearchState
 from spadework.values import Coverage, Evidence, Passage, Problem, Round, Shortfall, Topic
 
 
-@dataclass(frozen=True)
-class Judged:
-    """What a round added: new ledger entries, the coverage of its topics, its figures, its
-    problems; what is lacking after it; and what a model was shown.
+class Judged(TypedDict):
+    """What a round adds, as the update of the graph's channels: new entries of the ledger, the
+    coverage of its topics, its figures, its problems; what is lacking after it; and what a model
+    was shown.
     """
 
     evidence: list[Evidence]
     coverage: dict[str, Coverage]
-    round: Round
+    rounds: list[Round]
     problems: list[Problem]
     shortfalls: list[Shortfall]
     shown: list[Passage]
 
-    def channels(self) -> dict[str, Any]:
-        """The update of the graph's channels."""
-        return {
-            "evidence": self.evidence,
-            "coverage": self.coverage,
-            "rounds": [self.round],
-            "problems": self.problems,
-            "shortfalls": self.shortfalls,
-            "shown": self.shown,
-        }
 
-    def after(self, state: ResearchState) -> ResearchState:
-        """The state as it will be when the update is merged."""
-        return {
-            **state,
-            "evidence": [*state.get("evidence", []), *self.evidence],
-            "coverage": state.get("coverage", {}) | self.coverage,
-            "rounds": [*state.get("rounds", []), self.round],
-            "shortfalls": self.shortfalls,
-        }
+def after(state: ResearchState, judged: Judged) -> ResearchState:
+    """The state as it will be when the update is merged."""
+    return {
+        **state,
+        "evidence": [*state.get("evidence", []), *judged["evidence"]],
+        "coverage": state.get("coverage", {}) | judged["coverage"],
+        "rounds": [*state.get("rounds", []), *judged["rounds"]],
+        "shortfalls": judged["shortfalls"],
+    }
 
 
 async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
@@ -89,11 +78,17 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
             found = old.model_copy(update={"recommendations": wanted})
         coverage[topic.name] = found
     done = _round(number, before, before | coverage, (len(ledger), len(ledger) + len(added)))
-    standard = Standard(
-        quality=context.settings.quality_floor, domains=context.settings.least_domains
-    )
+    settings = context.settings
+    standard = Standard(quality=settings.quality_floor, domains=settings.least_domains)
     lacking = shortfalls(state["plan"], before | coverage, [*ledger, *added], standard)
-    return Judged(added, coverage, done, looked.problems, list(lacking), looked.shown)
+    return {
+        "evidence": added,
+        "coverage": coverage,
+        "rounds": [done],
+        "problems": looked.problems,
+        "shortfalls": list(lacking),
+        "shown": looked.shown,
+    }
 
 
 def _round(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from spadework.agents.cleaner import Dirty, clean, is_dirty, is_unclean
 from spadework.agents.model import Model
@@ -47,21 +47,21 @@ async def clean_pages(
     if not dirty:
         return list(pages), []
     chosen = await _choose_text(context, topic, pages)
-    wanted = {page.content_hash for page in dirty if _shows_dirt(context, chosen, page)}
-    seconds = context.budget.phase("read")
+    settings, seconds = context.settings, context.budget.phase("read")
+    wanted = {
+        page.content_hash
+        for page in dirty
+        if (text := chosen.get(page.content_hash, ""))
+        and is_unclean(text, settings.clean, settings.min_cleanliness)
+    }
+    going = [page for page in pages if page.content_hash in wanted]
     done = await asyncio.gather(
         *(
             _cleaned(context, (question, chosen[page.content_hash]), page, (seconds, topics))
-            for page in pages
-            if page.content_hash in wanted
+            for page in going
         )
     )
-    clean = {
-        page.content_hash: made
-        for page, (made, _) in zip(
-            [page for page in pages if page.content_hash in wanted], done, strict=True
-        )
-    }
+    clean = {page.content_hash: made for page, (made, _) in zip(going, done, strict=True)}
     return (
         [clean.get(page.content_hash, page) for page in pages],
         [problem for _, problems in done for problem in problems],
@@ -88,11 +88,6 @@ async def _choose_text(
     return {content_hash: "\n\n".join(texts) for content_hash, texts in found.items()}
 
 
-def _shows_dirt(context: SessionContext, chosen: Mapping[str, str], page: Page) -> bool:
-    text = chosen.get(page.content_hash, "")
-    return bool(text) and is_unclean(text, context.settings.clean, context.settings.min_cleanliness)
-
-
 async def _cleaned(
     context: SessionContext, read_for: tuple[str, str], page: Page, limits: tuple[float, int]
 ) -> tuple[Page, list[Problem]]:
@@ -107,7 +102,14 @@ async def _cleaned(
         key["least"] = f"{context.settings.min_cleanliness:g}"
 
     async def allowed() -> Permission:
-        return await _leave(context, limits[1])
+        """Whether one more page may be cleaned now."""
+        ceiling, topics = context.budget.limits.calls, limits[1]
+        # Calls of pages being cleaned are not all charged yet.
+        left = int(ceiling - context.budget.spent("calls")) - CALLS * context.cleaning
+        poor = payable(context) < CALLS * LOOK_TOKENS + topics * ANSWER_TOKENS
+        if poor or not may_clean(ceiling, left, context.cleanings, topics):
+            return Permission(given=False)
+        return await sparing(context, *ROLES)
 
     async def work() -> str:
         permission = await context.journal.moment(
@@ -159,14 +161,3 @@ async def _shorten(
     # Once it is in the journal it is not told again.
     await context.record.written()
     return digest, failed
-
-
-async def _leave(context: SessionContext, topics: int) -> Permission:
-    """Whether one more page may be cleaned now."""
-    ceiling = context.budget.limits.calls
-    # Calls of pages being cleaned are not all charged yet.
-    left = int(ceiling - context.budget.spent("calls")) - CALLS * context.cleaning
-    poor = payable(context) < CALLS * LOOK_TOKENS + topics * ANSWER_TOKENS
-    if poor or not may_clean(ceiling, left, context.cleanings, topics):
-        return Permission(given=False)
-    return await sparing(context, *ROLES)

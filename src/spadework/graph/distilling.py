@@ -153,17 +153,12 @@ def _for_gaps(
         for task in tasks
     ]
     index = _index(cuts)
-    return {
-        topic.name: _within(
-            [
-                p
-                for p in _passages(topic, cuts, index)
-                if text[p.content_hash, p.start, p.end] not in seen[topic.name]
-            ],
-            room,
-        )
-        for topic in topics
-    }
+    found = {}
+    for topic in topics:
+        passages, old = _passages(topic, cuts, index), seen[topic.name]
+        new = [p for p in passages if text[p.content_hash, p.start, p.end] not in old]
+        found[topic.name] = _within(new, room)
+    return found
 
 
 def rank_passages(
@@ -229,18 +224,15 @@ def _passages(topic: Topic, cuts: Sequence[Cut], index: Bm25) -> list[Passage]:
             start=c.start,
             end=c.end,
             topic=topic.name,
-            score=_score(s, c, holds),
+            score=round(
+                s * (1 + PAGE_PRIOR / (1 + c.rank)) * (NEEDED if holds.search(c.text) else 1.0),
+                4,
+            ),
         )
         for s, c in zip(index.scores(query), cuts, strict=True)
         if s > 0
     ]
     return sorted(made, key=lambda p: -p.score)
-
-
-def _score(score: float, one: Cut, holds: re.Pattern[str]) -> float:
-    return round(
-        score * (1 + PAGE_PRIOR / (1 + one.rank)) * (NEEDED if holds.search(one.text) else 1.0), 4
-    )
 
 
 def keep_near(passages: Sequence[Passage], room: Room) -> list[Passage]:

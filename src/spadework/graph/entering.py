@@ -4,7 +4,7 @@ shows what it is about.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from spadework.agents.passage_view import Spot
@@ -58,22 +58,17 @@ async def entries(
 
 def places_of(text: str, spot: Spot) -> list[_Place]:
     """Where the entries of a quote stand, each as what, and which of them has its claim."""
-    return _claimed(list(_places(text, spot)), text, spot.claim)
-
-
-def _places(text: str, spot: Spot) -> Iterator[_Place]:
-    found = pieces(text, spot.start, spot.end)
+    found, places = pieces(text, spot.start, spot.end), list[_Place]()
     for n, (start, end, block) in enumerate(found):
-        if n + 1 < len(found) and found[n + 1][2].kind == "code" and _only_leads(text[start:end]):
-            continue  # it stands before the code
+        said = text[start:end]
+        before_code = n + 1 < len(found) and found[n + 1][2].kind == "code"
+        if before_code and leads(said) and len(sentences(said)) == 1:
+            continue
         parts = parts_of(text, block, (start, end))
         columns = next((first for first, _, kind in parts if kind == "columns"), None)
         for first, last, kind in parts:
-            yield _Place(first, last, block, kind, columns if kind == "row" else None)
-
-
-def _only_leads(said: str) -> bool:
-    return leads(said) and len(sentences(said)) == 1
+            places.append(_Place(first, last, block, kind, columns if kind == "row" else None))
+    return _claimed(places, text, spot.claim)
 
 
 def _claimed(places: Sequence[_Place], text: str, claim: str) -> list[_Place]:

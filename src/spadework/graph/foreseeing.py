@@ -22,8 +22,7 @@ async def weigh_hits(context: SessionContext, task: Task, hits: Sequence[Hit]) -
     """
 
     async def work() -> dict[str, float]:
-        found = await asyncio.to_thread(_worths, context, hits)
-        return {url: worth for url, worth in found.items() if worth < 1}
+        return await asyncio.to_thread(_worths, context, hits)
 
     # What is installed, and who lets in whom, is so at the moment.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
@@ -51,7 +50,8 @@ def _worths(context: SessionContext, hits: Sequence[Hit]) -> dict[str, float]:
         most = min(most, BROWSER - 1)
     # A host that let in browsers alone will let in nobody else.
     shut = {url for url, level in level_of.items() if level > most}
-    return {
+    worths = {
         hit.url: foreseen(hit.url, hit.title).worth * (SLOW if hit.url in shut else 1.0)
         for hit in web
     }
+    return {url: worth for url, worth in worths.items() if worth < 1}

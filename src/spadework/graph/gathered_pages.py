@@ -4,10 +4,10 @@ more than that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
-from spadework.agents.editor import problem_lines
+from spadework.agents.editor import of_lines, problem_lines
 from spadework.graph.ending import status_of
 from spadework.graph.session_context import SessionContext
 from spadework.graph.sources import sources_of
@@ -81,7 +81,12 @@ def result_of_pages(
     report lists them. `why` is what ended it before its time.
     """
     pages = {page.url: page for page in gathered.pages}
-    sources = _sources(pages)
+    read = cast("ResearchState", {"pages": pages})
+    found = {source.url: source for source in sources_of(read, [], [])}
+    # In the order in which they were read: nothing rests on them that could be first.
+    sources = [
+        found[url].model_copy(update={"n": n, "unused": ""}) for n, url in enumerate(pages, 1)
+    ]
     named = gathered.pages[0].title if asked in pages else ""
     document = Report(title=named or asked, sections=_sections(context, gathered, sources, why))
     return Result(
@@ -101,13 +106,6 @@ def result_of_pages(
     )
 
 
-def _sources(pages: Mapping[str, Page]) -> list[Source]:
-    """What was read, in its order: nothing rests on it that could be first."""
-    read = cast("ResearchState", {"pages": dict(pages)})
-    found = {source.url: source for source in sources_of(read, [], [])}
-    return [found[url].model_copy(update={"n": n, "unused": ""}) for n, url in enumerate(pages, 1)]
-
-
 def _sections(
     context: SessionContext, gathered: Gathered, sources: Sequence[Source], why: str
 ) -> tuple[Section, ...]:
@@ -116,21 +114,13 @@ def _sections(
     about = (NOTHING_WRITTEN if sources else _NONE, gone, searched, *context.notices)
     by_url = {page.url: page for page in gathered.pages}
     listed = [Sentence(text=_list_page(source, by_url[source.url])) for source in sources]
-    parts = (Part(form="steps", takes=(1,) * len(listed)),) if listed else ()
-    troubles = problem_lines(gathered.problems)
-    return (
-        Section(
-            heading="About this report",
-            kind="limits",
-            sentences=tuple(Sentence(text=line) for line in about if line),
-        ),
-        *((troubles,) if troubles.sentences else ()),
-        *(
-            (Section(heading="Sources", kind="limits", sentences=tuple(listed), parts=parts),)
-            if listed
-            else ()
-        ),
+    parts = (Part(form="steps", takes=(1,) * len(listed)),)
+    made = (
+        of_lines("About this report", about),
+        problem_lines(gathered.problems),
+        Section(heading="Sources", kind="limits", sentences=tuple(listed), parts=parts),
     )
+    return tuple(section for section in made if section.sentences)
 
 
 def _list_page(source: Source, page: Page) -> str:

@@ -79,7 +79,15 @@ def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list
             changes[n] = (alone,)
     standing = zip(left, checked.findings, strict=True)
     kept = Checked(section, tuple(findings.get(each, was) for each, was in standing))
-    problems = [_taken_out(section, section.sentences[n], gone[n]) for n in sorted(gone)]
+    problems = [
+        Problem(
+            stage="verifier",
+            subject=section.heading,
+            reason=f"{gone[n].strip()} The sentence: {section.sentences[n].text[:300]}",
+            effect="It was taken out.",
+        )
+        for n in sorted(gone)
+    ]
     return kept.changed(changes), problems
 
 
@@ -108,15 +116,6 @@ def _alone(sentence: Sentence) -> Sentence | None:
         return sentence
     text = language(spoken(sentence.text)).alone(sentence.text)
     return sentence.model_copy(update={"text": text}) if text else None
-
-
-def _taken_out(section: Section, sentence: Sentence, why: str) -> Problem:
-    return Problem(
-        stage="verifier",
-        subject=section.heading,
-        reason=f"{why.strip()} The sentence: {sentence.text[:300]}",
-        effect="It was taken out.",
-    )
 
 
 def once(sections: Sequence[Checked]) -> list[Checked]:

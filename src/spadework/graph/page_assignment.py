@@ -96,18 +96,15 @@ class PageAssignment:
             return [name for name in self._among if name in self._wishes]
 
         async def work() -> Assignment:
-            names = await self._journal.moment(
-                "in time", self._key, list[str], here, [*self._among]
-            )
+            among = [*self._among]
+            names = await self._journal.moment("in time", self._key, list[str], here, among)
             wishes = {name: self._wishes[name] for name in names if name in self._wishes}
             return assign_pages(wishes, self._how)
 
         # In a hurry it is not for good: who takes the run up again has time for all of them.
-        return (
-            await work()
-            if stop.is_set()
-            else await self._journal.once("deal", self._key, Assignment, work)
-        )
+        if stop.is_set():
+            return await work()
+        return await self._journal.once("deal", self._key, Assignment, work)
 
 
 def assign_pages(wishes: Mapping[str, PageRequest], how: How = OWN) -> Assignment:

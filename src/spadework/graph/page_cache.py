@@ -95,7 +95,8 @@ class PageCache:
             if self._store:
                 closing.push_async_callback(self._store.close)
             if self._adding:
-                closing.push_async_callback(_cancel_task, self._adding)
+                closing.push_async_callback(asyncio.wait, {self._adding})
+                closing.callback(self._adding.cancel)
                 await asyncio.wait({self._adding}, timeout=CLOSING_SECONDS)
         if self._adding and not self._adding.cancelled():
             self._adding.result()  # a fault of ours is not passed over
@@ -125,12 +126,10 @@ class PageCache:
             async with asyncio.timeout(seconds):
                 return await work
         except TimeoutError:
-            self._failed(
-                KnowledgeError(f"It did not answer within {seconds:.3g} s."),
-                "What earlier runs have read was not used.",
-            )
+            fault = KnowledgeError(f"It did not answer within {seconds:.3g} s.")
         except KnowledgeError as error:
-            self._failed(error, "What earlier runs have read was not used.")
+            fault = error
+        self._failed(fault, "What earlier runs have read was not used.")
         return otherwise
 
     def _failed(self, error: Exception, effect: str) -> None:
@@ -144,9 +143,3 @@ class PageCache:
         it.
         """
         return not entry.own or host_of(entry.page.url) in self._owned
-
-
-async def _cancel_task(task: asyncio.Task[None]) -> None:
-    """Cancel what is not done, and wait for its end."""
-    task.cancel()
-    await asyncio.wait({task})

@@ -63,17 +63,21 @@ async def read_pages(
     # told then.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     given_up: dict[str, str] = await context.journal.noted("given up", key) or {}
-    told = {
-        hit.url: _problems(_given_up(hit, given_up[hit.url])) for hit in hits if hit.url in given_up
-    }
+    told: dict[str, list[Problem]] = {}
+    for hit in hits:
+        if (why := given_up.get(hit.url)) is not None:
+            left_out = why in get_args(Why)
+            told[hit.url] = _problems(
+                Left(hit, cast("Why", why)) if left_out else Failed(hit, TooSlow(why))
+            )
     left = [hit for hit in hits if hit.url not in given_up]
     outcomes = await _read_hits(context, task, left, wanted, taken, emit)
-    told |= {outcome.candidate.url: _problems(outcome) for outcome in outcomes}
-    given_up |= {
-        outcome.candidate.url: why
-        for outcome in outcomes
-        if (why := _why_given_up(outcome)) is not None
-    }
+    for outcome in outcomes:
+        told[outcome.candidate.url] = _problems(outcome)
+        if isinstance(outcome, Left):
+            given_up[outcome.candidate.url] = outcome.why
+        elif isinstance(outcome, Failed) and isinstance(outcome.error, TooSlow):
+            given_up[outcome.candidate.url] = str(outcome.error)
     waiting = [hit.url for hit in left if hit.url not in told]
     await context.journal.note(
         "given up", key, {**dict.fromkeys(waiting, "not needed"), **given_up}
@@ -110,9 +114,12 @@ async def _read_hits(
     def place(page: Page) -> str | None:
         return page.url if page.url not in others else None
 
-    reading = read_many(
-        hits, read, _limits(context, wanted), group=_host, key=place, stop=context.stop
-    )
+    def host(hit: Hit) -> str:
+        # Documents of a library are not asked of anybody.
+        return "" if hit.url.startswith(LIBRARY) else host_of(hit.url)
+
+    limits = _limits(context, wanted)
+    reading = read_many(hits, read, limits, group=host, key=place, stop=context.stop)
     async with aclosing(reading):
         async for outcome in reading:
             emit(_event(task, outcome, began))
@@ -132,11 +139,6 @@ def _limits(context: SessionContext, wanted: int) -> Limits:
         ),
         until=asyncio.get_running_loop().time() + seconds,
     )
-
-
-def _host(hit: Hit) -> str:
-    """The host that is asked for a page; documents of a library are not asked of anybody."""
-    return "" if hit.url.startswith(LIBRARY) else host_of(hit.url)
 
 
 async def read_page(
@@ -195,20 +197,6 @@ def _key(hit: Hit) -> dict[str, str]:
     return {"url": canonical_url(hit.url)}
 
 
-def _given_up(hit: Hit, said: str) -> Left[Hit] | Failed[Hit]:
-    """How a page was given up: why, or what was said of it."""
-    return Left(hit, cast("Why", said)) if said in get_args(Why) else Failed(hit, TooSlow(said))
-
-
-def _why_given_up(outcome: Outcome[Hit, Page]) -> str | None:
-    """Why nobody waited for a page; None where it came, or failed by itself."""
-    if isinstance(outcome, Left):
-        return outcome.why
-    if isinstance(outcome, Failed) and isinstance(outcome.error, TooSlow):
-        return str(outcome.error)
-    return None
-
-
 def _event(task: Task, outcome: Outcome[Hit, Page], began: dict[str, float]) -> Reading | Read:
     """What happened to a hit, for those who watch; `began` tells when, by URL."""
     hit, now = outcome.candidate, time.monotonic()
@@ -252,26 +240,16 @@ def _problems(outcome: Outcome[Hit, Page]) -> list[Problem]:
     of date.
     """
     hit = outcome.candidate
-    name = f"“{hit.title or hit.url}”"
     if isinstance(outcome, Came) and outcome.result.stale:
         day = outcome.result.fetched_at
-        reason = (
-            f"{host_of(hit.url)} could not be reached; the copy of {day.day} {day:%B %Y} was read."
-        )
-        return [
-            Problem(
-                stage="read", subject=hit.url, reason=reason, effect=f"{name} may be out of date."
-            )
-        ]
-    if isinstance(outcome, Failed) or (
+        unreached = f"{host_of(hit.url)} could not be reached"
+        reason = f"{unreached}; the copy of {day.day} {day:%B %Y} was read."
+        effect = "may be out of date."
+    elif isinstance(outcome, Failed) or (
         isinstance(outcome, Left) and outcome.why in ("deadline", "stopped")
     ):
-        return [
-            Problem(
-                stage="read",
-                subject=hit.url,
-                reason=_reason(outcome),
-                effect=f"{name} was not read.",
-            )
-        ]
-    return []
+        reason, effect = _reason(outcome), "was not read."
+    else:
+        return []
+    effect = f"“{hit.title or hit.url}” {effect}"
+    return [Problem(stage="read", subject=hit.url, reason=reason, effect=effect)]

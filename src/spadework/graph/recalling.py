@@ -22,7 +22,6 @@ from spadework.graph.provider_search import ranked_hits
 from spadework.graph.searching import leads_of
 from spadework.graph.session_context import SessionContext
 from spadework.graph.session_id import checked_session_id
-from spadework.tools.knowledge import Recalled
 from spadework.tools.knowledge.sufficiency import enough, fresh_since, relevant, subject
 from spadework.tools.ranking.selection import KNOWLEDGE
 from spadework.tools.search.domain_filter import is_wanted
@@ -98,19 +97,15 @@ async def _ask_store(
             for text in dict.fromkeys((question, task.topic.question))
         )
     )
-    fit = [one for one in relevant(found) if _is_wanted(one.entry.page.url, task, before)]
+    # New ones, of a site that one of the queries may find.
+    fit = [
+        one
+        for one in relevant(found)
+        if canonical_url(one.entry.page.url) not in before
+        and any(is_wanted(query, one.entry.page.url) for query in task.queries)
+    ]
     # Where there will be no second round, nothing could make good what is missing.
     will_do = context.budget.limits.iterations > 1 and await asyncio.to_thread(enough, fit, task)
-    hits = tuple(_hits(fit[:limit], Query(text=question)))
-    return Known(hits=hits, enough=will_do, problems=tuple(context.page_cache.problems))
-
-
-def _is_wanted(url: str, task: Task, before: AbstractSet[str]) -> bool:
-    """Whether a page is new, and of a site that one of the queries may find."""
-    return canonical_url(url) not in before and any(is_wanted(query, url) for query in task.queries)
-
-
-def _hits(found: Sequence[Recalled], query: Query) -> list[Hit]:
     hits = [
         Hit(
             url=one.entry.page.url,
@@ -118,12 +113,13 @@ def _hits(found: Sequence[Recalled], query: Query) -> list[Hit]:
             snippet=one.snippet,
             position=position,
             provider=KNOWLEDGE,
-            query=query.text,
+            query=question,
             published_at=one.entry.page.published_at,
         )
-        for position, one in enumerate(found, 1)
+        for position, one in enumerate(fit[:limit], 1)
     ]
-    return ranked_hits(hits, query)
+    ranked = tuple(ranked_hits(hits, Query(text=question)))
+    return Known(hits=ranked, enough=will_do, problems=tuple(context.page_cache.problems))
 
 
 async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> list[Page]:

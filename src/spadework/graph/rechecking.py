@@ -5,7 +5,6 @@ its verdicts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,8 +74,7 @@ async def check_changed(
     changed = [section for section in sections if section not in base.sections]
     found = await verify_sections(model, state["plan"], changed, material, check)
     # A section of which nothing held shows what it cites; the one before it is better.
-    shown = {p.subject for p in found.problems if "extractive" in p.effect}
-    empty = {heading for heading in shown if base.of(heading)}
+    empty = {p.subject for p in found.problems if "extractive" in p.effect and base.of(p.subject)}
     made = {section.heading: section for section in found.sections}
     stands: list[Section] = []
     places: dict[str, int] = {}
@@ -84,8 +82,12 @@ async def check_changed(
         old, now = base.of(section.heading), made.get(hosts_for_urls(section.heading))
         if section in base.sections:
             now = section
-        elif old and (now is None or section.heading in empty or _worse(section, now, old, base)):
+        elif old and (now is None or section.heading in empty):
             now = old
+        elif old and now and base.better:
+            # It was to be better, and less is left of it than there was.
+            left = sum(one in section.sentences for one in now.sentences)
+            now = old if left < min(len(section.sentences), len(old.sentences)) else now
         if now is not None:
             stands.append(now)
             if old and now != old:
@@ -94,15 +96,14 @@ async def check_changed(
         "sections": stands,
         "citations": _citations(base, stands, citations_of(found, material.ledger)),
         "places": state.get("places", {}) if base.better else places,
-        "problems": [_as_it_is(p, empty) for p in found.problems],
+        "problems": [
+            p.model_copy(update={"effect": "The section stands as it was."})
+            if p.subject in empty and "extractive" in p.effect
+            else p
+            for p in found.problems
+        ],
         **_undone(state, stands, changed),
     }
-
-
-def _worse(written: Section, held: Section, old: Section, base: Base) -> bool:
-    """Whether of a section that was to be better less is left than there was."""
-    left = sum(one in written.sentences for one in held.sentences)
-    return base.better and left < min(len(written.sentences), len(old.sentences))
 
 
 def _undone(
@@ -130,13 +131,6 @@ def _citations(base: Base, sections: Sequence[Section], new: Sequence[Citation])
         for id_ in one.evidence_ids
         if (at := (sentence_markdown(one), id_)) in known
     ]
-
-
-def _as_it_is(problem: Problem, empty: AbstractSet[str]) -> Problem:
-    """A problem; one of a section of which nothing held says that it stayed."""
-    if problem.subject not in empty or "extractive" not in problem.effect:
-        return problem
-    return problem.model_copy(update={"effect": "The section stands as it was."})
 
 
 async def judging(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:

@@ -115,11 +115,15 @@ def _about(
 ) -> Section:
     """How the report was made: by whom, where it was searched, what ended the run."""
     writer, judge = makers(context, state)
+    found: dict[str, Verdict] = {c.sentence: c.verdict for c in state.get("citations", [])}
+    # In deep effort, which reads many pages, it is said where it stands why others are not cited.
+    count = sum(not source.unused for source in sources)
+    some = context.deep and count < len(sources)
     return about(
-        Made(writer, judge, _verdicts(state) if writer else {}),
+        Made(writer, judge, Counter(found.values()) if writer else {}),
         context.searching,
         (
-            *_count_uncited(context, sources, say),
+            *([say("cited_of", many=count)] if some else []),
             *context.notices,
             *context.search.waits.sentences(),
             *context.search.unmet.sentences(),
@@ -137,22 +141,6 @@ def _missing(state: ResearchState) -> list[str]:
     cited = {c.evidence_id for c in state.get("citations", [])}
     told = [ledger[id_] for id_ in cited if id_ in ledger]
     return [must for must in state.get("missing", []) if not any(speaks_of(e, must) for e in told)]
-
-
-def _count_uncited(context: SessionContext, sources: Sequence[Source], say: Phrases) -> list[str]:
-    """In deep effort, which reads many pages, how many are cited, and where it says why others are
-    not.
-    """
-    count = sum(not source.unused for source in sources)
-    if not context.deep or count == len(sources):
-        return []
-    return [say("cited_of", many=count)]
-
-
-def _verdicts(state: ResearchState) -> Counter[Verdict]:
-    """How many sentences were found to be what."""
-    found: dict[str, Verdict] = {c.sentence: c.verdict for c in state.get("citations", [])}
-    return Counter(found.values())
 
 
 def _nearest(state: ResearchState, sections: Sequence[Section], say: Phrases) -> dict[str, Section]:

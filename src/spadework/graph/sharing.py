@@ -88,10 +88,16 @@ async def _look_at_shares(
             for topic in topics
         )
     )
+    starts = {(s.shown.page.content_hash, s.shown.start) for share in shares for s in share}
     return Looked(
         [judgement for judgement, _ in judged],
         added,
-        [p for ps in found.values() for p in ps if _within(p, shares)],
+        [
+            p
+            for ps in found.values()
+            for p in ps
+            if any(digest == p.content_hash and p.start <= at < p.end for digest, at in starts)
+        ],
         [*problems, *(problem for _, failed in judged for problem in failed)],
     )
 
@@ -106,15 +112,6 @@ def _proven(
         found = extractive.assess(plan, topic, shown, ())
         spots = found.spots if found.score > LIKELY else ()
     return confirm_fact(plan, topic, Judgement(False, 0.0, tuple(spots)), shown).spots
-
-
-def _within(passage: Passage, shares: Sequence[Sequence[Served]]) -> bool:
-    return any(
-        one.shown.page.content_hash == passage.content_hash
-        and passage.start <= one.shown.start < passage.end
-        for share in shares
-        for one in share
-    )
 
 
 def shares_of(

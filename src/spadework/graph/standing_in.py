@@ -35,12 +35,9 @@ class StandIns:
         """The one to ask after `n` others have failed, None where there is none."""
         async with self._lock:
             while n >= len(self.opened):
+                opening = partial(self._open, context)
                 name, describes = await context.journal.moment(
-                    "stands in",
-                    len(self.opened),
-                    tuple[str, str],
-                    partial(self._open, context),
-                    _NOBODY,
+                    "stands in", len(self.opened), tuple[str, str], opening, _NOBODY
                 )
                 if not name:
                     return None

@@ -19,7 +19,6 @@ from spadework.graph.session_context import context_of
 from spadework.graph.state import Find, WorkerOutput, WorkerState
 from spadework.graph.stopping import stopped_by_disk
 from spadework.settings import Settings
-from spadework.values import Problem
 
 
 async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
@@ -59,16 +58,6 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
             )
         ]
     }
-
-
-def report_lost(topic: str, reason: str) -> Problem:
-    """A worker that failed as a whole; the others go on."""
-    return Problem(
-        stage="worker",
-        subject=topic,
-        reason=reason,
-        effect="This topic got nothing from this round.",
-    )
 
 
 worker = (
