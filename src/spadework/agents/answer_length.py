@@ -27,9 +27,7 @@ CLOSING: tuple[Role, ...] = ("writer", "verifier")
 
 
 def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
-    """Tokens that an answer of a role usually has at most, thoughts included; `answers` are the
-    lengths of its last ones.
-    """
+    """Tokens that an answer of a role, thoughts included, has at most by those of its last ones."""
     longest = int(MARGIN * max(answers, default=0))
     if len(answers) >= REMEMBERED:
         return longest

@@ -135,9 +135,8 @@ def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -
 
 
 def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
-    """What somebody is to somebody in a sentence, as a stem, and in no quote, told from either
-    side; "" where there is nothing of the kind. Neither beside a name nor before whose it is, it is
-    none: a table has a parent.
+    """What somebody is to somebody, as a stem, and in no quote, told from either side; "" for
+    nothing. Neither beside a name nor before whose it is, it is none: a table has a parent.
     """
     code = _spoken(near)
     sides = language(code).other_side
@@ -187,9 +186,8 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
 
 
 def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """The names of a sentence in the language `own` that are not known. In another language than
-    that of the pages, and where nouns are in capitals, only words with capitals or digits inside
-    are surely names.
+    """The names, in the language `own`, that are not known. In another language than that of the
+    pages, and where nouns are in capitals, only words with capitals or digits inside surely are.
     """
     pages = _spoken(there)
     surely = own == pages and not language(own).nouns_in_capitals
@@ -230,10 +228,9 @@ def _marked_words(said: str) -> set[str]:
 
 
 def _strange_code(sentence: Sentence, pages: Sequence[Known], beside: str) -> str:
-    """Why a block of code cannot stand. One that is put together from several is marked as a
-    conclusion: what it takes in, calls, begins its lines with and sets as options is known from its
-    sources, or defined by itself or the code `beside` it; names, paths and texts may be the
-    reader's.
+    """Why a block of code cannot stand. Of one that is put together, a conclusion, what it takes
+    in, calls, begins its lines with and sets as options is known from its sources, or defined by
+    itself or the code `beside` it; names, paths and texts may be the reader's.
     """
     if any(bare(sentence.text) in text.bare for text in pages):
         return ""

@@ -84,11 +84,9 @@ class Chore(NamedTuple):
 
 def chore_of(said: str, wishes: str = "", before: str = "") -> Chore | None:
     """The chore that a message asks for, whose instruction or conversation may stand in the
-    `wishes` of a system message; None for every other message. `before` is what was said before it.
-
-    What gives it away is its form: the key of the wanted JSON, a conversation with a machine that
-    is shown or spoken of, a gap to fill, a message to be marked, or material after an instruction
-    how short and bare its answer must be.
+    `wishes` of a system message; None for others. `before` is what was said before it. Its form
+    gives it away: the key of the wanted JSON, a conversation with a machine, a gap to fill, a
+    message to be marked, or material after an instruction how short its answer must be.
     """
     if before and _THIS.search(said) and (told := _first_task(said)):
         return Chore(told, "", f"{said}\n\n{before}", before)

@@ -16,9 +16,7 @@ from spadework.tools.web.slots import Room
 
 
 class Gate:
-    """Lets at most `limit` calls through to an address. A 429 halves it, and one more is tried
-    after as many answers in a row.
-    """
+    """Lets at most `limit` calls through. A 429 halves it; as many answers in a row add one."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -59,9 +57,7 @@ class Gate:
 
     def limited(self, began: float, seconds: float, most: int) -> None:
         """A call that `began` then was told to come back in so many seconds; until then nobody goes
-        through.
-
-        Of the calls that were under way together only the first lowers the limit.
+        through. Of calls under way together only the first lowers the limit.
         """
         with self._lock:
             now = time.monotonic()

@@ -84,9 +84,7 @@ def _statements(
 
 
 def _side(said: str, title: str, claims: Sequence[tuple[str, str]], asked: set[str]) -> str:
-    """Whether a statement says the "same" as a claim, or something "other" of what is asked; else
-    "".
-    """
+    """Whether a statement says the "same" as a claim, something "other" of what is asked, or ""."""
     if any(disagreement(said, claim, asked, (title, its)) for claim, its in claims):
         return "other"
     return "same" if any(_agrees(said, claim) for claim, _ in claims) else ""

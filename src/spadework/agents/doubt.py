@@ -25,9 +25,7 @@ class DoubtAnswer(Visible):
 async def doubt(
     model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Asked | None, list[Problem]]:
-    """What to ask the user before planning, or None. `hits` are those of a first broad search, if
-    there was one.
-    """
+    """What to ask the user before planning, or None; `hits` are those of a first search, if any."""
 
     async def ask(model: Model) -> Asked | None:
         answer = await model.ask(

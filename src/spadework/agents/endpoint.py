@@ -80,17 +80,13 @@ class Endpoint:
         await self._lessons.save()
 
     async def speed(self) -> float:
-        """Tokens that the model reads in a second, by this run or else the last one; 0 where that
-        is not known.
-        """
+        """Tokens that the model reads in a second, by this run or the last; 0 for unknown."""
         await self._lessons.load()
         return self._lessons.known.speed
 
     async def send(self, messages: list[BaseMessage], shape: Shape, turn: Turn) -> str:
         """The text of the reply, or the arguments of its tool call as JSON. Charges calls, tokens
-        and money.
-
-        Raises Unsupported, TooLong, BadReply, ModelError, BudgetSpent.
+        and money. Raises Unsupported, TooLong, BadReply, ModelError, BudgetSpent.
         """
         name_lookup.own()
         await tokens.ready()
@@ -145,9 +141,7 @@ class Endpoint:
         return text.replace(secret, "…") if secret else text
 
     async def _admitted(self, request: Request) -> str:
-        """One request, once there is room for it; sent again when the endpoint is busy, after the
-        time it names.
-        """
+        """One request, once there is room; again, after the time it names, if it is busy."""
         pause, gate, most = BUSY_SECONDS, gate_at(self._address), self._settings.model_parallel
         for last in (n == BUSY_ATTEMPTS for n in range(1, BUSY_ATTEMPTS + 1)):
             async with gate.through(id(self._budget), most) as began:
@@ -241,9 +235,7 @@ class Endpoint:
             self._lessons.learn(room="max_completion_tokens" if longer else "max_tokens")
 
     def _shaped(self, shape: Shape, room: int) -> Runnable[Any, AIMessage]:
-        """The chat model, bound to answer in a shape. Only OpenAI-compatible ones know formats; all
-        know tools.
-        """
+        """The chat model, bound to answer in a shape. Only compatible ones know formats."""
         if shape.method == "function_calling":
             function = {"name": shape.name, "description": shape.name, "parameters": shape.schema}
             chat = self._chat.bind_tools(

@@ -79,9 +79,7 @@ def place_of(evidence: Evidence) -> tuple[str, int, int]:
 
 
 def each_once(ledger: Sequence[Evidence]) -> list[Evidence]:
-    """The entries of a ledger, those that several topics quote once, with what is said of them for
-    each.
-    """
+    """The entries, those that several topics quote once, with what is said of them for each."""
     claims: dict[tuple[str, int, int], dict[str, None]] = defaultdict(dict)
     for e in ledger:
         claims[place_of(e)] |= {e.claim: None} if e.claim else {}

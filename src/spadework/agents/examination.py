@@ -54,9 +54,7 @@ class Examined(Value):
 
 
 async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined:
-    """The result of the verifier's model, from before or from now. Raises ModelError or
-    BudgetSpent where it cannot be examined.
-    """
+    """The result of the verifier's model, from before or now. Raises ModelError, BudgetSpent."""
     path = _path(model.place("verifier"), home)
     known = await asyncio.to_thread(_load_result, path)
     if known is None:

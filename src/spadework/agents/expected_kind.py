@@ -84,9 +84,8 @@ def _rows(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _both(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Each of the two sides that the topic must cover is named in a quote, above it or in its
-    page's title, by a word that the other does not have. In pages of another language they may be
-    called otherwise.
+    """Each of the two sides to cover is named in a quote, above it or in its page's title, by a
+    word that the other lacks. In another language they may be called otherwise.
     """
     code = _spoken(topic.question)
     if len(topic.must_cover) != SIDES or all(_spoken(e.quote) != code for e in known):

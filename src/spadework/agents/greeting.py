@@ -24,9 +24,7 @@ MOST_NAMED = 5
 
 
 def every_place(settings: Settings, default: str) -> list[Place]:
-    """Where the roles of a run ask, and the fallback model, each once. `default` is the model of
-    roles without a name.
-    """
+    """Where roles (`default`: of no name) and the fallback model ask, each once."""
     asked = (place for role in get_args(Role) for place in places_of(role, settings, default))
     return list(dict.fromkeys(asked))
 

@@ -151,9 +151,7 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
 
 
 def topic_of(answer: TopicAnswer) -> Topic:
-    """A topic as it was answered; queries that do not ask in words alone, and those that stand
-    there twice, are left out.
-    """
+    """A topic as answered, without queries that are no words alone, and each query once."""
     name = _heading(answer.name.strip())
     texts = {
         q.text.strip().lower(): Query(text=q.text.strip(), kind=q.kind)

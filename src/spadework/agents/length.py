@@ -79,9 +79,9 @@ def longer(
             if start < end and free:
                 taken.append((entry.content_hash, start, end))
                 before, after = neighbours(text, start, end)
-                own = {"id": f"E{first + len(added)}", "start": start, "end": end, "claim": ""}
+                new = {"id": f"E{first + len(added)}", "start": start, "end": end, "claim": ""}
                 said = {"quote": text[start:end], "before": before, "after": after}
-                added.append(entry.model_copy(update={**own, **said}))
+                added.append(entry.model_copy(update={**new, **said}))
                 around[n].append(quote_entry(added[-1]))
         changes[place] = (*around[0], one, *around[1])
     return section.changed(changes), added

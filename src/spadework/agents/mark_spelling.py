@@ -20,9 +20,7 @@ MOST_IN_RANGE = 12
 
 
 def uniform(text: str) -> str:
-    """A text with its marks as they are asked for: one bracket of single ids, in capitals. Code
-    within it stays as it is.
-    """
+    """A text with its marks as asked for: one bracket of single ids, in capitals; but for code."""
     parts = _IN_CODE.split(text)
     return "".join(part if n % 2 else _uniform(part) for n, part in enumerate(parts))
 

@@ -222,9 +222,7 @@ def _columns(tokens: Sequence[Token]) -> list[str]:
 
 
 def _item(tokens: Sequence[Token]) -> list[list[Sentence]]:
-    """All that an item of a list says, in order: the item, and each item of the lists in it; a
-    table in it is told row by row.
-    """
+    """All that an item of a list says: itself, each item of the lists in it, a table row by row."""
     items: list[list[Sentence]] = [[]]
     at = 0
     while at < len(tokens):

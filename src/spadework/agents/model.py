@@ -69,11 +69,9 @@ class Model:
         self.record = Record()
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
-        """The role's answer to `prompt` as an `answer`, within `seconds`.
-
-        Where the role's model fails, the fallback model is asked once; one whose endpoint failed is
-        not asked again in this run. Raises ModelError (BadReply, TooLong) when none gives one,
-        BudgetSpent when a ceiling is reached.
+        """The role's answer to `prompt` as an `answer`, within `seconds`. Where its model fails,
+        the fallback model is asked once; one whose endpoint failed is not asked again in this run.
+        Raises ModelError (BadReply, TooLong) when none gives one, BudgetSpent at a ceiling.
         """
         until = time.monotonic() + seconds
         places = self._places(role)
@@ -139,9 +137,7 @@ class Model:
         return self._settings
 
     def check(self) -> None:
-        """Raises SettingsError for a role whose model cannot be used, such as one that lacks its
-        key or its package.
-        """
+        """Raises SettingsError for a role whose model lacks such as its key or its package."""
         for role in get_args(Role):
             for place in self._places(role):
                 self._endpoint(place)
@@ -196,9 +192,7 @@ class Model:
     async def _reply(
         self, place: Place, turn: Turn, messages: list[Message], answer: type[BaseModel]
     ) -> str:
-        """The raw reply on the highest rung of the ladder that the endpoint takes; the rung is
-        remembered.
-        """
+        """The raw reply on the highest rung that the endpoint takes, which is remembered."""
         wanted = self._settings.structured_output
         rungs: Sequence[Method] = LADDER if wanted == "auto" else (wanted,)
         rung = self._rungs.get(place) or await self._journal.noted("rung", place.name, before=True)
@@ -264,9 +258,7 @@ class Model:
         return places[1:] if len(places) > 1 and places[0] in self._failed else places
 
     def _replaced(self, role: Role, place: Place, error: ModelError) -> None:
-        """Take down that the fallback model stands in; an endpoint that failed is not asked
-        again.
-        """
+        """Take down that the fallback stands in; an endpoint that failed is not asked again."""
         if not isinstance(error, BadReply | TooLong | NotRecorded):
             self._failed.add(place)
         stead = self._places(role)[-1].label
@@ -287,9 +279,7 @@ class Model:
 
 
 def _chars_to_keep(user: str, over: int) -> int:
-    """Characters that may stay of a message that has so many tokens too many, 0 where that is not
-    known.
-    """
+    """Characters that may stay of a message with so many tokens too many, 0 for unknown."""
     count = tokens.count(user)
     left = (1 - CUT_AWAY) * count if not over else CLOSE * max(0, count - over)
     return int(len(user) * left / max(1, count))

@@ -51,9 +51,7 @@ async def listed_models(settings: Settings) -> list[str]:
 
 
 async def listed_context(settings: Settings, model: str, journal: Journal) -> int:
-    """Tokens of the context of a model by its server's list, which is asked for once in a session;
-    0 where that does not say.
-    """
+    """Tokens of a model's context by its server's list, asked for once in a session; else 0."""
 
     async def work() -> int:
         entries = (await fetch_model_list(settings))["data"]

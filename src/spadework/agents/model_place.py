@@ -9,9 +9,7 @@ from spadework.settings import Role, Settings
 
 
 class Place(NamedTuple):
-    """A model PROVIDER:NAME, and the address of the compatible server behind which it is ("" for
-    the provider's own).
-    """
+    """A model PROVIDER:NAME, and the address of its compatible server ("": the provider's own)."""
 
     name: str
     base_url: str
@@ -23,9 +21,7 @@ class Place(NamedTuple):
 
 
 def places_of(role: Role, settings: Settings, default: str = "") -> list[Place]:
-    """Where a role is asked: its own model (`default` where none is named), and the fallback
-    model.
-    """
+    """Where a role is asked: its own model (else `default`), and the fallback model."""
     own = Place(settings.model_for(role) or default, settings.openai_base_url)
     spare = Place(settings.fallback_model, settings.fallback_base_url or settings.openai_base_url)
     return [own] if not spare.name or spare == own else [own, spare]

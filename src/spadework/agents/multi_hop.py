@@ -60,10 +60,8 @@ class Hop:
 
 
 def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
-    """What to search next: for every page whose title stands in the question the best of its names,
-    then its second best.
-
-    Pages of what the question names come before those of its other words.
+    """What to search next: for every page whose title stands in the question its best name, then
+    its second best. Pages of what it names come before those of its other words.
     """
     asked, named = stems(question), [stems(name) for name in names_in(question)]
     found: dict[str, dict[str, Hop]] = {}
@@ -121,16 +119,12 @@ def led_on(topic: Topic, ahead: Sequence[Hop]) -> list[Recommendation]:
 
 
 def _roles(asked: set[str], question: str) -> set[str]:
-    """What the question asks about the page's subject, also as the page says it from the other
-    side.
-    """
+    """What is asked about the page's subject, also as the page says it from the other side."""
     return asked | {stem for word in asked for stem in _spoken(question).other_side.get(word, ())}
 
 
 def _collect(passage: PassageView, roles: set[str], question: str, found: dict[str, Hop]) -> None:
-    """Score the names of a passage that the question lacks, by the sentence in which they stand and
-    by how early that is.
-    """
+    """Score the names that the question lacks by their sentence, and by how early that is."""
     weight, spoken = 1.0, _spoken(question)
     for start, end in sentences(passage.text):
         sentence = passage.text[start:end]

@@ -71,10 +71,9 @@ class Outlined:
 
 @dataclass(frozen=True)
 class Outline:
-    """The composition of a report; `answer` is what it says in short, with marks.
-
-    `left_out` are the ids of entries that it does without; `missing` is what the plan says must be
-    covered and no section answers. `names` are those that all sections call alike.
+    """The composition of a report; `answer` is what it says in short, with marks. `left_out` are
+    the ids of entries it does without; `missing` what must be covered and no section answers;
+    `names` those that all sections call alike.
     """
 
     sections: tuple[Outlined, ...]

@@ -30,9 +30,7 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 
 
 class Said(NamedTuple):
-    """An answer: the topics that it names, one a line, what it wishes in words, and whether the
-    plan is accepted with that.
-    """
+    """An answer: the topics it names, one a line, its wishes, whether it accepts the plan."""
 
     topics: str
     wishes: tuple[str, ...]
@@ -40,9 +38,7 @@ class Said(NamedTuple):
 
 
 def said_in(answer: str) -> Said:
-    """What an answer says of a plan. One that wishes something in words accepts it with a last line
-    "yes".
-    """
+    """What an answer says of a plan; one with wishes in words accepts it with a last line "yes"."""
     lines = answer.splitlines()
     wishes = tuple(line.removeprefix(WISH).strip() for line in lines if line.startswith(WISH))
     if not wishes:
@@ -53,9 +49,7 @@ def said_in(answer: str) -> Said:
 
 
 def edit_plan(plan: Plan, answer: str) -> Plan:
-    """The plan with the topics that `answer` names, one a line; the plan itself where the answer is
-    a plain yes.
-    """
+    """The plan with the topics that `answer` names, one a line; as it is for a plain yes."""
     if answer.strip(" .!").lower() in YES:
         return plan
     names = [" ".join(_BULLET.sub("", line).split()) for line in visible(answer).splitlines()]

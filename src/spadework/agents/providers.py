@@ -28,9 +28,7 @@ _REASONING = re.compile(r"^(?:.*/)?(?:gpt-5|o\d)")
 def chat_model(
     name: str, settings: Settings
 ) -> tuple[BaseChatModel, Callable[[], Awaitable[None]]]:
-    """The LangChain chat model of PROVIDER:NAME and how to close it; a name without a provider is
-    an OpenAI-compatible one.
-    """
+    """The LangChain chat model of a name, and how to close it."""
     provider, model = provider_of(name)
     if provider != "openai":
         return _other_provider(name), _nothing
@@ -87,9 +85,7 @@ def provider_of(name: str) -> tuple[str, str]:
 
 
 def label_of(name: str) -> str:
-    """A model's name as it is shown. A local server may name one by the path of its file, which is
-    nobody's business.
-    """
+    """A model's name as shown. A local server may name it by its path, nobody's business."""
     return name if "/" not in name else f"{provider_of(name)[0]}:{name.rsplit('/', 1)[1]}"
 
 

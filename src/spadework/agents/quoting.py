@@ -12,10 +12,8 @@ from spadework.values import Evidence, Sentence
 
 
 def quote_entry(evidence: Evidence, columns: Evidence | None = None) -> Sentence:
-    """The sentence that is the quote itself. A row of a table is told with the names of its
-    `columns`.
-    """
-    quote, ids = evidence.quote, (evidence.id,)
+    """The sentence that is the quote itself, of a row with the names of its `columns`."""
+    quote, ids = evidence.quote, tuple[str, ...]([evidence.id])
     if evidence.kind == "code":
         return Sentence(text=quote, evidence_ids=ids, code=True, language=evidence.language)
     if evidence.kind in ("row", "cells"):

@@ -47,9 +47,7 @@ RESEARCH = Received(kind="research")
 
 
 class Heard(NamedTuple):
-    """A message, what system messages say beside it, the user's messages before it, and the last
-    answer.
-    """
+    """A message, what system messages say beside it, the user's before it, and the last answer."""
 
     said: str
     wishes: str = ""

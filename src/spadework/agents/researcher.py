@@ -45,9 +45,7 @@ class ReflectionAnswer(Visible):
 async def check_hits(
     model: Model, question: str, topic: Topic, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Mapping[str, str], list[Problem]]:
-    """The first hits that are not worth reading, by URL, with the reasons, in one call; none when
-    the model fails.
-    """
+    """The first hits not worth reading, by URL, with the reasons; none when the model fails."""
     first = hits[:MOST_HITS]
     await tokens.ready()
     listed = [
@@ -73,9 +71,7 @@ async def check_hits(
 async def reflect(
     model: Model, question: str, topic: Topic, shown: Sequence[PassageView], *, seconds: float
 ) -> tuple[Query | None, list[Problem]]:
-    """The query that what was read calls for, or None when it is enough, or no new query was
-    named.
-    """
+    """The query that what was read calls for; None when it is enough, or no new one was named."""
 
     async def ask(model: Model) -> Query | None:
         passages = [

@@ -71,9 +71,7 @@ class Stated:
 
 
 def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated, ...]:
-    """The sentences of a section, in order, as they are understood where those at the positions
-    `gone` do not stand.
-    """
+    """The sentences of a section as they are understood where those at `gone` do not stand."""
     told = section.sentences
     cited = _ids(told, range(len(told)))
     made = []
@@ -103,9 +101,7 @@ def leaning(sentence: Sentence) -> bool:
 
 
 def leant_on(section: Section) -> set[int]:
-    """The positions without which others could not be understood: what they follow, what leads to
-    them, and what names their row.
-    """
+    """The positions others need: what they follow, what leads to them, what names their row."""
     rows = (at for place in places(section) for at in place.row)
     return {*rows, *_before(section).values()}
 
@@ -116,9 +112,7 @@ def leans_on_lead(one: Stated) -> bool:
 
 
 def _before(section: Section) -> dict[int, int]:
-    """The position of the sentence without which another, by its position, is not understood: it
-    leans on that, or that leads to it.
-    """
+    """The position of what a sentence, by its position, leans on, or what leads to it."""
     told, where = section.sentences, places(section)
     return {
         n: place.after

@@ -72,9 +72,7 @@ class TurnAnswer(Visible):
 
 
 class Reported(NamedTuple):
-    """A report that is followed up: its question, sections and evidence, and the pages of that by
-    their hash.
-    """
+    """A report that is followed up: question, sections, evidence, and its pages by hash."""
 
     question: str
     sections: Sequence[Section]
@@ -147,9 +145,7 @@ async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
 
 
 def sure_turn(asked: str) -> Turn | None:
-    """A change of form that is named in words for form alone, such as "shorter, in German, please".
-    None where other words stand there, or where it is a question.
-    """
+    """A change of form in words for form alone, such as "shorter, in German, please"; else None."""
     return next(filter(None, (_form(asked, language(code)) for code in codes())), None)
 
 
@@ -174,9 +170,7 @@ def _form(asked: str, spoken: Language) -> Turn | None:
 
 
 def requested_addition(asked: str) -> str:
-    """What shall be added to what is there, "" where it does not begin with a word for that:
-    "please add the costs" adds "the costs".
-    """
+    """What shall be added, "" for nothing: "please add the costs" adds "the costs"."""
     for named in (language(code).revises for code in codes()):
         if named and (found := named["add"].match(left := _unpolite(asked, named["polite"]))):
             return left[found.end() :].strip()

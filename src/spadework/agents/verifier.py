@@ -116,9 +116,7 @@ async def verify(
     seconds: float,
     known: Findings = MappingProxyType({}),
 ) -> tuple[dict[Stated, Finding], list[Problem]]:
-    """What is found of every sentence of the sections, with what is `known`, and what could not be
-    checked.
-    """
+    """What is found of every sentence, with what is `known`, and what could not be checked."""
     findings, asked = await asyncio.to_thread(_check_by_code, sections, material, known)
     if not asked or model is None:
         return findings | {each.stated: UNCHECKED for each in asked}, []

@@ -178,9 +178,7 @@ async def summarise(
 
 
 def in_short(markdown: str, code: str) -> Section:
-    """What a model answers in short, as a summary in the language of the code; without sentences
-    where nothing is marked.
-    """
+    """What a model answers in short, as a summary; without sentences where nothing is marked."""
     made = section_of(Phrases(code)("summary"), markdown)
     if not any(one.evidence_ids for one in made.sentences):
         made = Section(heading=made.heading)
@@ -188,9 +186,7 @@ def in_short(markdown: str, code: str) -> Section:
 
 
 def _describe_findings(checked: Checked) -> list[dict[str, object]]:
-    """The sentences of a section as prompts show them, with why one does not hold ("" if it
-    does).
-    """
+    """The sentences of a section as prompts show them, with why one does not hold, else ""."""
     return [
         {
             "text": one.sentence.text,

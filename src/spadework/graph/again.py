@@ -83,8 +83,7 @@ def no_better(new: Coverage, old: Coverage) -> bool:
 
 def gain(found: Coverage, lacking: Collection[str], *, survey: bool = False) -> float:
     """What a further round is expected to bring for a topic, 0..1: all where nothing is quoted,
-    where the evidence leads on to another page, and for a part of a survey, which lives of many
-    pages; else what is missing.
+    where the evidence leads on, and for a survey, which lives of many pages; else what is missing.
     """
     led = any(wanted.led_to for wanted in found.recommendations)
     if survey or led or found.state == "open":

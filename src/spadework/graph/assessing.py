@@ -191,9 +191,7 @@ def _as_judged(known: Sequence[Evidence], judgement: Judgement) -> list[Evidence
 def _coverage(
     topic: Topic, judgement: Judgement, known: Sequence[Evidence], completeness: float
 ) -> Coverage:
-    """A topic is covered when the judgement says so, its score reaches the threshold, and something
-    in the ledger proves it.
-    """
+    """Covered is what the judgement calls so, with a score that will do, and the ledger proves."""
     met = bool(known) and meets(topic, known)
     covered = judgement.covered and judgement.score >= completeness and met
     return Coverage(

@@ -147,9 +147,7 @@ async def _events(loop: research.Graph, asked: dict[str, Any]) -> AsyncGenerator
 
 
 def message_of(result: Result) -> AIMessage:
-    """A result as a message: the report as Markdown; in `additional_kwargs` its session, status and
-    sources ([n] is `n`).
-    """
+    """A result as a message; its session, status and sources stand in `additional_kwargs`."""
     used = result.usage
     return AIMessage(
         content=result.report,

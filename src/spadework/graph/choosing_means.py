@@ -33,9 +33,7 @@ Chosen = tuple[str, list[Problem], Choice]
 
 
 class Means(NamedTuple):
-    """The model of a run, that of what is asked anew in a replay, the providers, and how they were
-    chosen.
-    """
+    """The model of a run, that of what is asked anew in a replay, and the providers as chosen."""
 
     model: Model | None
     asked: Model | None
@@ -95,9 +93,7 @@ async def chosen_now(
 
 
 async def _model(settings: Settings) -> tuple[str, list[Problem]]:
-    """The chat model of the settings, or "" when the extractive roles do the work, which is a
-    problem where a model was wanted.
-    """
+    """The chat model of the settings; "" for extractive roles, a problem where one was wanted."""
     try:
         name = await default_model(settings)
     except ModelError as error:

@@ -46,9 +46,7 @@ async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 
 
 async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Let the user approve or change the plan, if the settings want that, and name the first
-    tasks.
-    """
+    """Let the user approve or change the plan, if the settings say so, and name the first tasks."""
     context = await context_of(state["session_id"], runtime.context)
     made, seconds = state["plan"], state.get("plan_seconds", 0.0)
     problems: list[Problem] = []
@@ -96,9 +94,7 @@ async def _approve_plan(
 
 
 def ask_user(context: SessionContext, asked: Asked) -> str:
-    """What the user answers, "" for "go on". The node that asks runs again from its start when the
-    answer is there.
-    """
+    """What the user answers, "" for "go on". The node that asks runs again when it is there."""
     context.budget.pause()
     answer = interrupt(asked.model_dump(mode="json"))
     context.budget.go_on()
@@ -106,9 +102,7 @@ def ask_user(context: SessionContext, asked: Asked) -> str:
 
 
 def in_words(answer: Any) -> str:
-    """An answer as text: Studio and other clients may send true, a list of topics, or an object
-    that holds one.
-    """
+    """An answer as text: clients may also send true, a list of topics, or an object with one."""
     if isinstance(answer, dict):
         answer = answer.get("topics") or answer.get("answer") or ""
     if isinstance(answer, list):

@@ -27,10 +27,8 @@ ROLES: tuple[Role, ...] = ("judge", "cleaner")
 
 def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
     """Whether one more page may be cleaned: `left` of the `ceiling` of model calls, with
-    `cleanings` pages cleaned or being cleaned so far.
-
-    An assessment and a section a topic, the summary, the check of citations and the editor come
-    first.
+    `cleanings` pages cleaned or being cleaned. An assessment and a section a topic, the summary,
+    the check of citations and the editor come first.
     """
     return CALLS * (cleanings + 1) <= MOST_SHARE * ceiling and left - CALLS >= 2 * topics + 3
 
@@ -38,10 +36,9 @@ def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
 async def clean_pages(
     context: SessionContext, question: str, topic: Topic, pages: Sequence[Page], topics: int
 ) -> tuple[list[Page], list[Problem]]:
-    """The pages, those that were dirty with a text and a hash of their own. Local documents are
-    left as they are, and so is a page of which nothing dirty would be shown for the topic.
-
-    So are all where the model calls are needed to assess and write the plan's `topics`.
+    """The pages, those that were dirty with a text and a hash of their own. Local documents stay,
+    and so does a page of which nothing dirty would be shown for the topic, and all where the model
+    calls are needed for the plan's `topics`.
     """
     dirty = [page for page in pages if await _is_dirty(context, page)]
     if not dirty:

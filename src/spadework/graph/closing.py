@@ -82,9 +82,7 @@ def result_of(
 
 
 def _ended_by(context: SessionContext, state: ResearchState) -> str:
-    """What ended the run. Where the model could not be paid, that did, even if code has covered
-    every topic in its stead.
-    """
+    """What ended the run: a model that could not be paid, even if code has covered all since."""
     if context.stop.is_set():
         return "stop"
     searched = state.get("pages") or any(find.answered for find in state.get("finds", []))

@@ -29,9 +29,7 @@ LEAST_CALLS = 3
 async def compose_report(
     context: SessionContext, state: ResearchState, model: Model | None
 ) -> dict[str, Any]:
-    """The sections of the report, its title, and what disagrees, as the update of the graph's
-    channels.
-    """
+    """The sections, the title and what disagrees, as the update of the graph's channels."""
     plan, ledger, read = state["plan"], proving(state), state.get("pages", {})
     until = time.monotonic() + context.budget.phase("write")
     hashes = {e.content_hash for e in ledger} | {page.content_hash for page in read.values()}

@@ -12,11 +12,9 @@ from spadework.tools.web.urls import host_of
 
 
 async def default_model(settings: Settings) -> str:
-    """The model of a run as PROVIDER:NAME, or "" when the extractive roles do the work.
-
-    With a server of one's own and no model named it is the server's only model. Raises ModelError
-    where the server does not say which it has, or has none, and SettingsError where there is a
-    choice, and for an address that is none.
+    """The model of a run as PROVIDER:NAME, or "" when the extractive roles do the work; of a server
+    of one's own the only one. Raises ModelError where that has none, or does not say, and
+    SettingsError where there is a choice, and for an address that is none.
     """
     named = settings.model_for("writer")
     if named or not settings.openai_base_url:

@@ -33,9 +33,7 @@ def find_disputes(
 
 
 def _stems_asked(plan: Plan) -> set[str]:
-    """The stems of what a question for one fact asks about its subjects; none for any other
-    question.
-    """
+    """The stems of what a question for one fact asks about its subjects; none for any other."""
     if plan.question_type != "fact":
         return set()
     code = spoken(plan.question)

@@ -67,9 +67,7 @@ EXTRACTIVE = Room(400_000, 60)
 async def distil_pages(
     context: SessionContext, topic: Topic, pages: Sequence[Page], *, by_model: bool
 ) -> list[Passage]:
-    """The best passages of `pages`, best page first, for `topic`; as many as the assessor may
-    see, who is a model or code.
-    """
+    """The best passages of `pages` for a topic, as many as its assessor, model or code, may see."""
     texts = {page.content_hash: await context.pages.get(page.content_hash) for page in pages}
     room = await _room(context, f"distil {topic.name}", by_model=by_model)
 
@@ -87,12 +85,10 @@ async def pool_passages(
     pages: Mapping[str, Page],
     shown_before: Sequence[Passage],
 ) -> dict[str, list[Passage]]:
-    """For the topic of each task of the newest round the best passages to judge it by: a page read
-    for one topic may answer another.
-
-    In the first round they are those that any worker found. Without a model, which reads them for
-    nothing, those of all rounds: what is quoted is chosen anew. With one, a gap is searched in all
-    pages that were read, too, but what was shown for a topic is not shown for it again.
+    """The best passages of the pages of all topics, by topic of a task of the newest round. In the
+    first round they are those that any worker found; without a model, which reads them for nothing,
+    those of all rounds: what is quoted is chosen anew. With one, a gap is searched in all pages
+    that were read, but what was shown for a topic is not shown for it again.
     """
     by_model = context.judging is not None
     rounds = [find.round for find in finds] or [0]

@@ -73,9 +73,8 @@ async def earlier(context: SessionContext, follows: str) -> Earlier | None:
 
 
 async def take_over(context: SessionContext, follows: str, before: Earlier) -> frozenset[str]:
-    """The texts of all pages that a report names, whatever way they came, now in this session, too:
-    the hashes of those that are there. One that is gone, or not what it was, proves nothing any
-    more.
+    """The hashes of the texts that a report names, put into this session, too. One that is gone, or
+    not what it was, proves nothing any more.
     """
     named = [*(e.content_hash for e in before.evidence), *(p.content_hash for p in before.pages)]
     folder = context.folder.parent / checked_session_id(follows) / "pages"
@@ -96,9 +95,7 @@ def _read(folder: Path) -> Earlier | None:
 
 
 def answers_of(folder: Path, kind: str, shape: type[V]) -> list[V]:
-    """The answers of a kind in the journal of a session, in their order; [] where they cannot be
-    read.
-    """
+    """The answers of a kind in the journal of a session, in order; [] where it cannot be read."""
     try:
         file = (folder / "session.sqlite").as_uri()
         with closing(sqlite3.connect(f"{file}?mode=ro", uri=True)) as db:

@@ -21,9 +21,7 @@ from spadework.values import Query, Review, Section, Task, Weakness
 
 
 async def review_report(context: SessionContext, state: ResearchState) -> dict[str, Any]:
-    """What the editor thinks of the report, and the tasks of one more round where it misses what
-    the question named; in the end what became of it all.
-    """
+    """What the editor thinks, and the tasks of one more round; in the end what became of it."""
     before = state.get("review")
     if before:
         return {"review": _end_review(before, state)}
@@ -75,9 +73,7 @@ async def review_report(context: SessionContext, state: ResearchState) -> dict[s
 def _place_weakness(
     point: Weakness, state: ResearchState, sections: Sequence[Section], late: str
 ) -> Weakness:
-    """A weakness with the heading of a section that there is, and with a topic of the plan where
-    something shall be searched.
-    """
+    """A weakness with the heading of a section that there is, and a topic for what is searched."""
     headings = {section.heading.casefold(): section.heading for section in sections}
     heading = headings.get(point.section.casefold(), "")
     topics = {topic.name.casefold(): topic.name for topic in state["plan"].topics}

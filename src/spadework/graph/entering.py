@@ -38,9 +38,7 @@ class _Place(NamedTuple):
 async def entries(
     context: SessionContext, topic: Topic, spots: Sequence[Spot], ledger: Sequence[Evidence]
 ) -> list[Evidence]:
-    """Ledger entries of the spots that are new for this topic, numbered on from the ledger's
-    end.
-    """
+    """Entries of the spots that are new for a topic, numbered on from the ledger's end."""
     taken = [(e.content_hash, e.start, e.end) for e in ledger if e.topic == topic.name]
     made: list[Evidence] = []
     for spot in spots:
@@ -72,9 +70,7 @@ def places_of(text: str, spot: Spot) -> list[_Place]:
 
 
 def _claimed(places: Sequence[_Place], text: str, claim: str) -> list[_Place]:
-    """The places, of which the one that has most of the words of the claim is told with it, and the
-    names of columns: the others say something of their own.
-    """
+    """The places; the claim is told with that which has most of its words, and with the columns."""
     code = spoken(claim)
     words = stems(claim, code)
     shared = [len(words & stems(text[p.start : p.end], code)) for p in places]
@@ -113,10 +109,7 @@ def pieces(text: str, start: int, end: int) -> list[tuple[int, int, Block]]:
 
 def parts_of(text: str, block: Block, span: tuple[int, int]) -> list[tuple[int, int, EvidenceKind]]:
     """A quote as entries of the ledger: of a table every row that it touches, whole, after the
-    names of its columns; else one.
-
-    A part of a row would stand under the names of other columns, a row without them tells little,
-    and they alone tell nothing.
+    names of its columns, without which it tells little, and which alone tell nothing; else one.
     """
     if block.kind != "table":
         return [

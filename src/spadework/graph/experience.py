@@ -40,9 +40,7 @@ GRAINS = {
 
 
 class Took(NamedTuple):
-    """A run that is over: its kind, what constants had reckoned, and what it took, by the names of
-    GRAINS.
-    """
+    """A finished run: its kind, what constants reckoned, what it took, by the names of GRAINS."""
 
     kind: str
     machine: str

@@ -153,9 +153,8 @@ async def from_library(context: SessionContext, url: str) -> Page:
 async def attached_pages(
     context: SessionContext, attachments: Sequence[str]
 ) -> tuple[list[Page], list[Problem]]:
-    """The files given with the question as pages; one that cannot be read is a problem.
-
-    Only a session may name files: what comes to a graph on a server comes from anybody.
+    """The files given with the question as pages; one that cannot be read is a problem. Only a
+    session may name files: what comes to a graph on a server comes from anybody.
     """
     pages: list[Page] = []
     problems: list[Problem] = []

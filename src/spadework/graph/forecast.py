@@ -50,11 +50,9 @@ def forecast(
     model: bool = True,
     plan_seconds: float = 0.0,
 ) -> Forecast:
-    """The forecast of a plan whose first tasks are `tasks`. Ceilings of the settings bound it; an
-    unknown price leaves the money None.
-
-    `providers` are the names of those that are searched, `plan_seconds` is how long a model took
-    for the plan, 0 where it made none now.
+    """The forecast of a plan whose first tasks are `tasks`, within the ceilings of the settings;
+    the money is None where a price is unknown. `providers` are the names of those searched,
+    `plan_seconds` is how long a model took for the plan, 0 where it made none now.
     """
     count, more = len(plan.topics), settings.iterations - 1
     searches = sum(len(task.queries) for task in tasks) * len(providers)
@@ -87,9 +85,7 @@ def forecast(
 
 
 def later(made: Forecast, gone: float, settings: Settings) -> Forecast:
-    """The forecast of a run that has already lasted so many seconds, as for the index of a
-    library.
-    """
+    """The forecast of a run that has lasted so many seconds, as for the index of a library."""
     seconds = _span(made.seconds.low + gone, made.seconds.high + gone, settings.minutes * 60)
     return made.model_copy(update={"seconds": seconds})
 
@@ -121,12 +117,10 @@ def _thinking(more: int, calls: tuple[int, int], plan_seconds: float) -> tuple[f
 
 
 def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
-    """Model calls of a run of one round that goes well, and of one with `more` rounds: the plan, an
+    """Model calls of a run of one round that goes well, and of one with `more`: the plan, an
     assessment and a section a topic, a summary over several; in deep effort a reflection a topic
-    and the opinion; a look at the hits of each topic, where they are many and it is not quick.
-
-    Cleaning is not among them: nobody knows before which pages are dirty. It takes a third of the
-    ceiling at most, and gives way to these.
+    and the opinion; in normal effort a look at the hits of each topic. Cleaning is not foreseen: it
+    takes a third of the ceiling at most, and gives way to these.
     """
     deep = settings.effort == "deep"
     low = 1 + 2 * count + (count > 1) + (2 * count + 1 if deep else 0)

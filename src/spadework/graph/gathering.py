@@ -40,9 +40,7 @@ FIRST = 1
 
 
 async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Look at what is known; where that will not do, ask every provider every query. Follow the
-    links of what was read; fuse the lists.
-    """
+    """Look at what is known; where that will not do, ask every provider. Follow links; fuse all."""
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
     before = {canonical_url(url) for url in state["read_before"]}
@@ -109,9 +107,7 @@ async def _paid_earlier(context: SessionContext, task: Task, fresh: Sequence[Hit
 
 
 async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Fetch and extract the chosen hits, a reserve for every one that fails, until the soft
-    deadline.
-    """
+    """Fetch and extract the chosen hits, a reserve for every one that fails, until the deadline."""
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
     # A worker that was saved before pages were dealt out has none.
@@ -131,9 +127,7 @@ async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]
 
 
 async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Keep the pages that hold text, each text once. Most boilerplate went with the extraction; a
-    model takes out what is left of it.
-    """
+    """Keep the pages that hold text, each text once; a model takes out what is not their matter."""
     context = await context_of(state["session_id"], runtime.context)
     seen: dict[str, Any] = {}
     for page in [*state["attached"], *state["drafts"]]:
@@ -151,10 +145,8 @@ async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any
 async def _assign_selection(
     context: SessionContext, state: WorkerState, made: Selection
 ) -> tuple[Selection, frozenset[str]]:
-    """The selection with the pages that this worker is dealt, where they are dealt out; and those
-    that the others of the round are dealt.
-
-    What it would have chosen and others are dealt it reads along with them.
+    """The selection with the pages that this worker is dealt, where they are dealt out, and those
+    that others are; of these it reads along what it would have chosen.
     """
     task, among = state["task"], state.get("among", ())
     if len(among) < 2:

@@ -52,9 +52,7 @@ def settle_changes(section: Section, changes: Changes, findings: Findings) -> Ch
 
 
 def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stated, Finding]:
-    """What stands in the place of sentences that did not hold, and could not be checked: it does
-    not hold either.
-    """
+    """What stands in the place of what did not hold, and could not be checked, does not, either."""
     after = iter(state_sentences(before.section.changed(changes)))
     found = {}
     for n, old in enumerate(before.findings):
@@ -173,9 +171,7 @@ def hosts_only(checked: Checked) -> Checked:
 
 
 def without_addresses(sentence: Sentence) -> Sentence:
-    """Prose names hosts: the only addresses of a report are those of its sources, and what stands
-    in code.
-    """
+    """A sentence with hosts for addresses: those of a report are in its sources, and in code."""
     if sentence.code:
         return sentence
     parts = _IN_CODE.split(sentence.text)

@@ -93,9 +93,7 @@ def _shortfalls(
 
 
 def quote_sections(before: Earlier, plan: Plan, new: list[Evidence]) -> list[Section]:
-    """The sections of the report, and for each topic of the follow-up one in the words of its
-    sources.
-    """
+    """The sections of the report, and one in its sources' words for each topic of the follow-up."""
     found = [(topic.name, [e for e in new if e.topic == topic.name]) for topic in plan.topics]
     own = [extractive.section(name, entries) for name, entries in found if entries]
     return list(one_a_heading([*before.sections, *own]))

@@ -73,9 +73,7 @@ async def recall(context: SessionContext) -> None:
 
 
 async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """The model that may judge and write from this step of the run on; None where there is none,
-    and why.
-    """
+    """The model that may judge and write from this step of the run on; or None, and why."""
     if context.model is None:
         return None, []
     result = await _result(context, at)
@@ -96,9 +94,7 @@ async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Pr
 
 
 async def _result(context: SessionContext, at: str) -> Examined | str:
-    """The result, or why there is none; in a replay there was no time for it where there was
-    none.
-    """
+    """The result, or why there is none; in a replay there was no time where there was none."""
     if await context.journal.noted("unexamined", at):
         return _NO_TIME
     examination = _begin(context)

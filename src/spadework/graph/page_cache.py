@@ -28,11 +28,9 @@ REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
 class PageCache:
-    """The knowledge store of one run, or none. `problem` is why it cannot be asked, or could not be
-    written.
-
-    `left` gives the seconds in which it may be asked. `meaning` is the model by which it and the
-    library are searched, too; it is closed with the store.
+    """The knowledge store of one run, or none. `problem` is why it cannot be asked, or written;
+    `left` gives the seconds in which it may be asked. `meaning`, the model by which it and the
+    library are searched, too, is closed with it.
     """
 
     def __init__(
@@ -86,9 +84,7 @@ class PageCache:
         return self.problems
 
     async def close(self) -> None:
-        """Let what is being added come to its end, and close the store; who is cancelled meanwhile
-        ends and closes all the same.
-        """
+        """Let what is being added end, and close the store, also when this is cancelled."""
         async with AsyncExitStack() as closing:
             if self._meaning:
                 closing.push_async_callback(self._meaning.close)
@@ -139,7 +135,5 @@ class PageCache:
         )
 
     def _may_see(self, entry: Entry) -> bool:
-        """Whether a page may be used: that of somebody's own host only by those who may visit
-        it.
-        """
+        """Whether a page may be used: that of an own host only by who may visit that."""
         return not entry.own or host_of(entry.page.url) in self._owned

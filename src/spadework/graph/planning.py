@@ -38,10 +38,9 @@ _AGAIN = (
 async def make_plan(
     context: SessionContext, question: Question, emit: Emit
 ) -> tuple[Plan, list[Problem], float]:
-    """The plan of a question, what failed, and how many seconds a model took for it: 0 where none
-    has made it now.
-
-    A model's plan is kept for the next time; the extractive lead's follows what is found now.
+    """The plan of a question, what failed, and the seconds that a model took for it: 0 where none
+    has made it now. A model's plan is kept for the next time; the extractive lead's follows what is
+    found now.
     """
     store = PlanStore(context.settings.home / "plans", context.settings.plan_days)
     key = _key(context, question)
@@ -110,9 +109,7 @@ async def foreseen(
 
 
 def _key(context: SessionContext, question: Question) -> Any:
-    """What a model's plan depends on: the question and what came with it, the model, the effort,
-    the words of the prompt.
-    """
+    """What a model's plan depends on: the question and what came with it, model, effort, prompt."""
     asked = {
         "question": normalise_question(question.text),
         "earlier": [normalise_question(text) for text in question.earlier],

@@ -49,11 +49,9 @@ async def read_pages(
     emit: Emit,
     taken: AbstractSet[str] = frozenset(),
 ) -> tuple[list[Page], list[Problem]]:
-    """The pages of `chosen` in their order, replaced by those of `reserve` where one fails or is
-    slow; what came by the deadline counts.
-
-    Those at the canonical URLs `taken` are other workers': they are read along, and take no place
-    of another where there is one.
+    """The pages of `chosen` in their order, those of `reserve` for what fails or is slow; what came
+    by the deadline counts. Those at the canonical URLs `taken` are other workers': they are read
+    along, and take no place of another where there is one.
     """
     hits = [*chosen, *reserve]
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
@@ -98,9 +96,7 @@ async def _read_hits(
     taken: AbstractSet[str],
     emit: Emit,
 ) -> list[Outcome[Hit, Page]]:
-    """What becomes of the hits, told as it comes, until `wanted` pages that are not `taken` are
-    there.
-    """
+    """What becomes of the hits, told as it comes, until `wanted` not `taken` pages are there."""
     outcomes: list[Outcome[Hit, Page]] = []
     began: dict[str, float] = {}
     others: set[str] = set()
@@ -144,9 +140,8 @@ def _limits(context: SessionContext, wanted: int) -> Limits:
 async def read_page(
     context: SessionContext, hit: Hit, seconds: float, since: datetime | None = None
 ) -> Page:
-    """The page of a hit, read once in the session, with what the hit knows of it.
-
-    One that an earlier run has fetched since then is taken from the knowledge store.
+    """The page of a hit, read once in the session, with what the hit knows of it; from the
+    knowledge store where an earlier run has fetched it since then.
     """
 
     async def work() -> Page:
@@ -172,9 +167,7 @@ async def read_page(
 
 
 async def page_at(context: SessionContext, url: str) -> Page:
-    """The page at an address that somebody named, within the seconds of a page. Raises FetchError,
-    and Stopped when the user wants to stop.
-    """
+    """The page at an address that somebody named. Raises FetchError, Stopped at the user's wish."""
     seconds = min(context.settings.page_seconds, context.budget.until_closing())
     reading = read_page(context, Hit(url=url), seconds)
     try:
@@ -184,9 +177,7 @@ async def page_at(context: SessionContext, url: str) -> Page:
 
 
 async def was_readable(journal: Journal, hit: Hit) -> bool | None:
-    """Whether the page of a hit, tried in the session, could be read; None where it was not tried.
-    Neither is tried again.
-    """
+    """Whether the page of a hit could be read; None where it was not tried in the session."""
     try:
         return True if await journal.known("page", _key(hit), Page) else None
     except FetchError:
@@ -236,9 +227,7 @@ def _reason(outcome: Failed[Hit] | Left[Hit]) -> str:
 
 
 def _problems(outcome: Outcome[Hit, Page]) -> list[Problem]:
-    """What the reader of the report must know about a hit: that it was not read, or is perhaps out
-    of date.
-    """
+    """What the reader of the report must know of a hit: that it was not read, or is out of date."""
     hit = outcome.candidate
     if isinstance(outcome, Came) and outcome.result.stale:
         day = outcome.result.fetched_at

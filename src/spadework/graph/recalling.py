@@ -34,18 +34,14 @@ FRESH = timedelta(days=1)
 
 
 class Known(Value):
-    """What earlier runs have read for the question of a task: hits, and whether they will do
-    without the web.
-    """
+    """What earlier runs have read for a task: hits, and whether they will do without the web."""
 
     hits: tuple[Hit, ...] = ()
     enough: bool = False
     problems: tuple[Problem, ...] = ()
 
     def beside(self, lists: Sequence[Sequence[Hit]]) -> list[list[Hit]]:
-        """The known pages that the web has not found, too, as one list: to be known adds no weight
-        to a page.
-        """
+        """The known pages that the web has not found, as one list: known adds no weight."""
         found = {canonical_url(hit.url) for hits in lists for hit in hits}
         left = [hit for hit in self.hits if canonical_url(hit.url) not in found]
         return [left] if left else []
@@ -123,9 +119,7 @@ async def _ask_store(
 
 
 async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> list[Page]:
-    """The pages that the session `follows` has read, now pages of this session, too; [] where there
-    is none, or the folder is gone.
-    """
+    """The pages of the session `follows`, now of this session, too; [] where there is none."""
     if not follows:
         return []
     folder = context.folder.parent / checked_session_id(follows)
@@ -159,9 +153,7 @@ async def _taken_over(context: SessionContext, kept: Kept) -> Page:
 
 
 def recorded_pages(folder: Path) -> list[Page]:
-    """The pages in the journal of a session, in the order they were read, with what its result says
-    of their worth.
-    """
+    """The pages of a session, in the order they were read, with their worth by its result."""
     sources = dict[str, Source]()
     with suppress(OSError, ValidationError):
         result = Result.model_validate_json((folder / "result.json").read_bytes())

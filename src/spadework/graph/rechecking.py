@@ -42,9 +42,7 @@ class Base:
 
 
 def base_of(state: ResearchState) -> Base | None:
-    """What the sections of a run are compared with: what its editor read, else the report that is
-    followed up; None where all of it is new.
-    """
+    """What sections are compared with: what the editor read, else the report followed up."""
     if review := state.get("review"):
         return Base(review.sections, state.get("citations", []), better=True)
     if before := state.get("before"):
@@ -109,9 +107,7 @@ async def check_changed(
 def _undone(
     state: ResearchState, stands: Sequence[Section], changed: Sequence[Section]
 ) -> dict[str, Any]:
-    """Where a report was to be told otherwise and nothing of that is left: its plan, whose language
-    is that of the report, and its title as they were.
-    """
+    """Where nothing is left of a report told otherwise: its plan, with its language, and title."""
     before = state.get("before")
     if before is None or state["turn"].kind != "form" or tuple(stands) != before.sections:
         return {}

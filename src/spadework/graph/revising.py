@@ -93,9 +93,7 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 
 
 def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
-    """Where another form of a report is wanted and there is none: the question before it is
-    researched, for a report of that form.
-    """
+    """Where another form of a report is wanted and there is none: the question before, for one."""
     asked, before = state["question"], state.get("earlier", [])
     questions = [n for n, text in enumerate(before) if not sure_turn(text)]
     if not questions or sure_turn(asked) is None:

@@ -50,9 +50,7 @@ def question_of(state: ResearchState) -> Question:
 
 
 def received(state: ResearchState) -> str:
-    """What comes after a follow-up was understood: another form of the report that is there, an
-    answer from what was proven, or research.
-    """
+    """What comes after a follow-up was understood: another form, what was proven, or research."""
     return {"form": "revise", "known": "write"}.get(state["turn"].kind, "clarify")
 
 
@@ -95,11 +93,9 @@ class _Gap(NamedTuple):
 def gap_tasks(
     state: ResearchState, budget: Budget, load: Workload, price: float = 0.0
 ) -> list[Task]:
-    """Tasks for the topics only that are worth the `price` of a round: their own queries first,
-    then those that were recommended and not yet asked.
-
-    Those of a survey, and all that read on where the evidence itself does not lead them, look also
-    at what was found and left unread.
+    """Tasks for the topics that are worth the `price` of a round: their own queries, then those
+    recommended and not yet asked. Those of a survey, and all that read on where the evidence does
+    not lead them, look also at what was found and left unread.
     """
     number, plan = max(task.round for task in state["tasks"]) + 1, state["plan"]
     if number == KNOWN + 1:
@@ -172,9 +168,7 @@ def _led_to(task: Task, state: ResearchState) -> tuple[Query, ...]:
 
 
 def _queries_unasked(topic: Topic, state: ResearchState) -> tuple[Query, ...]:
-    """The topic's own queries, where what earlier runs have read was to do without the web, and has
-    not.
-    """
+    """A topic's own queries, where what earlier runs have read was to do without the web."""
     pages = [
         page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages
     ]

@@ -118,9 +118,7 @@ class SessionContext:
         return self.settings.effort == "quick"
 
     def told_once(self, problem: Problem) -> str:
-        """What went wrong, in words for those who watch; "" where the same one has failed
-        before.
-        """
+        """What went wrong, in words for those who watch; "" where the same failed before."""
         who = (problem.stage, problem.subject)
         if who in self.told:
             return ""
@@ -134,9 +132,7 @@ class SessionContext:
             self.model.record = record
 
     async def narrowed(self, mark: Mark, at: str) -> bool:
-        """Whether less time than `mark` is left at a step of the run; in a replay, whether it
-        was.
-        """
+        """Whether less time than `mark` is left at a step; in a replay, whether it was."""
 
         async def under() -> bool:
             return self.budget.under(mark)
@@ -159,12 +155,10 @@ class SessionContext:
         progress: Callable[[str], None] | None = None,
         providers: Sequence[Any] | Replay | PagesAlone = (),
     ) -> Self:
-        """Open the session's folder, which has its id for a name, and its journal, choose the
-        providers (with those brought along, or those of the session that is replayed; for pages
-        alone perhaps none) and the model, and register the context.
-
-        Raises SettingsError where a setting cannot be used (an unknown provider, a missing folder,
-        no permission to write), DiskHangs where the folder does not answer in the time of the run.
+        """Open the folder of a session, which has its id for a name, and its journal, choose the
+        providers (with those brought along, or those of the session that is replayed) and the
+        model, and register the context. Raises SettingsError where a setting cannot be used,
+        DiskHangs where the folder does not answer in the time of the run.
         """
         budget = budget or Budget.of(settings)
         opening = cls._opened(folder, settings, budget, stop, progress, providers)
@@ -239,9 +233,7 @@ async def context_of(session_id: str, settings: Settings | None) -> SessionConte
 
 
 async def _closed_in_the_end(context: SessionContext) -> None:
-    """Close a context that only the graph knows when its time is over or its event loop ends,
-    whatever became of its run.
-    """
+    """Close a context that only the graph knows when its time, or its event loop, ends."""
     try:
         await asyncio.sleep(context.budget.left() + KEPT_SECONDS)
     finally:

@@ -8,11 +8,12 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
+from spadework.agents.assessor import LIKELY
 from spadework.agents.confirming import confirm_fact
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.model import Model
 from spadework.agents.passage_view import Judgement, PassageView, Spot, to_people
-from spadework.agents.reader import LIKELY, Served, judge_ledger, read_share
+from spadework.agents.reader import Served, judge_ledger, read_share
 from spadework.graph.cutting import show_passage
 from spadework.graph.entering import entries
 from spadework.graph.session_context import SessionContext
@@ -105,9 +106,7 @@ async def _look_at_shares(
 def _proven(
     plan: Plan, topic: Topic, spots: Sequence[Spot], shown: Sequence[PassageView]
 ) -> tuple[Spot, ...]:
-    """What proves something of a topic: what was named and what confirms it; where nothing was
-    named, what code finds likely.
-    """
+    """What was named for a topic and what confirms it; for nothing, what code finds likely."""
     if not spots:
         found = extractive.assess(plan, topic, shown, ())
         spots = found.spots if found.score > LIKELY else ()
@@ -121,10 +120,8 @@ def shares_of(
     room: tuple[int, int],
 ) -> list[list[Served]]:
     """The passages of all topics, each once with the topics it was found for, in shares of a window
-    each, all together in the second of the `room`s.
-
-    The best passage of every page comes first: a page is left out only where there is no room for
-    one of each.
+    each, all together in the second of the `room`s. The best of every page comes first: a page is
+    left out only where there is no room for one of each.
     """
     window, most = room
     served: dict[Place, list[int]] = {}

@@ -35,9 +35,7 @@ async def readable(model: Model, room: int, seconds: float, share: int = 1) -> i
 
 
 def room_of(topics: int, most: int, together: int) -> int:
-    """Tokens of pages that each of some topics may show: `most`, and `together` all of them no
-    more.
-    """
+    """Tokens of pages that each of some topics may show: `most`, all of them `together` no more."""
     return min(most, together // max(1, topics))
 
 

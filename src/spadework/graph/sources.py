@@ -24,9 +24,7 @@ FAR = "No passage of it comes near the question."
 def sources_of(
     state: ResearchState, sections: Sequence[Section], conflicts: Sequence[Conflict]
 ) -> list[Source]:
-    """The pages that were read, those cited first in the order of their first citation; numbered
-    from 1.
-    """
+    """The pages that were read, numbered from 1, first those cited, in the order of citation."""
     evidence = state.get("evidence", [])
     ledger = {e.id: e for e in evidence}
     disputed = [

@@ -47,18 +47,14 @@ def payable(context: SessionContext, *, closing: bool = False) -> float:
 
 
 class Permission(Value):
-    """Whether a model may be asked for what can be left out, which the limit, the clock and its
-    speed decide; and what is said where not.
-    """
+    """Whether a model may be asked for what can be left out; and what is said where not."""
 
     given: bool = True
     problems: tuple[Problem, ...] = ()
 
 
 async def sparing(context: SessionContext, *roles: Role) -> Permission:
-    """Whether these roles may be asked, and why not, where that is not what the user has chosen. It
-    is said once in a run.
-    """
+    """Whether these roles may be asked; why not, unless the user chose that, once in a run."""
     if context.model is None or context.quick:
         return Permission(given=False)
     slow = await _slowness(context.model, *roles)

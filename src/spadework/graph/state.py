@@ -163,9 +163,7 @@ GIVEN = ResearchInput(question="").model_dump(exclude={"question", "session_id"}
 
 
 def proving(state: ResearchState) -> list[Evidence]:
-    """The ledger as it is told: of every topic that was judged the entries that its judgement
-    names, in its order.
-    """
+    """The ledger as it is told: of a judged topic the entries its judgement names, in its order."""
     coverage, known = state.get("coverage", {}), {e.id: e for e in state.get("evidence", [])}
     judged = [known[i] for found in coverage.values() for i in found.evidence_ids if i in known]
     return [*judged, *(e for e in known.values() if e.topic not in coverage)]
@@ -181,9 +179,7 @@ def queries_of(state: ResearchState) -> dict[str, tuple[str, ...]]:
 
 
 def left_over(state: ResearchState) -> dict[str, Any]:
-    """The update that clears what an earlier run in the same thread has gathered; {} in a fresh
-    thread.
-    """
+    """The update that clears what an earlier run in a thread has gathered; {} in a fresh one."""
     if not state.get("opened"):
         return {}
     lists, tables = (

@@ -99,9 +99,7 @@ def told_last(
 
 
 def unread_hits(state: ResearchState) -> dict[str, list[Hit]]:
-    """The hits whose pages could not be read, best first, each once, by the topics that are not
-    answered.
-    """
+    """The hits that could not be read, best first, each once, by the topics not answered."""
     coverage, found = state.get("coverage", {}), dict[str, dict[str, Hit]]()
     had = {canonical_url(url) for url in state.get("pages", {})}
     for find in state.get("finds", []):

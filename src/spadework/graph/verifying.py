@@ -43,9 +43,7 @@ class Verified:
 def standing(
     ledger: Sequence[Evidence], pages: Mapping[str, str], question: str, language: str = ""
 ) -> tuple[Material, list[Problem]]:
-    """What sentences are checked against: the entries that stand in their stored pages, and a
-    problem for each that does not.
-    """
+    """The entries that stand in their pages, to check against; a problem for each other."""
     held = {e.id: e for e in ledger if pages.get(e.content_hash, "")[e.start : e.end] == e.quote}
     problems = [
         Problem(
@@ -61,9 +59,7 @@ def standing(
 
 
 def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[str, Coverage]:
-    """The coverage of topics as far as their entries stand: what is proven by nothing that stands
-    is open.
-    """
+    """The coverage as far as its entries stand: what nothing proves that stands is open."""
     made = {}
     for name, found in coverage.items():
         ids = tuple(id_ for id_ in found.evidence_ids if id_ in material.ledger)
@@ -90,9 +86,7 @@ class Check:
 
 @dataclass(frozen=True)
 class _Draft:
-    """Sections with what was found of each, what was found of all their sentences, and a summary,
-    if there is one.
-    """
+    """Sections and their sentences with what was found of them, and a summary, if there is one."""
 
     checked: list[Checked]
     findings: Findings
@@ -102,9 +96,7 @@ class _Draft:
 async def verify_sections(
     model: Model | None, plan: Plan, sections: Sequence[Section], material: Material, check: Check
 ) -> Verified:
-    """The sections with what holds of them. A section of which nothing is left shows what it
-    cites.
-    """
+    """The sections with what holds of them; one of which nothing is left shows what it cites."""
     until = time.monotonic() + check.seconds
     material = material.beside(sections, check.names)
     sections = await asyncio.to_thread(put_right, sections, material)

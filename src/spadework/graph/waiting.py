@@ -16,9 +16,7 @@ class Stopped(Exception):
 
 
 async def was_stopped(journal: Journal, stop: asyncio.Event, at: str) -> bool:
-    """Whether the user wants the report by now, at a step of the run; in a replay, whether they
-    did.
-    """
+    """Whether the user wants the report by now; in a replay, whether they did at this step."""
 
     async def wished() -> bool:
         return stop.is_set()
@@ -29,9 +27,7 @@ async def was_stopped(journal: Journal, stop: asyncio.Event, at: str) -> bool:
 
 
 async def unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, T], *, seconds: float) -> T:
-    """What `work` gives within `seconds`. Raises TimeoutError when it takes longer, Stopped when
-    `stop` is set before it is done.
-    """
+    """What `work` gives. Raises TimeoutError after `seconds`, Stopped when `stop` is set before."""
     doing = asyncio.ensure_future(work)
     stopping = asyncio.ensure_future(stop.wait())
     try:

@@ -22,9 +22,7 @@ from spadework.settings import Settings
 
 
 async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Cut the pages into passages and keep those that fit best what the topic asks: text, a figure,
-    or rows of a table.
-    """
+    """Cut the pages into passages and keep those that fit best: text, figures, or rows."""
     context = await context_of(state["session_id"], runtime.context)
     task, pages = state["task"], state["pages"]
     # Who judges decides how much is looked at.
