@@ -1,7 +1,4 @@
-"""Chores of chat clients: they ask whoever answers in a conversation for a title of it, tags,
-follow-up questions, search queries, an emoji, the rest of a text that is being typed, a summary.
-None of these needs a source.
-"""
+"""Chores of chat clients, such as a title or tags of a conversation: none needs a source."""
 
 from __future__ import annotations
 

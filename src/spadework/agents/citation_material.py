@@ -1,6 +1,4 @@
-"""What the sentences of a report are checked against: entries of the ledger, their pages, and the
-question.
-"""
+"""What the sentences of a report are checked against: entries, their pages, the question."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A fact is confirmed before its topic closes: what other pages say of it is quoted beside it,
-whether that is the same or something else.
-"""
+"""A fact is confirmed before its topic closes: other pages are quoted that say it, or otherwise."""
 
 from __future__ import annotations
 

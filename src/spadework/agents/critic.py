@@ -1,6 +1,4 @@
-"""The editor of a finished report, by a model in deep effort: it reads as the asker would; what it
-finds weak goes back once, to the writer of the section or to one more search.
-"""
+"""The editor of a report, by a model in deep effort: what it finds weak goes back, once."""
 
 from __future__ import annotations
 

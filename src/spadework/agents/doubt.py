@@ -1,6 +1,4 @@
-"""The lead's doubt: whether a question can be researched as it stands, or what to ask back
-first.
-"""
+"""The lead's doubt: whether a question can be researched as it stands, or what to ask back."""
 
 from __future__ import annotations
 

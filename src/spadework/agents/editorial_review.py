@@ -1,6 +1,4 @@
-"""The editorial review of a result, by code: how far each topic is proven, what is lacking, what
-each round gained, every problem.
-"""
+"""The editorial review of a result, by code: how far each topic is proven, and every problem."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""One chat model behind one endpoint: sends messages, waits and tries again where that helps,
-learns what the endpoint takes, counts and charges.
-"""
+"""One chat model behind one endpoint: sends, waits, tries again, learns, counts and charges."""
 
 from __future__ import annotations
 

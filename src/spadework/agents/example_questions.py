@@ -1,6 +1,4 @@
-"""Questions that a document answers, drawn from its title, headings and definitions; each judged on
-its document before it is offered.
-"""
+"""Questions that a document answers, drawn from its headings, each judged on it before."""
 
 from __future__ import annotations
 

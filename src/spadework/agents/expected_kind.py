@@ -1,6 +1,4 @@
-"""Whether located quotes are of the kind that would answer a topic. Where code can check that, no
-role's word alone is enough.
-"""
+"""Whether quotes are of the kind that answers a topic: where code can check, no word is enough."""
 
 from __future__ import annotations
 

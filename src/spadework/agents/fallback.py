@@ -1,6 +1,4 @@
-"""A role is played by its model, or by the extractive role of the same name; when the model fails,
-the fall is recorded.
-"""
+"""A role is played by its model, or by code; when the model fails, that is recorded."""
 
 from __future__ import annotations
 

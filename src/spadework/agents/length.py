@@ -1,6 +1,4 @@
-"""A report without a model, shorter or longer: fewer of its passages, or the sentences around
-them.
-"""
+"""A report without a model, shorter or longer: fewer passages, or the sentences around them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Passages as a model is told them that names what it quotes instead of copying it: before all that
-can be quoted stands its number.
-"""
+"""Passages with numbers before what can be quoted: a model names, and does not copy."""
 
 from __future__ import annotations
 

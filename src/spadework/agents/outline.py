@@ -1,6 +1,4 @@
-"""The outline: how the report is composed, before it is written. One call sees the question, the
-plan, the ledger as lines, what disagrees and what is open.
-"""
+"""The outline: one call composes the report, before it is written, from the ledger as lines."""
 
 from __future__ import annotations
 

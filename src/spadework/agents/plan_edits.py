@@ -1,6 +1,4 @@
-"""A plan as the user changed it: the topics they name, those of the plan as they were, new ones
-with queries of their own. The lead finishes them, where there is a model.
-"""
+"""A plan as the user changed it: topics kept, and new ones, which the lead finishes, if any."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Many pages: a share of their passages is read in each of several calls side by side (map), and a
-topic is judged by what these have named (reduce).
-"""
+"""Many pages: several calls read a share each (map), and a topic is judged by that (reduce)."""
 
 from __future__ import annotations
 

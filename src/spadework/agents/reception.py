@@ -1,7 +1,4 @@
-"""What is said at a door where people and their programs talk, before anything is researched: small
-talk, a client's chore about the conversation, or something to research. By rules where they are
-sure, else by the model.
-"""
+"""What is said at a door: small talk, a chore, or something to research. By rules, else a model."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The researcher: which hits are plainly about something else, and in deep effort whether what was
-read calls for one more search.
-"""
+"""The researcher: which hits are about something else; in deep effort, whether enough was read."""
 
 from __future__ import annotations
 

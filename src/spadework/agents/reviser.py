@@ -1,6 +1,4 @@
-"""The reviser: changes sections of a report that is finished by what its asker says next, and
-leaves the others as they are.
-"""
+"""The reviser: changes sections of a finished report by what its asker says next."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A sentence as it is understood where it stands: a cell of a table with its row and its column,
-what leans on the sentence before it with that one, what leads to others with those.
-"""
+"""A sentence as it is understood where it stands: in its cell, behind another, leading on."""
 
 from __future__ import annotations
 

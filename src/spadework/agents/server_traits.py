@@ -1,7 +1,4 @@
-"""What a run finds out about a model's server: which parameters it takes, how long a request may
-be, how fast it is, how long its answers are. Kept in the home for some days, one small file a
-model.
-"""
+"""What a run learns about a model's server, kept for some days, one small file a model."""
 
 from __future__ import annotations
 

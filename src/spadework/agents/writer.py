@@ -1,6 +1,4 @@
-"""The writer: makes sections from ledger entries, all in one wave, mends what did not hold, and
-writes the summary last, from what did.
-"""
+"""The writer: makes sections in one wave, mends what did not hold, sums up what did."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Assessing a round: every topic that was searched, all at once, on its best passages; what is
-proven goes into the ledger.
-"""
+"""Assessing a round: every topic, all at once, on its best passages; what is proven is entered."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What a run works with: its model, its providers, and what is wrong with them; in a replay what
-the recorded session had.
-"""
+"""What a run works with: its model, its providers; in a replay what the recorded session had."""
 
 from __future__ import annotations
 

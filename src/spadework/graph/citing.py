@@ -1,6 +1,4 @@
-"""What sections cite before they are judged: a sentence cites also the entry that bears it out,
-headings and columns name only what stands in the pages of their section.
-"""
+"""What sections cite before they are judged, and that their headings and columns are founded."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Asking the user back: the run stands still until there is an answer, and so does its clock. The
-two nodes that ask: what the question means, and whether the plan is right.
-"""
+"""Asking the user back, on the question and on the plan; meanwhile run and clock stand still."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Cleaning the pages of a worker by a model, where there is one and what was chosen of a page needs
-it; every page once in a session.
-"""
+"""Cleaning the dirty pages of a worker by a model, where there is one; each once in a session."""
 
 from __future__ import annotations
 

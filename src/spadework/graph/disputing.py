@@ -1,6 +1,4 @@
-"""What the evidence of a run disagrees on, each side weighed by the trust and the recency of its
-pages.
-"""
+"""What the evidence of a run disagrees on, each side weighed by trust and recency of its pages."""
 
 from __future__ import annotations
 

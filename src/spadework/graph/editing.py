@@ -1,6 +1,4 @@
-"""Reviewing a report in deep effort: an editor reads it, and code decides what of that goes back to
-a writer or to one more round of search, once.
-"""
+"""Reviewing a report in deep effort: what an editor finds weak goes back to be mended, once."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Entering what is proven into the ledger: a quote as entries of one block each, with all that
-shows what it is about.
-"""
+"""Entering what is proven into the ledger: a quote as entries of one block each, in context."""
 
 from __future__ import annotations
 

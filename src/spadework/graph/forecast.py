@@ -1,6 +1,4 @@
-"""What a run will take, told before it begins: from all topics covered in the first round to every
-round that is allowed.
-"""
+"""What a run will take: from all topics covered in the first round to every round allowed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Hits weighed by what they seem to be before they are fetched: what would be refused comes last,
-what takes long to read, or will hardly be let in, counts less.
-"""
+"""Hits weighed, before they are fetched, by how hard their pages will be to have and to read."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Fusing what the workers brought: one record a page, ranked over all topics, near-copies under one
-origin, passages for every topic.
-"""
+"""Fusing what the workers brought: pages ranked over all topics, copies under one origin."""
 
 from __future__ import annotations
 

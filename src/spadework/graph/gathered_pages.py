@@ -1,6 +1,4 @@
-"""What was gathered for a query, or read at an address, and the result of a session that did no
-more than that.
-"""
+"""What was gathered for a query, or read at an address, and the result of a session of that."""
 
 from __future__ import annotations
 

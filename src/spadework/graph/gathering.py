@@ -1,6 +1,4 @@
-"""search ▸ select ▸ read ▸ clean: the one way in for all that is searched and read. A worker is
-this and the distilling of what came; who wants the pages alone has this alone.
-"""
+"""search ▸ select ▸ read ▸ clean: the one way in, with or without the distilling of a worker."""
 
 from __future__ import annotations
 

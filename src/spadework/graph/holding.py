@@ -1,6 +1,4 @@
-"""What is left of checked sections: what does not hold is taken out, with what would then hang in
-the air; what is said twice is said once.
-"""
+"""What is left of checked sections: without what does not hold, and each thing said once."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What a follow-up starts from, and what it has together with what was found for it: the one place
-that says so, whether a model goes on from there or a run is cut off.
-"""
+"""What a follow-up starts from, and has together with what was found for it, said in one place."""
 
 from __future__ import annotations
 

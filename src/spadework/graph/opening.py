@@ -1,6 +1,4 @@
-"""Opening what a session works with, one after the other; each is closed again where a later step
-fails.
-"""
+"""Opening what a session works with; each is closed again where a later step fails."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What a session worked with, as a replay needs it: settings, model, providers, and what was said
-of them.
-"""
+"""What a session worked with, as a replay needs it, and what was said of it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Dealing out pages among the workers of a round: the same hits lead to the same pages, whichever
-worker is first.
-"""
+"""Dealing out pages among the workers of a round: the same, whichever of them is first."""
 
 from __future__ import annotations
 

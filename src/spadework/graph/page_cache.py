@@ -1,6 +1,4 @@
-"""What earlier runs have read: asked before the web, read without fetching, and added to when this
-run has read. It never stops a run.
-"""
+"""What earlier runs have read: asked before the web, added to in the end. It never stops a run."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Planning: the plan of a question asked before, or a new one by the lead, who may look around
-first.
-"""
+"""Planning: the plan of a question asked before, or a new one by the lead, who may look first."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What a query wishes of its results beyond its words: how recent they are, from which domains, and
-how many.
-"""
+"""What a query wishes of its results beyond its words: recency, domains, and how many."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Reading for one task: many pages at once, a reserve for every page that fails, until the soft
-deadline.
-"""
+"""Reading for one task: many pages at once, a reserve for each that fails, up to a deadline."""
 
 from __future__ import annotations
 

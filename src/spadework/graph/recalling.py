@@ -1,6 +1,4 @@
-"""What is known already, before anything is searched: the pages of the session that is followed up,
-and what any earlier run has read.
-"""
+"""What is known before anything is searched: the pages of the session before, and of any other."""
 
 from __future__ import annotations
 

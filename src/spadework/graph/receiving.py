@@ -1,6 +1,4 @@
-"""The reception before the graph, for the doors where people and their programs talk: what needs no
-research is answered at once, without a search, and leaves no session.
-"""
+"""The reception before the graph: what needs no research is answered at once, without a session."""
 
 from __future__ import annotations
 

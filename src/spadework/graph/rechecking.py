@@ -1,6 +1,4 @@
-"""Checking a report of which a part was written anew: what changed is verified, what did not keeps
-its verdicts.
-"""
+"""Checking a report that changed in part: what did not change keeps its verdicts."""
 
 from __future__ import annotations
 

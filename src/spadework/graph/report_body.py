@@ -1,6 +1,4 @@
-"""Building the report of a run: its sections, what was not reached or found, where it was
-searched.
-"""
+"""Building the report of a run: its sections, what was not found, how it was made."""
 
 from __future__ import annotations
 

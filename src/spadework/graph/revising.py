@@ -1,6 +1,4 @@
-"""A follow-up that revises: what it wants of the report before, the sections that change, and their
-verdicts. What does not change keeps its words, its evidence and its verdicts.
-"""
+"""A follow-up that revises a report: what does not change keeps words, evidence and verdicts."""
 
 from __future__ import annotations
 

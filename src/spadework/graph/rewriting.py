@@ -1,6 +1,4 @@
-"""Revising a report in deep effort: the sections that an editor found weak are written anew, once,
-and stand where they hold.
-"""
+"""Revising in deep effort: what an editor found weak is written anew, once, if that holds."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The decisions of the graph as pure functions: whom to send, whether to go on, what ended the
-run.
-"""
+"""The decisions of the graph as pure functions: whom to send, whether to go on."""
 
 from __future__ import annotations
 

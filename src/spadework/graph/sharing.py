@@ -1,6 +1,4 @@
-"""Sharing out many pages in deep effort: what does not fit one window is read in several calls side
-by side, and each topic is judged by what these have named.
-"""
+"""Sharing out many pages in deep effort: several calls read them, and topics are judged by that."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The sources of a report: the pages that were read, numbered, each with what it is worth, and why
-nothing rests on it where nothing does.
-"""
+"""The sources of a report: the pages that were read, with their worth, and why some are unused."""
 
 from __future__ import annotations
 

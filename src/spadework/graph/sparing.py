@@ -1,6 +1,4 @@
-"""When a model is asked only for what must be: in quick effort, where it is slow, where calls are
-few. Looking at hits and cleaning pages then are left out.
-"""
+"""When a model is asked only for what must be: in quick effort, where slow, where calls are few."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Searching elsewhere where all providers of a run have failed: at the next one that may be asked,
-which is opened when it is first needed.
-"""
+"""Searching elsewhere where all providers have failed: at spares, opened when first needed."""
 
 from __future__ import annotations
 

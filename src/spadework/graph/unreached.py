@@ -1,6 +1,4 @@
-"""What a report says first: what could not be asked, searched or read at all; and what was found
-and not read.
-"""
+"""What a report says first: what could not be reached at all; and what was found and not read."""
 
 from __future__ import annotations
 

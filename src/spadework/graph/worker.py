@@ -1,6 +1,4 @@
-"""One topic: search ▸ select ▸ read ▸ clean ▸ distil. A compiled subgraph, started once for every
-task.
-"""
+"""One topic: search ▸ select ▸ read ▸ clean ▸ distil. A subgraph, started for every task."""
 
 from __future__ import annotations
 

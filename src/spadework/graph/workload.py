@@ -1,6 +1,4 @@
-"""How much a question is worth: what its workers ask and read, by the complexity of its plan and
-the effort (S3).
-"""
+"""How much a question is worth: what workers ask and read, by complexity and effort (S3)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Making a request shorter without breaking it: what is worth least goes first, the frame and the
-task stay.
-"""
+"""Making a request shorter: what is worth least goes first, the frame and the task stay."""
 
 from __future__ import annotations
 
