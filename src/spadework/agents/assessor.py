@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from spadework.agents.bounds import at_most, within
+from spadework.agents.answer_shape import at_most, within
 from spadework.agents.confirming import confirm_fact
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.fallback import first_of

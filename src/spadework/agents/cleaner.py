@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from spadework.agents.bounds import within
+from spadework.agents.answer_shape import within
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
 from spadework.prompts import render

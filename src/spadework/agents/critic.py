@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from spadework.agents.bounds import at_most
+from spadework.agents.answer_shape import at_most
 from spadework.agents.entry_text import entry_of
 from spadework.agents.fallback import first_of
 from spadework.agents.marked_text import section_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spadework.agents.bounds import at_most
+from spadework.agents.answer_shape import at_most
 from spadework.agents.extractive import doubt as extractive
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model

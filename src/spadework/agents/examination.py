@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from spadework.agents.entry_text import Entry, page_line
 from spadework.agents.model import Model
-from spadework.agents.model_place import Place
+from spadework.agents.providers import Place
 from spadework.agents.verifier import ask
 from spadework.prompts import render
 from spadework.tools.stores.page_store import write_atomically

@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from spadework.agents.model_list import UNREADABLE, listed_models
-from spadework.agents.model_place import Place, places_of, settings_at
-from spadework.agents.providers import chat_model, provider_of, secret_of
+from spadework.agents.providers import (
+    Place,
+    chat_model,
+    places_of,
+    provider_of,
+    secret_of,
+    settings_at,
+)
 from spadework.agents.refusals import Unwanted, meaning
 from spadework.errors import ModelError
 from spadework.settings import Role, Settings

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import Field, create_model
 
-from spadework.agents.bounds import at_most
+from spadework.agents.answer_shape import at_most
 from spadework.agents.extractive import lead as extractive
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model

@@ -20,7 +20,7 @@ from spadework.agents.answer_shape import LADDER, Method, Shape, fault, parse_an
 from spadework.agents.calling import Call
 from spadework.agents.endpoint import Endpoint
 from spadework.agents.messages import Message, Turn, as_sent
-from spadework.agents.model_place import Place, places_of, settings_at
+from spadework.agents.providers import Place, places_of, settings_at
 from spadework.agents.refusals import Unsupported
 from spadework.budget import Budget
 from spadework.errors import BadReply, BudgetSpent, ModelError, NotRecorded, SpadeworkError, TooLong

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from spadework.agents.bounds import at_most
+from spadework.agents.answer_shape import at_most
 from spadework.agents.checked_text import Known as Text
 from spadework.agents.checking import keep_founded_heading
 from spadework.agents.editor import day_of

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from spadework.agents.bounds import at_most
+from spadework.agents.answer_shape import at_most
 from spadework.agents.fallback import first_of
 from spadework.agents.lead import TopicAnswer, topic_of
 from spadework.agents.model import Model

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from spadework.agents.answer_shape import at_most
 from spadework.agents.assessor import (
     LIKELY,
     MOST_RECOMMENDATIONS,
@@ -19,7 +20,6 @@ from spadework.agents.assessor import (
     recommendations_of,
     report_unnamed,
 )
-from spadework.agents.bounds import at_most
 from spadework.agents.entry_text import line_of
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.fallback import first_of

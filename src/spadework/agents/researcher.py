@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from spadework.agents.bounds import at_most
+from spadework.agents.answer_shape import at_most
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
 from spadework.agents.passage_view import PassageView

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from spadework.agents.bounds import at_most
+from spadework.agents.answer_shape import at_most
 from spadework.agents.checked_text import Known
 from spadework.agents.checking import keep_founded_heading
 from spadework.agents.entry_text import entry_of

@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 
-from spadework.agents.bounds import at_most
+from spadework.agents.answer_shape import at_most
 from spadework.agents.entry_text import entries_of
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.fallback import first_of

@@ -6,24 +6,29 @@ from collections.abc import Sequence
 from typing import cast
 
 from spadework.agents.editor import of_lines, problem_lines
+from spadework.errors import SettingsError
 from spadework.graph.ending import status_of
 from spadework.graph.session_context import SessionContext
 from spadework.graph.sources import sources_of
 from spadework.graph.state import ResearchState, WorkerState
-from spadework.graph.tasks import asked_of, task_of
 from spadework.tools.export.markdown_report import to_markdown
+from spadework.tools.text.markdown_marks import one_line
 from spadework.values import (
     Hit,
     Page,
     Part,
     Problem,
+    Query,
     Report,
     Result,
     Section,
     Sentence,
     Source,
+    Task,
+    Topic,
     Value,
 )
+from spadework.visible import visible
 
 #: What such a session says of itself.
 NOTHING_WRITTEN = (
@@ -57,6 +62,20 @@ class Gathered(Value):
             answered=state.get("answered", True),
             problems=tuple(state.get("problems", [])),
         )
+
+
+def asked_of(query: str) -> Query:
+    """The query as it is searched. Raises SettingsError for an empty one."""
+    text = " ".join(visible(query).split())
+    if not text:
+        raise SettingsError("The query is empty: say what to search for.")
+    return Query(text=text)
+
+
+def task_of(query: Query, pages: int = 0) -> Task:
+    """The task of finding pages for one query alone; at most so many are read."""
+    topic = Topic(name=one_line(query.text), question=query.text, queries=(query,))
+    return Task(topic=topic, queries=(query,), pages=pages)
 
 
 def begin_state(context: SessionContext, query: str, pages: int) -> WorkerState:
