@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from spadework.settings import Role
 
-#: Tokens of a long answer of a role, as long as nothing is known of it at a model; the forecast
-#: reckons with them, too.
+#: Tokens of a long answer of a role, until its model is known, and for the forecast.
 ANSWERS: dict[Role, int] = {
     "lead": 1_200,
     "assessor": 900,

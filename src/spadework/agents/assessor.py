@@ -33,8 +33,7 @@ from spadework.values import (
     Visible,
 )
 
-#: Search recommendations of one assessment at most, and the fewest and most results that one may
-#: ask (S4).
+#: Searches that one assessment recommends at most, and results that one may ask (S4).
 MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
 #: Quotes that the assessor is told to give at most.

@@ -118,10 +118,13 @@ def done_by_code(chore: Chore, earlier: Sequence[str], answer: str) -> str:
     """
     questions = [*_spoken(chore.shown, by_user=True), *earlier]
     question = shorten_question(questions[0]) if questions else ""
+    stop = language(language_of(question)).stop
+    words = (word.strip("?.!,;:()\"'“”") for word in question.split())
+    telling = (w.capitalize() for w in words if w and w.lower() not in stop)
     answers = _spoken(chore.shown, by_user=False) or [answer]
     made: dict[Task, str | list[str]] = {
         "title": " ".join(question.split()[:_TITLE_WORDS]).rstrip("?.!,;:"),
-        "tags": _telling(question)[:_TAGS],
+        "tags": list(dict.fromkeys(telling))[:_TAGS],
         "follow_ups": [],
         "queries": [],
         "emoji": "🔎",
@@ -169,10 +172,3 @@ def _spoken(shown: str, *, by_user: bool) -> list[str]:
         if bool(mark[1]) == by_user
     ]
     return [each for each in said if each]
-
-
-def _telling(question: str) -> list[str]:
-    """The words of a question that tell what it is about, each once, in its order."""
-    stop = language(language_of(question)).stop
-    words = (word.strip("?.!,;:()\"'“”") for word in question.split())
-    return list(dict.fromkeys(w.capitalize() for w in words if w and w.lower() not in stop))

@@ -32,8 +32,7 @@ MARKS: dict[Cleaning, tuple[float, int]] = {
 JUDGED_CHARS = 2_000
 #: Blocks that are shown, and characters of each; what is not shown stays.
 MOST_BLOCKS, BLOCK_CHARS = 150, 300
-#: A cleaned page has at least so many characters, and this share of what reads like its matter;
-#: else the original stays.
+#: Characters, and share of its matter, that are left of a cleaned page; else the original stays.
 LEAST_CHARS, LEAST_MATTER = 200, 0.5
 
 _INSTALLS = re.compile(

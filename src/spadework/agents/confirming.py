@@ -85,10 +85,9 @@ def _side(said: str, title: str, claims: Sequence[tuple[str, str]], asked: set[s
     """Whether a statement says the "same" as a claim, something "other" of what is asked, or ""."""
     if any(disagreement(said, claim, asked, (title, its)) for claim, its in claims):
         return "other"
-    return "same" if any(_agrees(said, claim) for claim, _ in claims) else ""
-
-
-def _agrees(said: str, claim: str) -> bool:
-    code = spoken(said, claim)
-    values = numbers(said, code) & numbers(claim, code) or names(said) & names(claim)
-    return bool(values) and about_the_same(said, claim)
+    for claim, _ in claims:
+        code = spoken(said, claim)
+        values = numbers(said, code) & numbers(claim, code) or names(said) & names(claim)
+        if values and about_the_same(said, claim):
+            return "same"
+    return ""

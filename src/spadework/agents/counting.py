@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from spadework.agents.passage_view import Judgement, PassageView, Spot
+from spadework.agents.passage_view import Judgement, PassageView
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import numbers, spelled_numbers, stems
 from spadework.tools.text.language import language
@@ -70,7 +70,8 @@ def with_lists(
         return judgement
     spots = list(judgement.spots)
     for passage in shown:
-        inside = [spot for spot in spots if _within(spot, passage)]
+        shown_here = passage.spot((passage.start, passage.start + len(passage.text)))
+        inside = [spot for spot in spots if spot.overlaps(shown_here)]
         for listed in lists(passage.text, passage.heading) if inside else ():
             whole = [passage.spot(_move_span(span, passage.start)) for span in listed.parts]
             if _names(listed, asked) and any(a.overlaps(b) for a in inside for b in whole):
@@ -150,13 +151,6 @@ def _stems_to_count(plan: Plan, topic: Topic) -> set[str]:
 
 def _names(listed: Listed, asked: set[str]) -> bool:
     return bool(asked & stems(listed.name, spoken(listed.name)))
-
-
-def _within(spot: Spot, passage: PassageView) -> bool:
-    end = passage.start + len(passage.text)
-    return spot.page.content_hash == passage.page.content_hash and _meet(
-        (spot.start, spot.end), (passage.start, end)
-    )
 
 
 def _meet(one: Span, other: Span) -> bool:

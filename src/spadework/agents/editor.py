@@ -154,7 +154,9 @@ def not_found(
             said = f"{say(found.state, topic=topic.name)} {gaps}".strip()
             same = {_bare(text) for text in (plan.question, topic.question, topic.name)}
             own = [query for query in tried.get(topic.name, ()) if _bare(query) not in same]
-            lines.append(f"{said} {_list_queries(own, say)}".strip())
+            named, more = ", ".join(f"“{q}”" for q in own[:MOST_TRIED]), len(own) - MOST_TRIED
+            how = say("tried_more" if more > 0 else "tried", queries=named, more=more)
+            lines.append(f"{said} {how if own else ''}".strip())
     told = _bare(" ".join(lines))
     lines += [say("must_open", must=must) for must in missing if _bare(must) not in told]
     return of_lines(say("not_found"), lines)
@@ -162,13 +164,6 @@ def not_found(
 
 def _bare(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .?!")
-
-
-def _list_queries(queries: Sequence[str], say: Phrases) -> str:
-    """What was searched for, the last of it in a number."""
-    named = ", ".join(f"“{query}”" for query in queries[:MOST_TRIED])
-    more = len(queries) - MOST_TRIED
-    return say("tried_more" if more > 0 else "tried", queries=named, more=more) if named else ""
 
 
 def limits(shortfalls: Sequence[Shortfall], say: Phrases = ENGLISH) -> Section:

@@ -250,8 +250,7 @@ class Endpoint:
                 "type": "json_schema",
                 "json_schema": {"name": shape.name, "schema": shape.schema, "strict": True},
             }
-        # In the body as it is: langchain-openai would parse the answer by itself, and raise where
-        # we want to repair.
+        # In the body as it is: langchain-openai would parse the answer, and raise where we repair.
         return self._chat.bind(extra_body=self._body(room) | {"response_format": wanted})
 
     def _body(self, room: int) -> dict[str, Any]:

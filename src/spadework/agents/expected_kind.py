@@ -26,12 +26,11 @@ def meets(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 def _number(topic: Topic, known: Sequence[Evidence]) -> bool:
     asked = numbers(topic.question, _spoken(topic.question))
-    return any(_numbers(e.quote) - asked for e in known) or _items(topic, known)
-
-
-def _numbers(text: str) -> set[str]:
-    code = _spoken(text)
-    return numbers(text, code) | spelled_numbers(text, code)
+    for quote in (e.quote for e in known):
+        code = _spoken(quote)
+        if (numbers(quote, code) | spelled_numbers(quote, code)) - asked:
+            return True
+    return _items(topic, known)
 
 
 def _spoken(text: str) -> str:

@@ -20,8 +20,7 @@ from spadework.tools.web import name_lookup
 from spadework.tools.web.urls import host_of
 
 GREETING = "Answer with one word: OK."
-#: Tokens of the answer at most: on a server of one's own, and at a provider, whose models may think
-#: before they say a word.
+#: Tokens of the answer at most: on an own server; at a provider, whose models may think before.
 FEW_TOKENS, SOME_TOKENS = 16, 256
 #: What servers answer where they do not know a model.
 _PERHAPS_UNKNOWN = (400, 404, 422)

@@ -91,18 +91,14 @@ def section_of(heading: str, markdown: str) -> Section:
     first = made.parts[0] if made.parts else None
     if first and first.form == "heading" and first.text.casefold() == heading.casefold():
         made.parts.pop(0)
-    told = Section(heading=heading, sentences=tuple(made.sentences), parts=tuple(made.parts))
-    return told.changed(_led_in(told.sentences))
-
-
-def _led_in(told: Sequence[Sentence]) -> dict[int, tuple[Sentence, ...]]:
-    """What only leads to the next sentence ("… as follows:") rests on what that rests on."""
-    led: dict[int, tuple[Sentence, ...]] = {}
+    told, led = made.sentences, dict[int, tuple[Sentence, ...]]()
     for n, one in enumerate(told):
+        # What only leads to the next sentence ("… as follows:") rests on what that rests on.
         if not one.evidence_ids and leads(one.text):
             ids = next((after.evidence_ids for after in told[n:] if after.evidence_ids), ())
             led[n] = (one.model_copy(update={"evidence_ids": ids}),)
-    return led
+    section = Section(heading=heading, sentences=tuple(told), parts=tuple(made.parts))
+    return section.changed(led)
 
 
 def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:

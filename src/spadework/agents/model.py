@@ -159,7 +159,10 @@ class Model:
                 )
             except TooLong as error:
                 await tokens.ready()
-                user, before = shorten_prompt(prompt, _chars_to_keep(user, error.over)), user
+                count, over = tokens.count(user), error.over
+                left = (1 - CUT_AWAY) * count if not over else CLOSE * max(0, count - over)
+                chars = int(len(user) * left / max(1, count))
+                user, before = shorten_prompt(prompt, chars), user
                 if len(user) >= len(before):
                     break
         raise TooLong(f"The request is too long for {place.label}, also when it is cut.")
@@ -276,10 +279,3 @@ class Model:
             settings = settings_at(place, self._settings)
             self._endpoints[place] = Endpoint(place.name, settings, self._budget, self._journal)
         return self._endpoints[place]
-
-
-def _chars_to_keep(user: str, over: int) -> int:
-    """Characters that may stay of a message with so many tokens too many, 0 for unknown."""
-    count = tokens.count(user)
-    left = (1 - CUT_AWAY) * count if not over else CLOSE * max(0, count - over)
-    return int(len(user) * left / max(1, count))

@@ -69,7 +69,9 @@ def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
     for passage in shown:
         title = stems(bare(passage.page.title))
         if title and title <= asked:
-            roles = _roles(asked - title, question)
+            # Also as the page says it from the other side.
+            told, sides = asked - title, _spoken(question).other_side
+            roles = told | {stem for word in told for stem in sides.get(word, ())}
             _collect(passage, roles, question, found.setdefault(passage.page.url, {}))
             other |= set() if title in named else {passage.page.url}
     pages = sorted(found, key=lambda url: url in other)
@@ -116,11 +118,6 @@ def led_on(topic: Topic, ahead: Sequence[Hop]) -> list[Recommendation]:
         Recommendation(query=hop.name, purpose=purpose, priority="high", led_to=True)
         for hop in ahead
     ]
-
-
-def _roles(asked: set[str], question: str) -> set[str]:
-    """What is asked about the page's subject, also as the page says it from the other side."""
-    return asked | {stem for word in asked for stem in _spoken(question).other_side.get(word, ())}
 
 
 def _collect(passage: PassageView, roles: set[str], question: str, found: dict[str, Hop]) -> None:

@@ -15,8 +15,7 @@ from spadework.values import Value, Visible
 
 #: `research` is for the graph, which tells a follow-up from a new question itself.
 Kind = Literal["research", "talk", "chore"]
-#: Beside small talk so many words are a polite phrase that is unknown to us, or a question: who has
-#: a model asks it.
+#: Beside small talk so many words are an unknown polite phrase, or a question: a model is asked.
 FEW_WORDS = 6
 
 _ASKING = re.compile("[?？]")
@@ -93,7 +92,8 @@ def by_rules(said: str) -> Received | None:
     left, talk, kind = _beside(said)
     if kind and not left:
         return Received(kind="talk", answer=talk.about if kind == "opens" else talk.welcome)
-    doubtful = kind and _count(left) <= FEW_WORDS and not _ASKING.search(said)
+    words = len(_UNSPACED.findall(left)) + len(_WORD.findall(_UNSPACED.sub(" ", left)))
+    doubtful = kind and words <= FEW_WORDS and not _ASKING.search(said)
     return None if doubtful else RESEARCH
 
 
@@ -122,8 +122,3 @@ def _spoken() -> Iterator[Talk]:
     for code in sorted(codes(), key=lambda code: code != DEFAULT):
         if talk := language(code).talk:
             yield talk
-
-
-def _count(text: str) -> int:
-    unspaced = len(_UNSPACED.findall(text))
-    return unspaced + len(_WORD.findall(_UNSPACED.sub(" ", text)))

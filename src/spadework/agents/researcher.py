@@ -14,8 +14,7 @@ from spadework.tools.text import tokens
 from spadework.tools.web.urls import domain_of
 from spadework.values import Hit, Problem, Query, Topic, Visible
 
-#: Hits that are looked at in one call, best first, and tokens of the title and snippet of each;
-#: those after them are left as they are.
+#: Hits that are looked at in one call, best first, and tokens of the title and snippet of each.
 MOST_HITS, HIT_TOKENS = 40, 40
 
 

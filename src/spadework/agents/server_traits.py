@@ -17,16 +17,13 @@ from spadework.tools.stores.page_store import write_atomically
 
 Room = Literal["max_tokens", "max_completion_tokens"]
 
-#: A server may be started anew with another model or a longer context: what was learned is
-#: believed for so long.
+#: What was learned is believed so long: a server may start anew with another model or context.
 KEPT_SECONDS = 7 * 86_400
-#: A model takes longer to write a token than to read one; in the sum of its work it counts so many
-#: times.
+#: A token written counts for so many read: it takes longer.
 WRITTEN = 6
 #: Work, in tokens, below which an answer says more about the way to the server than about it.
 LEAST_WORK = 100
-#: Tokens of a request from which on it says how the server counts; and the most that it is believed
-#: to count for one of ours.
+#: Tokens of a request that says how the server counts; the most it may count for one of ours.
 TELLING_REQUEST, MOST_COUNTED = 500, 3.0
 
 

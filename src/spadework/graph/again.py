@@ -24,8 +24,7 @@ CLEARLY = 0.1
 LACKING = 0.5
 #: What the whole of the time or the tokens left is worth.
 WORTH = 0.5
-#: What the evidence can lack and a search may find; domains only where a question lives of several
-#: voices.
+#: What evidence can lack and a search may find; domains where a question lives of several voices.
 RAISING = frozenset({"definition", "steps", "dates", "quality", "freshness", "domains", "conflict"})
 VOICES: frozenset[QuestionType] = frozenset({"compare", "evaluate", "list", "latest"})
 

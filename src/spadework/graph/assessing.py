@@ -70,8 +70,7 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
         old = before.get(topic.name)
         back = old is not None and (not new if context.judging else no_better(found, old))
         if old and back:
-            # It is as far answered as before, whatever is said of it. Only what to search next may
-            # be news.
+            # It is as far answered as before, whatever is said. Only what to search may be news.
             wanted = judgement.recommendations or old.recommendations
             found = old.model_copy(update={"recommendations": wanted})
         coverage[topic.name] = found

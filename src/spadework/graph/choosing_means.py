@@ -50,7 +50,11 @@ async def open_means(
 ) -> Means:
     """What was chosen, ready to be asked, and noted for a replay; `opened` closes it again."""
     name, problems, choice = chosen
-    search = await _search(choice, settings, journal)
+    if journal.recording is None:
+        search = choice.search(settings)
+    else:  # none is let wait, and what is said of waiting is what was
+        search = Search(choice.providers)
+        search.waits = Waits(tuple(await journal.noted("waits", "") or ()))
     opened.push_async_callback(search.close)
     budget.shares = shares_of(settings.effort, model=bool(name))
     model, asked = _models(settings, budget, journal, name, replay)
@@ -120,12 +124,3 @@ async def chosen_again(settings: Settings, journal: Journal) -> Chosen:
     opened = Opened.model_validate(await journal.noted("opened", "") or {})
     choice = await asyncio.to_thread(opened.choice, settings)  # certificates may be read
     return opened.model, list(opened.problems), choice
-
-
-async def _search(choice: Choice, settings: Settings, journal: Journal) -> Search:
-    """The providers; in a replay none is let wait, and what is said of waiting is what was."""
-    if journal.recording is None:
-        return choice.search(settings)
-    search = Search(choice.providers)
-    search.waits = Waits(tuple(await journal.noted("waits", "") or ()))
-    return search

@@ -21,8 +21,7 @@ from spadework.values import Conflict, Evidence, Plan, Problem, Section
 PLAIN = ("fact",)
 #: Calls that a report takes beside its sections: outline, verdicts, summary.
 BESIDE = 3
-#: Calls one after the other for which there is time where a report is outlined, each as long as
-#: that of the plan: outline, sections, verdicts.
+#: Calls, each as long as that of the plan, for which an outlined report has time one after another.
 LEAST_CALLS = 3
 
 

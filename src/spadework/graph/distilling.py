@@ -19,8 +19,7 @@ from spadework.tools.ranking.bm25 import Bm25
 from spadework.tools.text.cleanliness import tells
 from spadework.values import Expected, Need, Page, Passage, Task, Topic
 
-#: What the title of a page and the headings above a passage count beside its own words: they are
-#: repeated this often.
+#: How often the title of a page and the headings above count beside a passage's own words.
 HEADING_WEIGHT = 2
 #: How much the rank of its page adds to a passage's score, at most, as a share.
 PAGE_PRIOR = 0.5
@@ -190,8 +189,7 @@ async def _room(context: SessionContext, at: str, *, by_model: bool, first: bool
     return room.hurried if await context.narrowed(ACCELERATE, at) else room
 
 
-#: What a passage holds that gives what is needed: any figure, the line of a table, nothing that
-#: counts.
+#: What a passage holds that gives what is needed: any figure, the line of a table.
 _HOLDS: dict[Need, re.Pattern[str]] = {
     "count": re.compile(r"\d"),
     "table": re.compile(r"^ {0,3}\|.*\|\s*$", re.MULTILINE),

@@ -66,7 +66,8 @@ async def earlier(context: SessionContext, follows: str) -> Earlier | None:
     folder = context.folder.parent / checked_session_id(follows)
 
     async def work() -> Earlier | None:
-        return await asyncio.to_thread(_read, folder)
+        kept = await asyncio.to_thread(answers_of, folder, KIND, Earlier)
+        return kept[-1] if kept else None
 
     found = await context.journal.moment("earlier report", follows, Earlier | None, work, None)
     return found if found and found.sections else None
@@ -87,11 +88,6 @@ async def take_over(context: SessionContext, follows: str, before: Earlier) -> f
     for text in texts.values():
         await context.pages.put(text)
     return frozenset(texts)
-
-
-def _read(folder: Path) -> Earlier | None:
-    found = answers_of(folder, KIND, Earlier)
-    return found[-1] if found else None
 
 
 def answers_of(folder: Path, kind: str, shape: type[V]) -> list[V]:

@@ -17,8 +17,7 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: 
     if not open_topics(state):
         return "coverage"
     if state.get("review"):
-        # The round that the editor asked for is one more, whatever ended those before; it has found
-        # topics that are open.
+        # The round that the editor asked for is one more, for topics that are open.
         before = state.get("stopped_by", "")
         return "iterations" if before == "coverage" else before
     if budget.refused or budget.reckoned("plan") <= 0:

@@ -18,8 +18,7 @@ from typing import NamedTuple, cast
 
 from spadework.values import Forecast, Span
 
-#: Runs from which on they say more than constants, from which on two of them bound the range, and
-#: the newest that are asked.
+#: Runs that say more than constants, of which two bound the range; and the newest that are asked.
 LEAST, ENOUGH, MOST = 5, 10, 60
 #: How much wider than the outermost gap between runs the one beyond them is taken to be. With 2, of
 #: 10 to 16 runs of five shapes (normal, two humps, a long tail, rare slow ones, even) .87 to .91

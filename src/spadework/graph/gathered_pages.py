@@ -130,7 +130,11 @@ def _sections(
     gone = "Whoever asked went away before it was done." if why == CANCELLED else ""
     about = (NOTHING_WRITTEN if sources else _NONE, gone, searched, *context.notices)
     by_url = {page.url: page for page in gathered.pages}
-    listed = [Sentence(text=_list_page(source, by_url[source.url])) for source in sources]
+    listed = []
+    for source in sources:
+        page = by_url[source.url]
+        how = f"{page.chars:,} characters" + (f", level {page.level}" if page.level > 0 else "")
+        listed.append(Sentence(text=f"{source.title or source.domain}: {source.url} ({how})"))
     parts = (Part(form="steps", takes=(1,) * len(listed)),)
     made = (
         of_lines("About this report", about),
@@ -138,9 +142,3 @@ def _sections(
         Section(heading="Sources", kind="limits", sentences=tuple(listed), parts=parts),
     )
     return tuple(section for section in made if section.sentences)
-
-
-def _list_page(source: Source, page: Page) -> str:
-    """A page in a line of a list that is numbered as the sources are."""
-    how = f"{page.chars:,} characters" + (f", level {page.level}" if page.level > 0 else "")
-    return f"{source.title or source.domain}: {source.url} ({how})"

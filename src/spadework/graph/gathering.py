@@ -32,8 +32,7 @@ from spadework.tools.search.search_filters import add_filters, fits
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Query, Task
 
-#: The round whose threshold is that of the preset; every further one of an open topic lowers it by
-#: a step.
+#: The round with the threshold of the preset; every further one lowers it by a step.
 FIRST = 1
 
 

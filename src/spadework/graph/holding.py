@@ -22,8 +22,7 @@ from spadework.tools.text.lead_in import leads
 from spadework.tools.web.urls import hosts_for_urls
 from spadework.values import Problem, Section, Sentence
 
-#: A topic with fewer sentences of its own than this says again, up to so many, what stands in other
-#: sections.
+#: A topic with fewer sentences of its own says again, up to so many, what stands elsewhere.
 LEAST_SAID = 4
 #: Code within a sentence.
 _IN_CODE = re.compile(r"(`[^`\n]+`)")

@@ -16,8 +16,7 @@ PageRequest = tuple[Sequence[str], int]
 #: The pages that every topic is dealt.
 Assignment = dict[str, list[str]]
 
-#: Longest wait for the hits of the other workers, in seconds: a slow search for one topic does not
-#: hold up all of them.
+#: Seconds that the hits of others are waited for: a slow search does not hold up all topics.
 ASSIGN_SECONDS = 5.0
 
 

@@ -20,8 +20,7 @@ T = TypeVar("T")
 
 #: An answer of the store is not waited for longer; then the run does without it.
 ANSWER_SECONDS = 4.0
-#: Adding goes on while the report is written, which waits for it no longer than the first; the
-#: session's end no longer than the second.
+#: What is added meanwhile is waited for so long: by the report, and by the session's end.
 REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 

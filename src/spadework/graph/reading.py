@@ -55,8 +55,7 @@ async def read_pages(
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
     if not wanted:  # all are others': each fills a place, or none would be read
         wanted, taken = len(chosen), frozenset()
-    # A replay cannot know which pages came first: of those that nobody waited for it tells what was
-    # told then.
+    # A replay cannot know which pages came first: what nobody waited for is told as it was then.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     given_up: dict[str, str] = await context.journal.noted("given up", key) or {}
     told: dict[str, list[Problem]] = {}

@@ -82,13 +82,16 @@ def build_report(
 
 def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
     """The sections of the findings, and the one that tells what is left open."""
-    unread = unread_hits(state)
+    unread, told = unread_hits(state), {c.evidence_id for c in state.get("citations", [])}
+    cited = [e for e in state.get("evidence", []) if e.id in told]
+    # Unless a later round has found it.
+    missing = [m for m in state.get("missing", []) if not any(speaks_of(e, m) for e in cited)]
     open_ones = with_unread(
         not_found(
             state["plan"],
             state.get("coverage", {}),
             queries_of(state),
-            _missing(state),
+            missing,
             frozenset(unread),
             say,
         ),
@@ -131,14 +134,6 @@ def _about(
         "" if _left_open(state, why) else why,
         say,
     )
-
-
-def _missing(state: ResearchState) -> list[str]:
-    """What must be covered and no section answers, unless a later round has found it."""
-    ledger = {e.id: e for e in state.get("evidence", [])}
-    cited = {c.evidence_id for c in state.get("citations", [])}
-    told = [ledger[id_] for id_ in cited if id_ in ledger]
-    return [must for must in state.get("missing", []) if not any(speaks_of(e, must) for e in told)]
 
 
 def _nearest(state: ResearchState, sections: Sequence[Section], say: Phrases) -> dict[str, Section]:

@@ -122,12 +122,14 @@ def _tasks_after_known(state: ResearchState, budget: Budget, load: Workload) -> 
     if not unanswered:
         return []
     left = state["plan"].model_copy(update={"topics": tuple(unanswered)})
-    return [
-        task.model_copy(
-            update={"queries": (*task.queries, *_led_to(task, state)[: load.gap_queries])}
-        )
-        for task in first_tasks(left, budget, load)
-    ]
+    made = []
+    for task in first_tasks(left, budget, load):
+        own = {(query.text.lower(), query.exclude_domains) for query in task.queries}
+        found = _recommended_searches(task.topic, state["coverage"].get(task.topic.name), ())
+        # Also what the known pages lead on to.
+        led = _gap_queries([r for r in found if r.led_to], own, state["plan"])[: load.gap_queries]
+        made.append(task.model_copy(update={"queries": (*task.queries, *led)}))
+    return made
 
 
 def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> list[_Gap]:
@@ -149,20 +151,12 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
         if queries or (again and topic.name in unread):
             going.append(_Gap(topic, queries, again))
     if going:
-        # What the evidence as a whole lacks rides along with the first topic: by itself it is no
-        # reason to go on.
+        # What the whole lacks rides along with the first topic: by itself it is no reason to go on.
         whole = _gap_queries([s.recommendation for s in lacking if not s.topic], asked, plan)
         queries = going[0].queries
         room = max(0, load.gap_queries - len(queries))
         going[0] = going[0]._replace(queries=(*queries, *whole[:room]))
     return going
-
-
-def _led_to(task: Task, state: ResearchState) -> tuple[Query, ...]:
-    """What the pages that are known already lead on to, beside the topic's own queries."""
-    own = {(query.text.lower(), query.exclude_domains) for query in task.queries}
-    found = _recommended_searches(task.topic, state["coverage"].get(task.topic.name), ())
-    return _gap_queries([r for r in found if r.led_to], own, state["plan"])
 
 
 def _queries_unasked(topic: Topic, state: ResearchState) -> tuple[Query, ...]:

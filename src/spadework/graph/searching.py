@@ -21,8 +21,7 @@ from spadework.tools.search.search_filters import add_filters
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Lead, Problem, Query, Task
 
-#: Words from which on two snippets can be told to say the same, and the share of their shingles
-#: from which they do.
+#: Words from which on snippets are compared, and the share of shingles from which two are the same.
 LEAST_TOLD, SPREAD = 12, 0.3
 
 

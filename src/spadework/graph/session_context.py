@@ -57,8 +57,7 @@ class SessionContext:
     tables: dict[tuple[str, int], PageAssignment] = field(default_factory=dict)
     #: What earlier runs took, the newest first.
     experience: Sequence[Took] = ()
-    #: Pages that were put before the cleaner in the session, and those of them that are with it
-    #: now.
+    #: Pages that were put before the cleaner in the session, and those that are with it now.
     cleanings: int = field(init=False)
     cleaning: int = 0
     #: What could not be searched or asked, by stage and name, as far as it was told.
@@ -221,8 +220,7 @@ async def context_of(session_id: str, settings: Settings | None) -> SessionConte
     if session_id not in _desks:
         async with _opening.setdefault(session_id, asyncio.Lock()):
             if session_id not in _desks:
-                # The context of somebody's own graph, of which this one is a part, is none of our
-                # settings.
+                # The context of somebody's own graph around this one is none of our settings.
                 own = settings if isinstance(settings, Settings) else Settings.load()
                 folder = own.home / "sessions" / checked_session_id(session_id)
                 context = await SessionContext.open(folder, own)

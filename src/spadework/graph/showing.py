@@ -11,8 +11,7 @@ from spadework.agents.passage_view import Judgement, PassageView
 from spadework.tools.text.tokens import count
 from spadework.values import Evidence, Passage, Problem
 
-#: Share of its time in which a slow model reads what it is shown; the rest is for its answer. The
-#: least that it is shown.
+#: Share of its time in which a slow model reads, the rest being for its answer; the least it reads.
 READING_SHARE, LEAST_ROOM = 0.5, 1_000
 
 

@@ -82,15 +82,13 @@ class ResearchState(TypedDict, total=False):
     question: Required[str]
     attachments: list[str]
     session_id: Required[str]
-    #: The session that this thread has opened last, to tell a new run in it from a session that was
-    #: named.
+    #: The session that this thread opened last, to tell a new run from a session that was named.
     opened: str
     follows: str
     earlier: list[str]
     #: What was answered to them.
     answers: list[str]
-    #: What is wished of the form of the report beside the question, and its words at most (0: as
-    #: the settings say).
+    #: What is wished of the form of the report, and its words at most (0: as the settings say).
     wishes: str
     most_words: int
     #: The day on which the run began: no prompt reads the clock.
@@ -157,8 +155,7 @@ class ResearchInput(BaseModel):
     most_words: SkipJsonSchema[int] = 0
 
 
-#: What an input may leave out, as it is then. A run leaves it so behind: the next one in its thread
-#: has only what its own input gives.
+#: What an input may leave out, and a run leaves behind: the next has only what its own input gives.
 GIVEN = ResearchInput(question="").model_dump(exclude={"question", "session_id"})
 
 

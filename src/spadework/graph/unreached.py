@@ -14,8 +14,7 @@ from spadework.tools.text.phrases import Phrases
 from spadework.tools.web.urls import canonical_url, host_of, hosts_for_urls
 from spadework.values import Hit, Part, Problem, Section, Sentence
 
-#: Hits that are listed whose pages could not be read where none could, and where others were read;
-#: characters of what is said of each.
+#: Unread hits that are listed where no page was read, and where others were; characters of each.
 MOST_UNREAD, MOST_BESIDE, UNREAD_CHARS = 10, 4, 300
 #: What a role says whose budget is spent, or which was in no time asked.
 _NOT_A_FAULT = "the budget of"

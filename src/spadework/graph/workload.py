@@ -17,8 +17,7 @@ QUERIES, GAP_QUERIES = 4, 3
 SIMPLE_QUERIES, SIMPLE_PAGES = 3, 6
 #: Pages of a worker that fills gaps, in normal effort.
 GAP_PAGES = 5
-#: How many times the pages of the preset are read in deep effort. Of a complex question the run's
-#: ceiling of pages bounds them.
+#: Times the pages of the preset in deep effort; the ceiling of pages bounds complex questions.
 DEEP_TIMES: dict[Complexity, int] = {"simple": 2, "moderate": 4, "complex": 4}
 DEEP_GAP_TIMES = 2
 

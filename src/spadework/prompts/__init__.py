@@ -30,8 +30,7 @@ _FORGED = re.compile(
 #: What may be left out: the text of a page, or a quote that is known.
 Kind = Literal["page", "evidence"]
 
-#: Characters that no text holds (Unicode assigns none): a part stands between them while a prompt
-#: is rendered.
+#: Characters that no text holds (Unicode assigns none), around a part while a prompt is rendered.
 _OPENING: dict[str, Kind] = {"\ufdd0": "page", "\ufdd1": "evidence"}
 _CLOSING = "\ufdd2"
 _MARKS = re.compile("([\ufdd0-\ufdd2])")
