@@ -7,8 +7,9 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
+from types import MappingProxyType
 from typing import NamedTuple
 
 from spadework.deadline import ACCELERATE
@@ -66,7 +67,7 @@ EXTRACTIVE = Room(400_000, 60)
 async def distil_pages(
     context: SessionContext, topic: Topic, pages: Sequence[Page], *, by_model: bool
 ) -> list[Passage]:
-    """The best passages of `pages` for a topic, as many as its assessor, model or code, may see."""
+    """The best passages of `pages`, best page first, for a topic: as many as its assessor sees."""
     texts = {page.content_hash: await context.pages.get(page.content_hash) for page in pages}
     room = await _room(context, f"distil {topic.name}", by_model=by_model)
 
@@ -117,7 +118,12 @@ async def pool_passages(
             }
             for task in tasks
         }
-        return _for_gaps(tasks, _once(_telling(cuts, room)), seen, room)
+        # What is asked of the topics now.
+        topics = [
+            task.topic.model_copy(update={"queries": task.queries or task.topic.queries})
+            for task in tasks
+        ]
+        return rank_passages(topics, _once(_telling(cuts, room)), room, seen)
 
     return await asyncio.to_thread(work)
 
@@ -138,35 +144,21 @@ def _telling(cuts: Sequence[Cut], room: Room) -> list[Cut]:
     return [one for one in cuts if len(one.text) <= most and tells(one.text)]
 
 
-def _for_gaps(
-    tasks: Sequence[Task], cuts: Sequence[Cut], seen: Mapping[str, set[str]], room: Room
-) -> dict[str, list[Passage]]:
-    """For each topic the passages that fit best what is asked of it now, without those seen."""
-    text = {cut[:3]: cut.text for cut in cuts}
-    topics = [
-        task.topic.model_copy(update={"queries": task.queries or task.topic.queries})
-        for task in tasks
-    ]
-    index = _index(cuts)
-    found = {}
-    for topic in topics:
-        passages, old = _passages(topic, cuts, index), seen[topic.name]
-        new = [p for p in passages if text[p.content_hash, p.start, p.end] not in old]
-        found[topic.name] = _within(new, room)
-    return found
-
-
 def rank_passages(
-    topics: Sequence[Topic], cuts: Sequence[Cut], room: Room
+    topics: Sequence[Topic],
+    cuts: Sequence[Cut],
+    room: Room,
+    seen: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> dict[str, list[Passage]]:
-    """For each topic the best of `cuts`, for which there is room."""
-    index = _index(cuts)
-    return {topic.name: _within(_passages(topic, cuts, index), room) for topic in topics}
-
-
-def _index(cuts: Sequence[Cut]) -> Bm25:
+    """For each topic the best of `cuts`, for which there is room, but for the texts that were
+    `seen` for it.
+    """
     texts = [f"{one.above} " * HEADING_WEIGHT + one.text for one in cuts]
-    return Bm25(texts, [one.language for one in cuts])
+    index = Bm25(texts, [one.language for one in cuts])
+    return {
+        topic.name: _within(_passages(topic, cuts, index, seen.get(topic.name, ())), room)
+        for topic in topics
+    }
 
 
 def _once(cuts: Sequence[Cut]) -> list[Cut]:
@@ -209,7 +201,9 @@ def need_of(topic: Topic) -> Need:
     return _NEEDS.get(topic.expects, "text")
 
 
-def _passages(topic: Topic, cuts: Sequence[Cut], index: Bm25) -> list[Passage]:
+def _passages(
+    topic: Topic, cuts: Sequence[Cut], index: Bm25, seen: Collection[str]
+) -> list[Passage]:
     query = " ".join([topic.question, *topic.must_cover, *(q.text for q in topic.queries)])
     holds = _HOLDS[need_of(topic)]
     made = [
@@ -224,7 +218,7 @@ def _passages(topic: Topic, cuts: Sequence[Cut], index: Bm25) -> list[Passage]:
             ),
         )
         for s, c in zip(index.scores(query), cuts, strict=True)
-        if s > 0
+        if s > 0 and c.text not in seen
     ]
     return sorted(made, key=lambda p: -p.score)
 

@@ -99,10 +99,11 @@ async def _result(context: SessionContext, at: str) -> Examined | str:
         return _NO_TIME
     examination = _begin(context)
     if context.journal.recording is not None:
-        return await _await_result(examination)
+        return await asyncio.shield(examination)
     try:
+        # Who stops waiting does not end the examination.
         return await unless_stopped(
-            context.stop, _await_result(examination), seconds=context.budget.until_closing()
+            context.stop, asyncio.shield(examination), seconds=context.budget.until_closing()
         )
     except (Stopped, TimeoutError):
         await context.journal.note("unexamined", at, True)
@@ -114,11 +115,6 @@ def _begin(context: SessionContext) -> asyncio.Task[Examined | str]:
     if context.examination is None:
         context.examination = asyncio.create_task(_examine_once(context, context.model))
     return context.examination
-
-
-async def _await_result(taken: asyncio.Task[Examined | str]) -> Examined | str:
-    """The result, in time; who stops waiting does not end the examination."""
-    return await asyncio.shield(taken)
 
 
 async def _examine_once(context: SessionContext, model: Model) -> Examined | str:

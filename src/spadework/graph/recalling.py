@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -56,10 +57,8 @@ async def recall_pages(
 
     key = {"topic": task.topic.name, "round": task.round, "question": question}
 
-    async def asked() -> Known:
-        return await _ask_store(context, question, task, before)
-
     async def work() -> Known:
+        asked = partial(_ask_store, context, question, task, before)
         return await context.journal.moment("known", key, Known, asked, Known())
 
     known = await context.journal.once("known", key, Known, work)

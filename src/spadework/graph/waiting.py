@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Awaitable
+from typing import TypeVar
 
 from spadework.tools.stores.journal import Journal
 
@@ -26,7 +26,7 @@ async def was_stopped(journal: Journal, stop: asyncio.Event, at: str) -> bool:
     return stop.is_set()
 
 
-async def unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, T], *, seconds: float) -> T:
+async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: float) -> T:
     """What `work` gives. Raises TimeoutError after `seconds`, Stopped when `stop` is set before."""
     doing = asyncio.ensure_future(work)
     stopping = asyncio.ensure_future(stop.wait())
