@@ -37,10 +37,7 @@ class Gate:
             closed = time.monotonic() < self._closed_until
             return 0 if closed else int(min(most, self.limit))
 
-        async with (
-            shared_place(self._address, allowed) as visit,
-            self._room.place(party, allowed),
-        ):
+        async with shared_place(self._address, allowed) as visit, self._room.place(party, allowed):
             try:
                 yield time.monotonic()
             finally:

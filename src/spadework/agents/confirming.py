@@ -75,10 +75,7 @@ def _statements(
             holds = numbers(said, code) - known or (topic.expects == "name" and names(said))
             if holds and asked & stems(said, code):
                 at = passage.start + start
-                yield (
-                    said,
-                    Spot(passage.page, at, passage.start + end, passage.text[start:end]),
-                )
+                yield (said, Spot(passage.page, at, passage.start + end, passage.text[start:end]))
 
 
 def _side(said: str, title: str, claims: Sequence[tuple[str, str]], asked: set[str]) -> str:

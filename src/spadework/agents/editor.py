@@ -69,9 +69,7 @@ class Made:
 
 
 def disagreements(
-    conflicts: Sequence[Conflict],
-    ledger: Mapping[str, Evidence] = _NONE,
-    say: Phrases = ENGLISH,
+    conflicts: Sequence[Conflict], ledger: Mapping[str, Evidence] = _NONE, say: Phrases = ENGLISH
 ) -> Section:
     """All sides of every conflict, with their evidence, and of when each is."""
     lines = []

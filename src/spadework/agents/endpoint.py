@@ -208,8 +208,7 @@ class Endpoint:
             most = min(most, whole - told)
         if told > fits:
             raise TooLong(
-                f"The request to {self.name} has {told} tokens, more than {fits}.",
-                over=told - fits,
+                f"The request to {self.name} has {told} tokens, more than {fits}.", over=told - fits
             )
         price = settings.prices.get(self._model)
         return HoldRequest(told, answer, most, price, closing=role in CLOSING)

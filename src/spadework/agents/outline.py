@@ -107,12 +107,7 @@ def by_topic(plan: Plan, ledger: Sequence[Evidence], words: int = 0) -> Outline:
 
 
 async def outline(
-    model: Model,
-    plan: Plan,
-    ledger: Sequence[Evidence],
-    known: Known,
-    *,
-    seconds: float,
+    model: Model, plan: Plan, ledger: Sequence[Evidence], known: Known, *, seconds: float
 ) -> tuple[Outline, list[Problem]]:
     """The outline of the writer's model; by topic where it fails."""
     prompt = render(

@@ -112,12 +112,7 @@ async def _section(
 
 
 async def mend(
-    model: Model,
-    question: str,
-    checked: Checked,
-    evidence: Sequence[Evidence],
-    *,
-    seconds: float,
+    model: Model, question: str, checked: Checked, evidence: Sequence[Evidence], *, seconds: float
 ) -> tuple[Changes, list[Problem]]:
     """What its writer puts in the place of sentences of a section that did not hold, or that lean
     on one of them. {} where the model fails.

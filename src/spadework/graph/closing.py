@@ -26,11 +26,7 @@ LATE = "in time"
 def citations_of(verified: Verified, ledger: Mapping[str, Evidence]) -> list[Citation]:
     """The citations of verified sections, sentence by sentence as they stand in the report."""
     return [
-        Citation(
-            sentence=sentence_markdown(sentence),
-            evidence_id=id_,
-            verdict=finding.verdict,
-        )
+        Citation(sentence=sentence_markdown(sentence), evidence_id=id_, verdict=finding.verdict)
         for checked in verified.checked
         for sentence, finding in zip(checked.section.sentences, checked.findings, strict=True)
         for id_ in sentence.evidence_ids

@@ -213,8 +213,7 @@ def _passages(
             end=c.end,
             topic=topic.name,
             score=round(
-                s * (1 + PAGE_PRIOR / (1 + c.rank)) * (NEEDED if holds.search(c.text) else 1.0),
-                4,
+                s * (1 + PAGE_PRIOR / (1 + c.rank)) * (NEEDED if holds.search(c.text) else 1.0), 4
             ),
         )
         for s, c in zip(index.scores(query), cuts, strict=True)

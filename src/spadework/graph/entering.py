@@ -120,13 +120,7 @@ def parts_of(text: str, block: Block, span: tuple[int, int]) -> list[tuple[int, 
     return [(*header, "columns"), *named] if named else []
 
 
-def _entry(
-    id_: str,
-    topic: Topic,
-    page: Page,
-    text: str,
-    place: _Place,
-) -> Evidence:
+def _entry(id_: str, topic: Topic, page: Page, text: str, place: _Place) -> Evidence:
     start, end, block, kind, columns, claim = place
     before, after = neighbours(text, start, end) if kind in ("text", "item", "code") else ("", "")
     heading = heading_above(text, start)

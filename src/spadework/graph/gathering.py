@@ -130,11 +130,7 @@ async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any
     for page in [*state["attached"], *state["drafts"]]:
         seen.setdefault(page.content_hash, page)
     pages, problems = await clean_pages(
-        context,
-        state["question"],
-        state["task"].topic,
-        list(seen.values()),
-        state.get("topics", 1),
+        context, state["question"], state["task"].topic, list(seen.values()), state.get("topics", 1)
     )
     return {"pages": pages, "problems": problems}
 

@@ -108,11 +108,7 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
 
 
 def _about(
-    context: SessionContext,
-    state: ResearchState,
-    why: str,
-    sources: Sequence[Source],
-    say: Phrases,
+    context: SessionContext, state: ResearchState, why: str, sources: Sequence[Source], say: Phrases
 ) -> Section:
     """How the report was made: by whom, where it was searched, what ended the run."""
     writer, judge = makers(context, state)

@@ -57,11 +57,7 @@ async def rewritten(
             )
         ),
         writer.write(
-            model,
-            plan,
-            by_topic(plan, apart),
-            seconds=seconds,
-            asked_on=state.get("asked_on", ""),
+            model, plan, by_topic(plan, apart), seconds=seconds, asked_on=state.get("asked_on", "")
         ),
     )
     written = {made.heading: made for made, _ in done}
@@ -74,10 +70,7 @@ async def rewritten(
 
 
 def _asked(
-    review: Review,
-    sections: Sequence[Section],
-    fresh: Sequence[Evidence],
-    homes: Mapping[str, str],
+    review: Review, sections: Sequence[Section], fresh: Sequence[Evidence], homes: Mapping[str, str]
 ) -> dict[str, list[str]]:
     """What each section is to say better, by its heading."""
     asked: dict[str, list[str]] = defaultdict(list)

@@ -13,16 +13,7 @@ from spadework.graph.query_filters import date_queries, gap_query
 from spadework.graph.state import ResearchState
 from spadework.graph.workload import Workload
 from spadework.tools.ranking.selection import LOCAL
-from spadework.values import (
-    Coverage,
-    Plan,
-    Query,
-    Question,
-    Recommendation,
-    Shortfall,
-    Task,
-    Topic,
-)
+from spadework.values import Coverage, Plan, Query, Question, Recommendation, Shortfall, Task, Topic
 
 #: Share of the pages that the first round may read, so that gaps find some left; what is more of a
 #: ceiling is held back from a round that would come near it, and perhaps for nobody.
