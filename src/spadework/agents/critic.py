@@ -9,6 +9,7 @@ from spadework.agents.entry_text import entry_of
 from spadework.agents.fallback import first_of
 from spadework.agents.marked_text import section_of
 from spadework.agents.model import Model
+from spadework.agents.sentence_context import mark_of, parts_of
 from spadework.agents.writer import SectionAnswer, with_code
 from spadework.prompts import render
 from spadework.tools.export.markdown_report import escape_markdown
@@ -137,15 +138,7 @@ def _review(answer: OpinionAnswer) -> Review:
 
 def _mark_section(section: Section) -> str:
     """A section as its writer gave it: Markdown with marks."""
-    parts = section.parts or [Part(form="paragraph", takes=(1,))] * len(section.sentences)
-    lines, at = [], 0
-    for part in parts:
-        items = []
-        for count in part.takes:
-            items.append(section.sentences[at : at + count])
-            at += count
-        lines.append("\n".join(_set(part, items)))
-    return "\n\n".join(lines)
+    return "\n\n".join("\n".join(_set(part, items)) for part, items in parts_of(section))
 
 
 def _set(part: Part, items: Sequence[Sequence[Sentence]]) -> Iterator[str]:
@@ -168,12 +161,5 @@ def _set(part: Part, items: Sequence[Sequence[Sentence]]) -> Iterator[str]:
 
 def _with_marks(sentence: Sentence) -> str:
     if sentence.code:
-        return f"\n```{sentence.language} {_ids(sentence)}\n{sentence.text}\n```\n"
-    return f"{sentence.text} {_ids(sentence)}".strip()
-
-
-def _ids(sentence: Sentence) -> str:
-    if not sentence.evidence_ids:
-        return ""
-    joined = ("+" if sentence.inferred else ", ").join(sentence.evidence_ids)
-    return f"[{joined}→]" if sentence.inferred else f"[{joined}]"
+        return f"\n```{sentence.language} {mark_of(sentence)[1:]}\n{sentence.text}\n```\n"
+    return f"{sentence.text}{mark_of(sentence)}".strip()

@@ -148,16 +148,12 @@ def _goes_on(before: str, after: str) -> bool:
 
 def _read(tokens: Sequence[Token], made: _Made) -> None:
     """The blocks of a text, in order."""
-    at = 0
-    while at < len(tokens):
-        token = tokens[at]
-        end = _end(tokens, at)
-        inside = tokens[at + 1 : end]
+    for token, inside in _opened(tokens):
         if token.type == "heading_open":
             made.head(plain(_MARKS.sub("", inside[0].content)))
         elif token.type in ("bullet_list_open", "ordered_list_open"):
             form: Form = "bullets" if token.type[0] == "b" else "steps"
-            found = [_item(item) for item in _children(inside, "list_item_open")]
+            found = [_item(item) for _, item in _opened(inside)]
             # A list in an item of bullets gives items; in a step it belongs to the step.
             items = [*chain(*found)] if form == "bullets" else [[*chain(*each)] for each in found]
             before = made.goes_on(int(token.attrGet("start") or 1)) if form == "steps" else None
@@ -177,7 +173,6 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
             _read_paragraph(inside[0].content, made)
         elif token.type == "html_block":
             made.add("paragraph", [parse_sentences(_visible_words(token.content))])
-        at = end + 1
 
 
 def _read_paragraph(text: str, made: _Made) -> None:
@@ -188,24 +183,14 @@ def _read_paragraph(text: str, made: _Made) -> None:
         made.add("paragraph", [parse_sentences(text)])
 
 
-def _end(tokens: Sequence[Token], at: int) -> int:
-    """Where what a token opens is closed; itself where it opens nothing."""
-    depth = 0
-    for n in range(at, len(tokens)):
-        depth += tokens[n].nesting
+def _opened(tokens: Sequence[Token]) -> Iterator[tuple[Token, Sequence[Token]]]:
+    """The tokens that stand in no other, each with those that stand between it and its end."""
+    begun = depth = 0
+    for n, token in enumerate(tokens):
+        depth += token.nesting
         if depth <= 0:
-            return n
-    return len(tokens) - 1
-
-
-def _children(tokens: Sequence[Token], kind: str) -> Iterator[Sequence[Token]]:
-    """What stands in each of the tokens of a kind, not in those inside one of them."""
-    at = 0
-    while at < len(tokens):
-        end = _end(tokens, at)
-        if tokens[at].type == kind:
-            yield tokens[at + 1 : end]
-        at = end + 1
+            yield tokens[begun], tokens[begun + 1 : n]
+            begun, depth = n + 1, 0
 
 
 def _cells(tokens: Sequence[Token], kind: str) -> list[str]:
@@ -220,13 +205,9 @@ def _columns(tokens: Sequence[Token]) -> list[str]:
 def _item(tokens: Sequence[Token]) -> list[list[Sentence]]:
     """All that an item of a list says: itself, each item of the lists in it, a table row by row."""
     items: list[list[Sentence]] = [[]]
-    at = 0
-    while at < len(tokens):
-        token = tokens[at]
-        end = _end(tokens, at)
-        inside = tokens[at + 1 : end]
+    for token, inside in _opened(tokens):
         if token.type in ("bullet_list_open", "ordered_list_open"):
-            for item in _children(inside, "list_item_open"):
+            for _, item in _opened(inside):
                 items += _item(item)
         elif token.type == "table_open":
             items[-1] += _rows(inside)
@@ -240,7 +221,6 @@ def _item(tokens: Sequence[Token]) -> list[list[Sentence]]:
             first, *more = _item(inside)
             items[-1] += first
             items += more
-        at = end + 1
     return items
 
 

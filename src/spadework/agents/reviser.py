@@ -15,6 +15,7 @@ from spadework.agents.headings import one_a_heading
 from spadework.agents.marked_text import section_of
 from spadework.agents.model import Model
 from spadework.agents.outline import MOST_SECTIONS
+from spadework.agents.sentence_context import mark_of, parts_of
 from spadework.agents.writer import with_code
 from spadework.errors import BadReply
 from spadework.prompts import Prompt, render
@@ -151,12 +152,7 @@ def same(one: Section, other: Section) -> bool:
 def with_marks(section: Section) -> str:
     """A section as Markdown with the marks of its evidence, as its writer gave it."""
     drawn: list[str] = []
-    at = 0
-    for part in section.parts:
-        items = []
-        for count in part.takes:
-            items.append(section.sentences[at : at + count])
-            at += count
+    for part, items in parts_of(section):
         match part.form:
             case "heading":
                 drawn.append(f"### {part.text}")
@@ -169,8 +165,7 @@ def with_marks(section: Section) -> str:
                 )
             case _:
                 drawn += [_item_text(item) for item in items]
-    rest = section.sentences[at:]
-    return "\n\n".join([*drawn, *(_item_text([sentence]) for sentence in rest)])
+    return "\n\n".join(drawn)
 
 
 def _table(columns: Sequence[str], items: Sequence[Sequence[Sentence]]) -> Iterator[str]:
@@ -189,16 +184,9 @@ def _item(number: int, item: Sequence[Sentence]) -> str:
 
 
 def _item_text(item: Sequence[Sentence]) -> str:
-    return "\n".join(_fence(one) if one.code else f"{one.text}{_mark(one)}" for one in item)
+    return "\n".join(_fence(one) if one.code else f"{one.text}{mark_of(one)}" for one in item)
 
 
 def _fence(code: Sentence) -> str:
     ticks = "````" if "```" in code.text else "```"
-    return f"{ticks}{code.language}{_mark(code)}\n{code.text}\n{ticks}"
-
-
-def _mark(sentence: Sentence) -> str:
-    """Its mark behind a space; "" for one that cites nothing."""
-    joint, end = ("+", "→") if sentence.inferred else (", ", "")
-    ids = joint.join(sentence.evidence_ids)
-    return f" [{ids}{end}]" if ids else ""
+    return f"{ticks}{code.language}{mark_of(code)}\n{code.text}\n{ticks}"

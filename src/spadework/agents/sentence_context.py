@@ -89,6 +89,28 @@ def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated
     return tuple(made)
 
 
+def parts_of(section: Section) -> Iterator[tuple[Part, list[tuple[Sentence, ...]]]]:
+    """The parts of a section with the sentences of each of their items; a paragraph of its own for
+    each that stands in none.
+    """
+    at = 0
+    for part in section.parts:
+        items = []
+        for count in part.takes:
+            items.append(section.sentences[at : at + count])
+            at += count
+        yield part, items
+    for one in section.sentences[at:]:
+        yield Part(form="paragraph", takes=(1,)), [(one,)]
+
+
+def mark_of(sentence: Sentence) -> str:
+    """The mark of a sentence behind a space; "" for one that cites nothing."""
+    joint, end = ("+", "→") if sentence.inferred else (", ", "")
+    ids = joint.join(sentence.evidence_ids)
+    return f" [{ids}{end}]" if ids else ""
+
+
 def _ids(told: Sequence[Sentence], at: Iterable[int]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(id_ for n in at for id_ in told[n].evidence_ids))
 

@@ -159,39 +159,22 @@ class SessionContext:
         model, and register the context. Raises SettingsError where a setting cannot be used,
         DiskHangs where the folder does not answer in the time of the run.
         """
-        budget = budget or Budget.of(settings)
-        opening = cls._opened(folder, settings, budget, stop, progress, providers)
-        context = await in_time(opening, folder / "session.sqlite", budget.left(), cls.close)
+        budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
+        session_id = checked_session_id(folder.name)
+
+        async def opened() -> Self:
+            parts = await open_parts(folder, settings, budget, stop, progress, providers)
+            context = cls(session_id, folder, settings, budget, parts, stop)
+            _desks[session_id] = context
+            return context
+
+        context: Self = await in_time(opened(), folder / "session.sqlite", budget.left(), cls.close)
         try:
             if context.asked:
                 context.asked.check()  # what this loads is no matter of the disk
         except BaseException:
             await context.close()
             raise
-        return context
-
-    @classmethod
-    async def _opened(
-        cls,
-        folder: Path,
-        settings: Settings,
-        budget: Budget,
-        stop: asyncio.Event | None,
-        progress: Callable[[str], None] | None,
-        providers: Sequence[Any] | Replay | PagesAlone,
-    ) -> Self:
-        session_id = checked_session_id(folder.name)
-        stop = stop or asyncio.Event()
-        parts = await open_parts(folder, settings, budget, stop, progress, providers)
-        context = cls(
-            session_id=session_id,
-            folder=folder,
-            settings=settings,
-            budget=budget,
-            parts=parts,
-            stop=stop,
-        )
-        _desks[session_id] = context
         return context
 
     async def close(self) -> None:
