@@ -172,13 +172,8 @@ def search_seconds(budget: Budget, settings: Settings) -> float:
 
 def _rank_hit(hit: Hit, query: Query, terms: list[str]) -> Hit:
     title = "" if is_injection(hit.title) else one_line(hit.title)
-    hit = hit.model_copy(
-        update={"title": title, "snippet": one_line(without_injections(hit.snippet), SNIPPET_CHARS)}
-    )
+    snippet = one_line(without_injections(hit.snippet), SNIPPET_CHARS)
+    worth = relevance(title, snippet, hit.position, terms)
     found = Found(query=query.text, kind=query.kind, provider=hit.provider, rank=hit.position)
-    return hit.model_copy(
-        update={
-            "relevance": relevance(hit.title, hit.snippet, hit.position, terms),
-            "found_by": (found,),
-        }
-    )
+    told = {"title": title, "snippet": snippet, "relevance": worth, "found_by": (found,)}
+    return hit.model_copy(update=told)

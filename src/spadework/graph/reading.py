@@ -37,6 +37,9 @@ from spadework.values import Hit, Page, Problem, Task
 SLOW_SHARE = 0.3
 #: A page keeps its own deadline; past this one that was named is not waited for.
 GRACE_SECONDS = 2.0
+#: What is told of a page that was read.
+_TOLD = {"title", "chars", "known", "level", "status", "media_type", "bytes", "content_hash"}
+_TOLD |= {"cleaned_by", "fetching", "cleaning"}
 
 
 async def read_pages(
@@ -195,21 +198,7 @@ def _event(task: Task, outcome: Outcome[Hit, Page], began: dict[str, float]) -> 
     of["seconds"] = round(now - began.get(hit.url, now), 3)
     if not isinstance(outcome, Came):
         return Read(**of, title=hit.title, reason=_reason(outcome))
-    page = outcome.result
-    return Read(
-        **of,
-        title=page.title,
-        chars=page.chars,
-        known=page.known,
-        level=page.level,
-        status=page.status,
-        media_type=page.media_type,
-        bytes=page.bytes,
-        content_hash=page.content_hash,
-        cleaned_by=page.cleaned_by,
-        fetching=page.fetching,
-        cleaning=page.cleaning,
-    )
+    return Read(**of, **outcome.result.model_dump(include=_TOLD))
 
 
 def _reason(outcome: Failed[Hit] | Left[Hit]) -> str:

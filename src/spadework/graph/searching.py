@@ -23,6 +23,8 @@ from spadework.values import Hit, Lead, Problem, Query, Task
 
 #: Words from which on snippets are compared, and the share of shingles from which two are the same.
 LEAST_TOLD, SPREAD = 12, 0.3
+#: What is told of a hit.
+_TOLD = {"url", "title", "snippet", "position", "published_at", "relevance"}
 
 
 class Answers(NamedTuple):
@@ -63,12 +65,7 @@ def leads_of(hits: Sequence[Hit], query: Query) -> tuple[Lead, ...]:
     terms = query_terms(query.text)
     return tuple(
         Lead(
-            url=hit.url,
-            title=hit.title,
-            snippet=hit.snippet,
-            position=hit.position,
-            published_at=hit.published_at,
-            relevance=hit.relevance,
+            **hit.model_dump(include=_TOLD),
             parts=relevance_parts(hit.title, hit.snippet, hit.position, terms),
         )
         for hit in hits
