@@ -71,9 +71,7 @@ def fault(error: ValidationError) -> str:
 
 
 def at_most(count: int) -> Any:
-    """A list in an answer, of so many items at most: said to the model, which may else ramble on; a
-    longer one is taken.
-    """
+    """A list of at most so many items: the model is told, or it rambles on; a longer is taken."""
     return Field(json_schema_extra={"maxItems": count})
 
 

@@ -86,9 +86,7 @@ def reason_to_refuse(
 
 
 def _put_together(named: str, shown: Sequence[Known]) -> bool:
-    """Whether all words, options and numbers of a piece of code are known, such as a call with the
-    number that is asked for: whether it is right is for who judges.
-    """
+    """Whether all words, options and numbers of code are known; who judges says if it is right."""
     piece = Known(named)
     words = frozenset[str]().union(*(text.words for text in shown))
     figures = frozenset[str]().union(*(text.numbers for text in shown))

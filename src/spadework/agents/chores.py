@@ -152,9 +152,7 @@ def _in_shape(chore: Chore, made: str | list[str]) -> str:
 
 
 def _conversation_in(request: str) -> str:
-    """The conversation in a request, by its tags, else from its first speaker on where two speak;
-    "" where there is none.
-    """
+    """The conversation in a request, by tags, else from the first of two speakers on; or ""."""
     if tagged := _TAGGED.search(request):
         return tagged[0]
     marks = list(_SPEAKER.finditer(request))

@@ -107,9 +107,7 @@ async def clean(
 
 
 def keep_blocks(text: str, numbers: Collection[int]) -> str:
-    """The blocks with these numbers (from 1), all code, and what was not shown; the whole text
-    where that would lose too much.
-    """
+    """The blocks of these numbers (from 1), code, and what was not shown; all if too much goes."""
     all_blocks = blocks(text)
     chosen = [
         b

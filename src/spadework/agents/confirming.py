@@ -51,9 +51,7 @@ def confirm_fact(
 
 
 def _one_value(claims: Sequence[str], known: set[str]) -> bool:
-    """Whether what is quoted may be one fact: of quotes that share no value each tells of something
-    else, and what others say contradicts none of them.
-    """
+    """Whether what is quoted may be one fact: quotes that share no value tell different things."""
     code = spoken(*claims)
     values = [numbers(said, code) - known or names(said) for said in claims]
     return len(claims) <= MOST_QUOTED or bool(set.intersection(*map(set, values)))

@@ -82,9 +82,7 @@ def disagreements(
 
 
 def untold(conflicts: Sequence[Conflict], sections: Sequence[Section]) -> list[Conflict]:
-    """The disagreements that no section of a model tells, whose writer says so where what it cites
-    disagrees: a section tells one whose sides it cites all, each with a figure of its own.
-    """
+    """The disagreements of which no section cites all sides, each with a figure of its own."""
     return [one for one in conflicts if not any(_tells(each, one) for each in sections)]
 
 

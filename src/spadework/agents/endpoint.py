@@ -52,9 +52,7 @@ WAITING_SHARE = 0.9
 
 
 class Endpoint:
-    """A chat model by its name PROVIDER:NAME. How many calls run at once is a matter of all models
-    and sessions behind the same address.
-    """
+    """A chat model by its name PROVIDER:NAME; all behind one address share how many calls run."""
 
     def __init__(self, name: str, settings: Settings, budget: Budget, journal: Journal) -> None:
         provider, model = provider_of(name)
@@ -253,9 +251,7 @@ class Endpoint:
         return self._chat.bind(extra_body=self._body(room) | {"response_format": wanted})
 
     def _body(self, room: int) -> dict[str, Any]:
-        """The limit on an answer under the name that the endpoint takes, at first max_tokens
-        everywhere but at OpenAI; and no heat, where it takes that.
-        """
+        """The limit on an answer under the name that the endpoint takes; and no heat."""
         known = self._lessons.known
         first: Room = "max_tokens" if self._settings.openai_base_url else "max_completion_tokens"
         cold = known.temperature and not reasons(self._model)

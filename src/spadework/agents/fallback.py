@@ -22,9 +22,7 @@ async def first_of(
     extract: Callable[[], T],
     effect: str = "The extractive role did this work.",
 ) -> tuple[T, list[Problem]]:
-    """What the model answers; without a model, or when it fails or may not be paid, what `extract`
-    gives, and a problem with this effect.
-    """
+    """What the model answers, or `extract` gives; where it failed with a problem of this effect."""
     if model is None:
         return await asyncio.to_thread(extract), []
     try:

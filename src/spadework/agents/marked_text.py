@@ -110,9 +110,7 @@ def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
 
 
 def parse_sentences(text: str) -> list[Sentence]:
-    """The sentences of a paragraph with the evidence that they are marked with; a mark within a
-    sentence belongs to the whole of it.
-    """
+    """The sentences of a paragraph with their evidence; a mark within one is of all of it."""
     text = _BEFORE_STOP.sub(r"\4\1", uniform(" ".join(text.split())))
     found: list[_Said] = []
     at = 0

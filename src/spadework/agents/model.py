@@ -117,9 +117,7 @@ class Model:
         return found
 
     async def speed(self, role: Role) -> float | None:
-        """Tokens that the role's model reads in a second; 0 for one that did not answer in time,
-        None while that is not known.
-        """
+        """Tokens that the role's model reads in a second; 0 if it was late, None if unknown."""
         place = self._places(role)[0]
         return 0.0 if place in self._late else await self._endpoint(place).speed() or None
 

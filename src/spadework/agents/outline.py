@@ -55,9 +55,7 @@ class OutlineAnswer(Visible):
 
 @dataclass(frozen=True)
 class Outlined:
-    """A section to be written: its heading, what it shall show in which form, from which entries,
-    in about how many words (0: as it needs).
-    """
+    """A section to be written, from which entries, in about how many words (0: as it needs)."""
 
     heading: str
     shows: str

@@ -90,9 +90,7 @@ def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated
 
 
 def parts_of(section: Section) -> Iterator[tuple[Part, list[tuple[Sentence, ...]]]]:
-    """The parts of a section with the sentences of each of their items; a paragraph of its own for
-    each that stands in none.
-    """
+    """The parts of a section with the sentences of each item; a paragraph for each in none."""
     at = 0
     for part in section.parts:
         items = []

@@ -211,9 +211,7 @@ async def _batch(
 async def ask(
     model: Model, items: Sequence[Mapping[str, object]], entries: Sequence[Entry], *, seconds: float
 ) -> dict[int, VerdictAnswer]:
-    """The verdicts of the items, by number from 1, as far as the model gives them; of two on one
-    item the stricter.
-    """
+    """The verdicts by number of the item from 1, as far as there are; of two the stricter."""
     prompt = render("verifier", items=items, evidence=entries)
     answer = await model.ask("verifier", prompt, VerdictsAnswer, seconds=seconds)
     said = [v for v in answer.verdicts if 1 <= v.number <= len(items)]

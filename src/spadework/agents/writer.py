@@ -193,9 +193,7 @@ def _describe_findings(checked: Checked) -> list[dict[str, object]]:
 
 
 def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
-    """What stands in the place of a sentence: code in that of code, and in that of a cell what it
-    says, without the names of its row and its column.
-    """
+    """What stands in a sentence's place: code for code, in a cell only what the cell says."""
     if "```" in text:
         return section_of("", text).sentences
     if before.sentence.code:

@@ -40,9 +40,7 @@ async def price(context: SessionContext, state: ResearchState) -> float:
 
 
 def share(budget: Budget, rounds: int) -> float:
-    """The share of the time and of the tokens left for searching, reading and judging that a round
-    takes which is like those before it, 0..1.
-    """
+    """The share of the time and tokens left that one more round like those before takes, 0..1."""
     time = budget.reckoned("search", "read", "assess")
     tokens = (1 - budget.shares["write"]) * budget.limits.tokens - budget.spent("tokens")
     taken = ((budget.elapsed(), time), (budget.spent("tokens"), tokens))

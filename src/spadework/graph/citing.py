@@ -20,9 +20,7 @@ MOST_NEAR = 8
 
 
 def put_right(sections: Sequence[Section], material: Material) -> list[Section]:
-    """The sections under headings that are founded. A sentence that code would refuse cites another
-    entry of the ledger, too, where that one bears it out.
-    """
+    """The sections; a sentence that code would refuse also cites an entry that bears it out."""
     made = []
     for section in sections:
         told = {

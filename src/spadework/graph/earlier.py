@@ -58,9 +58,7 @@ def makers(context: SessionContext, state: ResearchState) -> tuple[str, str]:
 
 
 async def earlier(context: SessionContext, follows: str) -> Earlier | None:
-    """The report of the session `follows`; None where it has left none that can be read, or
-    one that says nothing.
-    """
+    """The report of the session `follows`; None where it left none, or one that says nothing."""
     if not follows:
         return None
     folder = context.folder.parent / checked_session_id(follows)

@@ -46,9 +46,7 @@ def _by_code(state: ResearchState, pages: Sequence[Page], number: int) -> dict[s
 
 
 async def _pages(context: SessionContext, state: ResearchState) -> dict[str, Page]:
-    """Every page by URL: `rrf` is its fused score over the topics that read it, `origin` what it is
-    a copy of, `linked` its PageRank.
-    """
+    """Every page by URL: `rrf` over all topics, `origin` if it is a copy, `linked` its PageRank."""
     finds = state.get("finds", [])
     known = {page.url: page for find in finds for page in find.pages}
     lists = [[page.url for page in find.pages] for find in finds]

@@ -94,9 +94,7 @@ def begin_state(context: SessionContext, query: str, pages: int) -> WorkerState:
 def result_of_pages(
     context: SessionContext, asked: str, gathered: Gathered, *, why: str = "", failed: bool = False
 ) -> Result:
-    """The result of a session that gathered pages: its sources are all that was read, and its
-    report lists them. `why` is what ended it before its time.
-    """
+    """The result of a session that gathered pages; `why` is what ended it before its time."""
     pages = {page.url: page for page in gathered.pages}
     read = cast("ResearchState", {"pages": pages})
     found = {source.url: source for source in sources_of(read, [], [])}

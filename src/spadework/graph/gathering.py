@@ -159,9 +159,7 @@ async def _assign_selection(
 
 
 def steps(output: type) -> StateGraph[WorkerState, Settings, WorkerState, Any]:
-    """The steps that a worker takes to have its pages, the last being `clean`, from which its
-    builder goes on.
-    """
+    """The steps of a worker up to its pages, `clean` being the last, from which others go on."""
     return (
         StateGraph(WorkerState, context_schema=Settings, output_schema=output)
         .add_node(stopped_by_disk(search))

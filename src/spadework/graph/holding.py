@@ -33,9 +33,7 @@ AGAIN = "It stood in the place of what did not hold, and could not be checked it
 
 
 def settle_changes(section: Section, changes: Changes, findings: Findings) -> Checked:
-    """A section as it was mended; a sentence that held stays as it was where what stands in its
-    place does not, or nothing does.
-    """
+    """A section as mended; what held stays where what stands in its place does not."""
     old = judge_section(section, findings).findings
     new = iter(judge_section(section.changed(changes), findings).findings)
     kept, told = dict(changes), list[Finding]()

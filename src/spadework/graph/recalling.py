@@ -49,9 +49,7 @@ class Known(Value):
 async def recall_pages(
     context: SessionContext, question: str, task: Task, emit: Emit, before: AbstractSet[str]
 ) -> Known:
-    """What is known for a task of a question, without the pages `before` (canonical URLs). Decided
-    once in a session, also when it is resumed.
-    """
+    """What is known for a task, without the pages `before` (canonical URLs); decided once."""
     if not task.queries:
         return Known()
 

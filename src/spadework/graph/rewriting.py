@@ -93,9 +93,7 @@ def _was_found(point: Weakness, fresh: Sequence[Evidence]) -> bool:
 def _home(
     entry: Evidence, review: Review, sections: Sequence[Section], ledger: Sequence[Evidence]
 ) -> str:
-    """The section that tells what was found: the one that the editor named, else the one that cites
-    most of its topic.
-    """
+    """The section for an entry: as the editor named it, else that which cites most of its topic."""
     for point in review.weaknesses:
         if point.query and point.section and point.topic == entry.topic:
             return point.section

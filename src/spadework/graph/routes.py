@@ -162,9 +162,7 @@ def _queries_unasked(topic: Topic, state: ResearchState) -> tuple[Query, ...]:
 def _recommended_searches(
     topic: Topic, found: Coverage | None, lacking: Sequence[Shortfall]
 ) -> list[Recommendation]:
-    """The searches that the assessor recommends for a topic, then those that would mend what the
-    evidence lacks; of both those of the highest priority first.
-    """
+    """The recommended searches, and those that mend what is lacking; highest priority first."""
     made = [
         *(found.recommendations if found else ()),
         *(s.recommendation for s in lacking if s.topic == topic.name),

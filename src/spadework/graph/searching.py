@@ -111,9 +111,7 @@ async def search_all(
 async def _everywhere(
     context: SessionContext, query: Query, telling: Telling
 ) -> list[tuple[Provider, list[Hit] | Problem]]:
-    """What every provider answers; where all fail, what those who stand in do, up to the first who
-    does not.
-    """
+    """What every provider answers; where all fail, those who stand in, up to one that does not."""
 
     async def ask(provider: Provider, seconds: float) -> list[Hit] | Problem:
         began = time.monotonic()

@@ -30,9 +30,7 @@ def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) 
 
 
 def payable(context: SessionContext, *, closing: bool = False) -> float:
-    """Tokens that the limits can pay when all that is under way has cost what it usually does; that
-    of money by the price of the assessor's model.
-    """
+    """Tokens that are left when all under way has cost the usual; money at the assessor's price."""
     free = context.budget.free(closing=closing, settled=True)
     examining = context.examination is not None and not context.examination.done()
     name = context.model.place("assessor").name if context.model else ""
