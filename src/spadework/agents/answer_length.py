@@ -31,8 +31,3 @@ def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
     if len(answers) >= REMEMBERED:
         return longest
     return max(longest, ANSWERS[role] + (THOUGHTS if thinks else 0))
-
-
-def remember_length(answers: Sequence[int], length: int) -> tuple[int, ...]:
-    """The lengths of the last answers, one more among them."""
-    return (*answers, length)[-REMEMBERED:]

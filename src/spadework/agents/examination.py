@@ -65,11 +65,6 @@ async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined
     return known
 
 
-async def known_result(model: Model, home: Path) -> Examined | None:
-    """The result from before; None where there is none."""
-    return await result_at(model.place("verifier"), home)
-
-
 async def result_at(place: Place, home: Path) -> Examined | None:
     """The result from before of the model at a place; None where there is none."""
     return await asyncio.to_thread(_load_result, _path(place, home))

@@ -44,22 +44,13 @@ class Message(NamedTuple):
 
 def as_sent(messages: list[Message], answer: type[BaseModel], rung: Method) -> list[BaseMessage]:
     """The messages as LangChain knows them; JSON mode is told the schema in words."""
-    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+    from langchain_core.messages import convert_to_messages
 
-    kinds: dict[str, type[BaseMessage]] = {
-        "system": SystemMessage,
-        "user": HumanMessage,
-        "assistant": AIMessage,
-    }
-    made = [kinds[m.role](content=m.content) for m in messages]
     if rung == "json_mode":
-        made[0] = SystemMessage(
-            content=(
-                f"{messages[0].content}\n\nAnswer with JSON only, of this"
-                f" schema:\n{json.dumps(strict(answer))}"
-            )
-        )
-    return made
+        schema = f"Answer with JSON only, of this schema:\n{json.dumps(strict(answer))}"
+        told = messages[0]._replace(content=f"{messages[0].content}\n\n{schema}")
+        messages = [told, *messages[1:]]
+    return convert_to_messages(messages)
 
 
 def used_by(reply: AIMessage, tokens_in: int) -> tuple[int, int]:

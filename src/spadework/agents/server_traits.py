@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from spadework.agents.answer_length import remember_length
+from spadework.agents.answer_length import REMEMBERED
 from spadework.settings import Role
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.page_store import write_atomically
@@ -84,10 +84,8 @@ class Lessons:
     def answered(self, role: Role, length: int, *, thought: bool) -> None:
         """An answer of a role had so many tokens, thoughts included."""
         answers = self.known.answers
-        self.learn(
-            answers=answers | {role: remember_length(answers.get(role, ()), length)},
-            thinks=self.known.thinks or thought,
-        )
+        last = (*answers.get(role, ()), length)[-REMEMBERED:]
+        self.learn(answers=answers | {role: last}, thinks=self.known.thinks or thought)
 
     def counts(self, ours: int, theirs: int) -> None:
         """A request of so many tokens as counted here had so many for the server."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
 from spadework.agents.answer_length import ANSWERS, CLOSING
 from spadework.graph.showing import room_of
@@ -72,7 +73,7 @@ def forecast(
         pages=_span(min(2 * count, pages), pages + more * count * load.gap_pages, settings.pages),
         calls=_span(*called, settings.calls),
         tokens=_span(_sum(low), _sum(high), settings.tokens),
-        writing=_span(_sum(_closing(low)), _sum(_closing(high)), settings.tokens),
+        writing=_span(_sum(low, CLOSING), _sum(high, CLOSING), settings.tokens),
         seconds=_span(
             round_seconds[0] + thinking[0],
             (more + 1) * round_seconds[1] + thinking[1],
@@ -154,12 +155,8 @@ def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
     return made
 
 
-def _closing(tokens: Tokens) -> Tokens:
-    return {role: counts for role, counts in tokens.items() if role in CLOSING}
-
-
-def _sum(tokens: Tokens) -> int:
-    return sum(told + said for told, said in tokens.values())
+def _sum(tokens: Tokens, roles: Sequence[Role] = get_args(Role)) -> int:
+    return sum(told + said for role, (told, said) in tokens.items() if role in roles)
 
 
 def _money(low: Tokens, high: Tokens, settings: Settings) -> Span | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import get_args
 
-from spadework.agents.examination import Examined, examine_model, known_result
+from spadework.agents.examination import Examined, examine_model, result_at
 from spadework.agents.model import Model
 from spadework.errors import BudgetSpent, ModelError
 from spadework.events import Notice
@@ -144,7 +144,7 @@ async def _known(context: SessionContext, model: Model) -> Examined | None:
     """The result from before this run."""
 
     async def before() -> Examined | None:
-        return await known_result(model, context.settings.common)
+        return await result_at(model.place("verifier"), context.settings.common)
 
     known = await context.journal.moment("examined", "", Examined | None, before, None)
     context.unfit = known is not None and not known.passed
