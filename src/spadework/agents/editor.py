@@ -143,7 +143,7 @@ def not_found(
         found = coverage.get(topic.name) or Coverage(topic=topic.name, covered=False, score=0.0)
         if found.state != "answered":
             gaps = " ".join(found.gaps)
-            if gaps and not any(gap.endswith((".", "?", "!")) for gap in found.gaps):
+            if found.gaps and not any(gap.endswith((".", "?", "!")) for gap in found.gaps):
                 gaps = say("missing", gaps="; ".join(found.gaps))
             nothing = say("unread" if topic.name in unread else "nothing")
             gaps = gaps or nothing * (found.state == "open")

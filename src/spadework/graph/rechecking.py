@@ -81,7 +81,7 @@ async def check_changed(
         elif old and (now is None or section.heading in empty):
             now = old
         elif old and now and base.better:
-            # It was to be better, and less is left of it than there was.
+            # Of what was to be better less may be left than there was.
             left = sum(one in section.sentences for one in now.sentences)
             now = old if left < min(len(section.sentences), len(old.sentences)) else now
         if now is not None:

@@ -121,7 +121,14 @@ def with_unread(
     if not hits:
         return section
     best = sorted(hits, key=lambda hit: -hit.relevance)[:most]
-    lines = [say("found_unread"), *(_describe_hit(hit) for hit in best)]
+    lines = [say("found_unread")]
+    for hit in best:
+        host, title = host_of(hit.url), hosts_for_urls(hit.title)
+        named = f"“{title}” ({host})" if title and title != host else host
+        snippet = one_line(hosts_for_urls(hit.snippet), UNREAD_CHARS + 1)
+        if len(snippet) > UNREAD_CHARS:
+            snippet = f"{snippet[:UNREAD_CHARS].rpartition(' ')[0]} …"
+        lines.append(f"{named}: {snippet}" if snippet else f"{named}.")
     more = len(hits) - len(best)
     lines += [say("more", more=more)] if more else []
     own = section.sentences
@@ -132,13 +139,3 @@ def with_unread(
     )
     told = (*own, *(Sentence(text=line) for line in lines))
     return section.model_copy(update={"sentences": told, "parts": parts if own else parts[1:]})
-
-
-def _describe_hit(hit: Hit) -> str:
-    """A hit by its title and host, with what the search says of its page."""
-    host, title = host_of(hit.url), hosts_for_urls(hit.title)
-    named = f"“{title}” ({host})" if title and title != host else host
-    snippet = one_line(hosts_for_urls(hit.snippet), UNREAD_CHARS + 1)
-    if len(snippet) > UNREAD_CHARS:
-        snippet = f"{snippet[:UNREAD_CHARS].rpartition(' ')[0]} …"
-    return f"{named}: {snippet}" if snippet else f"{named}."
