@@ -27,10 +27,7 @@ def confirm_fact(
     """
     if topic.expects not in FACTS or not judgement.spots:
         return judgement
-    code = spoken(topic.question)
-    words = stems(topic.question, code)
-    # What is asked of the subject: a sentence that names the subject alone says something else.
-    asked = words - stems(" ".join(plan.subjects), code) or words
+    code, asked = spoken(topic.question), asked_of(plan, topic)
     claims = [
         (said, spot.page.title)
         for spot in judgement.spots
@@ -48,6 +45,13 @@ def confirm_fact(
         into.append(spot)
         quoted.add(_origin(spot))
     return replace(judgement, spots=(*judgement.spots, *same, *other))
+
+
+def asked_of(plan: Plan, topic: Topic) -> set[str]:
+    """The stems of what a topic asks of its subjects: what names these alone says nothing of it."""
+    code = spoken(topic.question)
+    words = stems(topic.question, code)
+    return words - stems(" ".join(plan.subjects), code) or words
 
 
 def _one_value(claims: Sequence[str], known: set[str]) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from spadework.agents.confirming import asked_of
 from spadework.agents.passage_view import Judgement, PassageView
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import numbers, spelled_numbers, stems
@@ -64,7 +65,7 @@ def with_lists(
     """The judgement of a topic that asks how many, in which a list of what is asked for is quoted
     whole where a part of it is quoted; unless a sentence says the number.
     """
-    asked = _stems_to_count(plan, topic)
+    asked = asked_of(plan, topic)
     quotes = [spot.quote for spot in judgement.spots]
     if not asks_how_many(topic) or states_count(topic, asked, quotes):
         return judgement
@@ -85,7 +86,7 @@ def counts(
     """What is counted for a topic: of every list of what is asked for that is quoted whole one
     sentence, which cites all of it. `pages` are texts by content hash.
     """
-    asked = _stems_to_count(plan, topic)
+    asked = asked_of(plan, topic)
     if not asks_how_many(topic) or states_count(topic, asked, [e.quote for e in own]):
         return []
     found = ((listed, ids) for listed, ids in _quoted_lists(own, pages) if _names(listed, asked))
@@ -140,13 +141,6 @@ def _quoted_lists(
             if all(any(_meet((e.start, e.end), item) for e in here) for item in listed.items):
                 parts = [e for e in here if any(_meet((e.start, e.end), p) for p in listed.parts)]
                 yield listed, tuple(e.id for e in parts)
-
-
-def _stems_to_count(plan: Plan, topic: Topic) -> set[str]:
-    """The stems of what is to be counted: those of the question without what it is about."""
-    code = spoken(topic.question)
-    words = stems(topic.question, code)
-    return words - stems(" ".join(plan.subjects), code) or words
 
 
 def _names(listed: Listed, asked: set[str]) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
+from spadework.agents.mark_spelling import beside_code
 from spadework.agents.sentence_context import (
     Stated,
     dangling,
@@ -24,8 +24,6 @@ from spadework.values import Problem, Section, Sentence
 
 #: A topic with fewer sentences of its own says again, up to so many, what stands elsewhere.
 LEAST_SAID = 4
-#: Code within a sentence.
-_IN_CODE = re.compile(r"(`[^`\n]+`)")
 #: Why a sentence was taken out that holds by itself.
 LEANING = "It leaned on a sentence that was taken out."
 LEADING = "It led to nothing that was left."
@@ -169,6 +167,4 @@ def without_addresses(sentence: Sentence) -> Sentence:
     """A sentence with hosts for addresses: those of a report are in its sources, and in code."""
     if sentence.code:
         return sentence
-    parts = _IN_CODE.split(sentence.text)
-    told = [part if n % 2 else hosts_for_urls(part) for n, part in enumerate(parts)]
-    return sentence.model_copy(update={"text": "".join(told)})
+    return sentence.model_copy(update={"text": beside_code(sentence.text, hosts_for_urls)})
