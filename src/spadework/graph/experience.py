@@ -27,15 +27,8 @@ OUTWARD = 2.0
 #: The share of runs that end within the range, and the quantile of the normal distribution for it.
 SHARE, NORMAL = 0.90, 1.6449
 #: What is foreseen of a run, and the least by which two runs differ that differ at all.
-GRAINS = {
-    "rounds": 1.0,
-    "searches": 1.0,
-    "pages": 1.0,
-    "calls": 1.0,
-    "tokens": 1.0,
-    "seconds": 0.01,
-    "money": 0.0001,
-}
+GRAINS = dict.fromkeys(("rounds", "searches", "pages", "calls", "tokens"), 1.0)
+GRAINS |= {"seconds": 0.01, "money": 0.0001}
 
 
 class Took(NamedTuple):

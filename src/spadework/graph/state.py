@@ -179,30 +179,13 @@ def left_over(state: ResearchState) -> dict[str, Any]:
     """The update that clears what an earlier run in a thread has gathered; {} in a fresh one."""
     if not state.get("opened"):
         return {}
-    lists, tables = (
-        ("tasks", "finds", "shown", "evidence", "rounds", "problems"),
-        ("pages", "coverage"),
-    )
-    replaced: dict[str, Any] = {name: Overwrite([]) for name in lists} | {
-        name: Overwrite({}) for name in tables
-    }
-    return replaced | {
-        "passages": {},
-        "stopped_by": "",
-        "shortfalls": [],
-        "before": None,
-        "forecast": None,
-        "places": {},
-        "title": "",
-        "left_out": [],
-        "missing": [],
-        "names": [],
-        "sections": [],
-        "citations": [],
-        "conflicts": [],
-        "review": None,
-        "report": "",
-    }
+    gathered = ("tasks", "finds", "shown", "evidence", "rounds", "problems")
+    lists = ("shortfalls", "left_out", "missing", "names", "sections", "citations", "conflicts")
+    cleared: dict[str, Any] = dict.fromkeys(("before", "forecast", "review"))
+    cleared |= dict.fromkeys(("stopped_by", "title", "report"), "")
+    cleared |= {name: Overwrite([]) for name in gathered} | {name: [] for name in lists}
+    cleared |= {name: Overwrite({}) for name in ("pages", "coverage")}
+    return cleared | {"passages": {}, "places": {}}
 
 
 class ResearchOutput(TypedDict, total=False):
