@@ -28,6 +28,7 @@ from answers_web import english
 from spadework.agents.extractive.question_parts import names_in
 from spadework.graph import again, routes
 from spadework.graph import research as loop
+from spadework.graph.assessing import after
 from spadework.graph.report_body import draft
 from spadework.graph.state import ResearchState
 from spadework.sessions.one_call import research
@@ -50,7 +51,7 @@ async def _asked(row: Row, sites: list[Path], home: Path) -> Row:
 
     async def watched(context: Any, state: ResearchState) -> Any:
         made = await judged(context, state)
-        known = made.after(state)
+        known = after(state, made)
         rounds.append(_known(row, known, time.perf_counter() - began))
         return made
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from spadework.agents.entered import each_once, line_of
+from spadework.agents.entry_text import each_once, line_of
 from spadework.agents.outline import Outline, OutlineAnswer, _check_outline
 from spadework.values import Evidence, Plan, Topic
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from spadework.settings import Role
 
-#: Tokens of a long answer of a role, as long as nothing is known of it at a model; the forecast
-#: reckons with them, too.
+#: Tokens of a long answer of a role, until its model is known, and for the forecast.
 ANSWERS: dict[Role, int] = {
     "lead": 1_200,
     "assessor": 900,
@@ -27,15 +26,8 @@ CLOSING: tuple[Role, ...] = ("writer", "verifier")
 
 
 def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
-    """Tokens that an answer of a role usually has at most, thoughts included; `answers` are the
-    lengths of its last ones.
-    """
+    """Tokens that an answer of a role, thoughts included, has at most by those of its last ones."""
     longest = int(MARGIN * max(answers, default=0))
     if len(answers) >= REMEMBERED:
         return longest
     return max(longest, ANSWERS[role] + (THOUGHTS if thinks else 0))
-
-
-def remember_length(answers: Sequence[int], length: int) -> tuple[int, ...]:
-    """The lengths of the last answers, one more among them."""
-    return (*answers, length)[-REMEMBERED:]

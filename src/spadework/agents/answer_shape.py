@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 A = TypeVar("A", bound=BaseModel)
 Method = Literal["json_schema", "function_calling", "json_mode"]
@@ -68,3 +68,13 @@ def fault(error: ValidationError) -> str:
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"]) or "the answer"
     return f"{where}: {first['msg'][:200]}."
+
+
+def at_most(count: int) -> Any:
+    """A list of at most so many items: the model is told, or it rambles on; a longer is taken."""
+    return Field(json_schema_extra={"maxItems": count})
+
+
+def within(low: float, high: float) -> Any:
+    """A number in an answer, with bounds that are said to the model; one beyond them is taken."""
+    return Field(json_schema_extra={"minimum": low, "maximum": high})

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from spadework.agents.bounds import at_most, within
+from spadework.agents.answer_shape import at_most, within
 from spadework.agents.confirming import confirm_fact
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.fallback import first_of
@@ -33,8 +33,7 @@ from spadework.values import (
     Visible,
 )
 
-#: Search recommendations of one assessment at most, and the fewest and most results that one may
-#: ask (S4).
+#: Searches that one assessment recommends at most, and results that one may ask (S4).
 MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
 #: Quotes that the assessor is told to give at most.
@@ -116,9 +115,11 @@ async def assess(
             return judgement
         found = await asyncio.to_thread(extract)
         if not judgement.spots:
-            return _uncover_unquoted(judgement, found)
-        leads = tuple(r for r in found.recommendations if r.led_to)
-        return judgement if found.score > LIKELY else ask_for_leads(judgement, leads)
+            # A model that quoted nothing real covers nothing; what code finds may still be cited
+            # where that is likelier than not to answer.
+            spots = found.spots if found.score > LIKELY else ()
+            return replace(judgement, covered=False, score=0.0, spots=spots)
+        return ask_for_leads(judgement, found)
 
     # Where nothing new is shown there is nothing to judge anew.
     asked = model if shown or not known else None
@@ -149,20 +150,6 @@ def _locate_quotes(
     )
 
 
-def _uncover_unquoted(judgement: Judgement, extracted: Judgement) -> Judgement:
-    """A model that quoted nothing real covers nothing; what code finds may still be cited where
-    that is likelier than not to answer.
-    """
-    return Judgement(
-        False,
-        0.0,
-        extracted.spots if extracted.score > LIKELY else (),
-        judgement.gaps,
-        judgement.recommendations,
-        judgement.quality,
-    )
-
-
 def leads_on(plan: Plan) -> bool:
     """Whether what is asked for is told by its relation to something else: one fact is. A question
     of several topics asks about what it names.
@@ -170,10 +157,13 @@ def leads_on(plan: Plan) -> bool:
     return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 
 
-def ask_for_leads(judgement: Judgement, leads: tuple[Recommendation, ...]) -> Judgement:
+def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
     """What the first pages of a question lead on to is looked up before it is answered: it is asked
-    for by a relation to them, and code does not find it there.
+    for by a relation to them, and code has not `found` it there.
     """
+    if found.score > LIKELY:
+        return judgement
+    leads = tuple(r for r in found.recommendations if r.led_to)
     wanted = (*leads, *judgement.recommendations)[:MOST_RECOMMENDATIONS]
     return replace(judgement, covered=judgement.covered and not leads, recommendations=wanted)
 
@@ -187,22 +177,17 @@ def recommendations_of(
         (q for q in queries if in_words(q.query)), key=lambda q: order.index(q.priority)
     )
     read = "\n".join(s.text for s in shown).lower()
-    return tuple(_recommendation(q, read) for q in wanted[:MOST_RECOMMENDATIONS])
-
-
-def _recommendation(answer: GapQuery, read: str) -> Recommendation:
-    """A recommended search. A site to keep to that the passages name comes from a page that wants
-    to be visited.
-    """
-    return Recommendation(
-        query=answer.query.strip(),
-        purpose=answer.purpose,
-        priority=answer.priority,
-        max_results=min(MOST_RESULTS, max(LEAST_RESULTS, answer.max_results)),
-        include_domains=tuple(
-            domain for domain in domains(answer.include_domains) if domain not in read
-        ),
-        exclude_domains=tuple(domains(answer.exclude_domains)),
+    return tuple(
+        Recommendation(
+            query=q.query.strip(),
+            purpose=q.purpose,
+            priority=q.priority,
+            max_results=min(MOST_RESULTS, max(LEAST_RESULTS, q.max_results)),
+            # A site to keep to that the passages name comes from a page that wants to be visited.
+            include_domains=tuple(one for one in domains(q.include_domains) if one not in read),
+            exclude_domains=tuple(domains(q.exclude_domains)),
+        )
+        for q in wanted[:MOST_RECOMMENDATIONS]
     )
 
 

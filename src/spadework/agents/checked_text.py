@@ -134,7 +134,5 @@ def strip_marks(text: str) -> str:
 
 
 def bare(text: str) -> str:
-    """A text without white space, the backslashes by which Markdown escapes and the prompts of a
-    shell.
-    """
+    """A text without white space, the backslashes of Markdown and the prompts of a shell."""
     return _SPACE.sub("", _PROMPT.sub("", text)).replace("\\", "")

@@ -14,7 +14,7 @@ from spadework.tools.text.detect import language_of, spoken
 from spadework.tools.text.facts import months, names, numbers, stems
 from spadework.tools.text.language import language
 from spadework.tools.text.prompt_injection import is_injection
-from spadework.tools.text.quantities import Figure, borne_out, figures, is_unit
+from spadework.tools.text.quantities import borne_out, figures, is_unit
 from spadework.tools.text.quotes import plain
 from spadework.tools.text.sentences import sentences
 from spadework.tools.text.tokens import rather_a_name
@@ -73,7 +73,9 @@ def reason_to_refuse(
         return f"No source has the address {min(foreign)}."
     shown = [*there, Known(code)]
     for named in _CODE.findall(sentence.text):
-        parts = [strip_marks(part) for part in _pieces(named)]
+        # What stands before and behind an ellipsis, and of a call without arguments its name.
+        pieces = (part.strip().removesuffix("()") for part in _LEFT_OUT.split(named))
+        parts = [strip_marks(part) for part in pieces]
         whole = any(all(part in text.unmarked for part in parts) for text in shown)
         if not whole and not _put_together(named, shown):
             return f"“{named}” stands in none of its sources."
@@ -83,17 +85,8 @@ def reason_to_refuse(
     return f"{', '.join(found)}: in no page that is cited." if found else ""
 
 
-def _pieces(named: str) -> list[str]:
-    """What must stand in a source of code that is named in a sentence: what stands before and
-    behind an ellipsis, and of a call without arguments (`run()`) its name.
-    """
-    return [part.strip().removesuffix("()") for part in _LEFT_OUT.split(named)]
-
-
 def _put_together(named: str, shown: Sequence[Known]) -> bool:
-    """Whether all words, options and numbers of a piece of code are known, such as a call with the
-    number that is asked for: whether it is right is for who judges.
-    """
+    """Whether all words, options and numbers of code are known; who judges says if it is right."""
     piece = Known(named)
     words = frozenset[str]().union(*(text.words for text in shown))
     figures = frozenset[str]().union(*(text.numbers for text in shown))
@@ -140,9 +133,8 @@ def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -
 
 
 def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
-    """What somebody is to somebody in a sentence, as a stem, and in no quote, told from either
-    side; "" where there is nothing of the kind. Neither beside a name nor before whose it is, it is
-    none: a table has a parent.
+    """What somebody is to somebody, as a stem, and in no quote, told from either side; "" for
+    nothing. Neither beside a name nor before whose it is, it is none: a table has a parent.
     """
     code = _spoken(near)
     sides = language(code).other_side
@@ -181,7 +173,7 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
     found = [
         figure.text
         for figure in figures(said, own)
-        if not _counts(figure)
+        if not (figure.text[-1].isalpha() and figure.readings[0].value <= COUNTED)
         and not numbers(figure.text, own) & stated
         and not any(borne_out(figure, text.figures) for text in there)
     ]
@@ -191,14 +183,9 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
     return [*found, *(name for name in new if not any(name in text.words for text in there))]
 
 
-def _counts(figure: Figure) -> bool:
-    return figure.text[-1].isalpha() and figure.readings[0].value <= COUNTED
-
-
 def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """The names of a sentence in the language `own` that are not known. In another language than
-    that of the pages, and where nouns are in capitals, only words with capitals or digits inside
-    are surely names.
+    """The names, in the language `own`, that are not known. In another language than that of the
+    pages, and where nouns are in capitals, only words with capitals or digits inside surely are.
     """
     pages = _spoken(there)
     surely = own == pages and not language(own).nouns_in_capitals
@@ -239,10 +226,9 @@ def _marked_words(said: str) -> set[str]:
 
 
 def _strange_code(sentence: Sentence, pages: Sequence[Known], beside: str) -> str:
-    """Why a block of code cannot stand. One that is put together from several is marked as a
-    conclusion: what it takes in, calls, begins its lines with and sets as options is known from its
-    sources, or defined by itself or the code `beside` it; names, paths and texts may be the
-    reader's.
+    """Why a block of code cannot stand. Of one that is put together, a conclusion, what it takes
+    in, calls, begins its lines with and sets as options is known from its sources, or defined by
+    itself or the code `beside` it; names, paths and texts may be the reader's.
     """
     if any(bare(sentence.text) in text.bare for text in pages):
         return ""

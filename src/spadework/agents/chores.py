@@ -1,7 +1,4 @@
-"""Chores of chat clients: they ask whoever answers in a conversation for a title of it, tags,
-follow-up questions, search queries, an emoji, the rest of a text that is being typed, a summary.
-None of these needs a source.
-"""
+"""Chores of chat clients, such as a title or tags of a conversation: none needs a source."""
 
 from __future__ import annotations
 
@@ -84,11 +81,9 @@ class Chore(NamedTuple):
 
 def chore_of(said: str, wishes: str = "", before: str = "") -> Chore | None:
     """The chore that a message asks for, whose instruction or conversation may stand in the
-    `wishes` of a system message; None for every other message. `before` is what was said before it.
-
-    What gives it away is its form: the key of the wanted JSON, a conversation with a machine that
-    is shown or spoken of, a gap to fill, a message to be marked, or material after an instruction
-    how short and bare its answer must be.
+    `wishes` of a system message; None for others. `before` is what was said before it. Its form
+    gives it away: the key of the wanted JSON, a conversation with a machine, a gap to fill, a
+    message to be marked, or material after an instruction how short its answer must be.
     """
     if before and _THIS.search(said) and (told := _first_task(said)):
         return Chore(told, "", f"{said}\n\n{before}", before)
@@ -123,10 +118,13 @@ def done_by_code(chore: Chore, earlier: Sequence[str], answer: str) -> str:
     """
     questions = [*_spoken(chore.shown, by_user=True), *earlier]
     question = shorten_question(questions[0]) if questions else ""
+    stop = language(language_of(question)).stop
+    words = (word.strip("?.!,;:()\"'“”") for word in question.split())
+    telling = (w.capitalize() for w in words if w and w.lower() not in stop)
     answers = _spoken(chore.shown, by_user=False) or [answer]
     made: dict[Task, str | list[str]] = {
         "title": " ".join(question.split()[:_TITLE_WORDS]).rstrip("?.!,;:"),
-        "tags": _telling(question)[:_TAGS],
+        "tags": list(dict.fromkeys(telling))[:_TAGS],
         "follow_ups": [],
         "queries": [],
         "emoji": "🔎",
@@ -154,9 +152,7 @@ def _in_shape(chore: Chore, made: str | list[str]) -> str:
 
 
 def _conversation_in(request: str) -> str:
-    """The conversation in a request, by its tags, else from its first speaker on where two speak;
-    "" where there is none.
-    """
+    """The conversation in a request, by tags, else from the first of two speakers on; or ""."""
     if tagged := _TAGGED.search(request):
         return tagged[0]
     marks = list(_SPEAKER.finditer(request))
@@ -174,10 +170,3 @@ def _spoken(shown: str, *, by_user: bool) -> list[str]:
         if bool(mark[1]) == by_user
     ]
     return [each for each in said if each]
-
-
-def _telling(question: str) -> list[str]:
-    """The words of a question that tell what it is about, each once, in its order."""
-    stop = language(language_of(question)).stop
-    words = (word.strip("?.!,;:()\"'“”") for word in question.split())
-    return list(dict.fromkeys(w.capitalize() for w in words if w and w.lower() not in stop))

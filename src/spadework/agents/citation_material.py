@@ -1,6 +1,4 @@
-"""What the sentences of a report are checked against: entries of the ledger, their pages, and the
-question.
-"""
+"""What the sentences of a report are checked against: entries, their pages, the question."""
 
 from __future__ import annotations
 
@@ -22,8 +20,7 @@ _FILE = re.compile(r"(?<![\w./-])[\w-]+(?:/[\w-]+)*\.[a-z]{1,5}\b")
 @dataclass(frozen=True)
 class Material:
     """Entries of the ledger by id, the texts of their pages by content hash, the question, the
-    language of the report where it is known, and the code that it tells. What code has to know of a
-    page is found once.
+    language of the report where known, and the code that it tells.
     """
 
     ledger: Mapping[str, Evidence]

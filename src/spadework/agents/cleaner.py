@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from spadework.agents.bounds import within
+from spadework.agents.answer_shape import within
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
 from spadework.prompts import render
@@ -32,8 +32,7 @@ MARKS: dict[Cleaning, tuple[float, int]] = {
 JUDGED_CHARS = 2_000
 #: Blocks that are shown, and characters of each; what is not shown stays.
 MOST_BLOCKS, BLOCK_CHARS = 150, 300
-#: A cleaned page has at least so many characters, and this share of what reads like its matter;
-#: else the original stays.
+#: Characters, and share of its matter, that are left of a cleaned page; else the original stays.
 LEAST_CHARS, LEAST_MATTER = 200, 0.5
 
 _INSTALLS = re.compile(
@@ -108,9 +107,7 @@ async def clean(
 
 
 def keep_blocks(text: str, numbers: Collection[int]) -> str:
-    """The blocks with these numbers (from 1), all code, and what was not shown; the whole text
-    where that would lose too much.
-    """
+    """The blocks of these numbers (from 1), code, and what was not shown; all if too much goes."""
     all_blocks = blocks(text)
     chosen = [
         b

@@ -16,9 +16,7 @@ from spadework.tools.web.slots import Room
 
 
 class Gate:
-    """Lets at most `limit` calls through to an address. A 429 halves it, and one more is tried
-    after as many answers in a row.
-    """
+    """Lets at most `limit` calls through. A 429 halves it; as many answers in a row add one."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -39,10 +37,7 @@ class Gate:
             closed = time.monotonic() < self._closed_until
             return 0 if closed else int(min(most, self.limit))
 
-        async with (
-            shared_place(self._address, allowed) as visit,
-            self._room.place(party, allowed),
-        ):
+        async with shared_place(self._address, allowed) as visit, self._room.place(party, allowed):
             try:
                 yield time.monotonic()
             finally:
@@ -59,9 +54,7 @@ class Gate:
 
     def limited(self, began: float, seconds: float, most: int) -> None:
         """A call that `began` then was told to come back in so many seconds; until then nobody goes
-        through.
-
-        Of the calls that were under way together only the first lowers the limit.
+        through. Of calls under way together only the first lowers the limit.
         """
         with self._lock:
             now = time.monotonic()
@@ -77,37 +70,13 @@ class Gate:
         timer.start()
 
 
-class Gates:
-    """The gates of all endpoints by address, made when they are first needed."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._gates: dict[str, Gate] = {}
-
-    def at(self, address: str) -> Gate:
-        """The gate of an endpoint."""
-        with self._lock:
-            return self._gates.setdefault(address, Gate(address))
-
-    def clear(self) -> None:
-        """Forget all gates, as a new process would; for tests."""
-        with self._lock:
-            self._gates.clear()
-
-
-#: The gates of this process.
-GATES = Gates()
-
-
-def _after_fork() -> None:
-    global GATES  # who was inside is not copied
-    GATES = Gates()
-
+#: The gates of this process, by the addresses of their endpoints.
+GATES: dict[str, Gate] = {}
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_child=GATES.clear)  # who was inside is not copied
 
 
 def gate_at(address: str) -> Gate:
     """The gate of an endpoint, for all of the process."""
-    return GATES.at(address)
+    return GATES.setdefault(address, Gate(address))

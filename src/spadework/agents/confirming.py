@@ -1,6 +1,4 @@
-"""A fact is confirmed before its topic closes: what other pages say of it is quoted beside it,
-whether that is the same or something else.
-"""
+"""A fact is confirmed before its topic closes: other pages are quoted that say it, or otherwise."""
 
 from __future__ import annotations
 
@@ -29,10 +27,7 @@ def confirm_fact(
     """
     if topic.expects not in FACTS or not judgement.spots:
         return judgement
-    code = spoken(topic.question)
-    words = stems(topic.question, code)
-    # What is asked of the subject: a sentence that names the subject alone says something else.
-    asked = words - stems(" ".join(plan.subjects), code) or words
+    code, asked = spoken(topic.question), asked_of(plan, topic)
     claims = [
         (said, spot.page.title)
         for spot in judgement.spots
@@ -52,10 +47,15 @@ def confirm_fact(
     return replace(judgement, spots=(*judgement.spots, *same, *other))
 
 
+def asked_of(plan: Plan, topic: Topic) -> set[str]:
+    """The stems of what a topic asks of its subjects: what names these alone says nothing of it."""
+    code = spoken(topic.question)
+    words = stems(topic.question, code)
+    return words - stems(" ".join(plan.subjects), code) or words
+
+
 def _one_value(claims: Sequence[str], known: set[str]) -> bool:
-    """Whether what is quoted may be one fact: of quotes that share no value each tells of something
-    else, and what others say contradicts none of them.
-    """
+    """Whether what is quoted may be one fact: quotes that share no value tell different things."""
     code = spoken(*claims)
     values = [numbers(said, code) - known or names(said) for said in claims]
     return len(claims) <= MOST_QUOTED or bool(set.intersection(*map(set, values)))
@@ -77,22 +77,16 @@ def _statements(
             holds = numbers(said, code) - known or (topic.expects == "name" and names(said))
             if holds and asked & stems(said, code):
                 at = passage.start + start
-                yield (
-                    said,
-                    Spot(passage.page, at, passage.start + end, passage.text[start:end]),
-                )
+                yield (said, Spot(passage.page, at, passage.start + end, passage.text[start:end]))
 
 
 def _side(said: str, title: str, claims: Sequence[tuple[str, str]], asked: set[str]) -> str:
-    """Whether a statement says the "same" as a claim, or something "other" of what is asked; else
-    "".
-    """
+    """Whether a statement says the "same" as a claim, something "other" of what is asked, or ""."""
     if any(disagreement(said, claim, asked, (title, its)) for claim, its in claims):
         return "other"
-    return "same" if any(_agrees(said, claim) for claim, _ in claims) else ""
-
-
-def _agrees(said: str, claim: str) -> bool:
-    code = spoken(said, claim)
-    values = numbers(said, code) & numbers(claim, code) or names(said) & names(claim)
-    return bool(values) and about_the_same(said, claim)
+    for claim, _ in claims:
+        code = spoken(said, claim)
+        values = numbers(said, code) & numbers(claim, code) or names(said) & names(claim)
+        if values and about_the_same(said, claim):
+            return "same"
+    return ""

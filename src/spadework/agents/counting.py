@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from spadework.agents.passage_view import Judgement, PassageView, Spot
+from spadework.agents.confirming import asked_of
+from spadework.agents.passage_view import Judgement, PassageView
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import numbers, spelled_numbers, stems
 from spadework.tools.text.language import language
-from spadework.tools.text.markdown_blocks import Block, blocks
+from spadework.tools.text.markdown_blocks import blocks
 from spadework.tools.text.markdown_marks import plain, units
 from spadework.tools.text.passages import heading_at, headings
 from spadework.tools.text.sentences import sentences
@@ -41,6 +42,11 @@ class Listed(NamedTuple):
     things: int
 
     @property
+    def parts(self) -> tuple[Span, ...]:
+        """Where what introduces it and its items stand."""
+        return (self.led, *self.items) if self.led else self.items
+
+    @property
     def told(self) -> str:
         """The count as a sentence."""
         return f"“{self.name}”: {self.things} are listed."
@@ -59,15 +65,16 @@ def with_lists(
     """The judgement of a topic that asks how many, in which a list of what is asked for is quoted
     whole where a part of it is quoted; unless a sentence says the number.
     """
-    asked = _stems_to_count(plan, topic)
+    asked = asked_of(plan, topic)
     quotes = [spot.quote for spot in judgement.spots]
     if not asks_how_many(topic) or states_count(topic, asked, quotes):
         return judgement
     spots = list(judgement.spots)
     for passage in shown:
-        inside = [spot for spot in spots if _within(spot, passage)]
+        shown_here = passage.spot((passage.start, passage.start + len(passage.text)))
+        inside = [spot for spot in spots if spot.overlaps(shown_here)]
         for listed in lists(passage.text, passage.heading) if inside else ():
-            whole = [passage.spot(_move_span(span, passage.start)) for span in _parts(listed)]
+            whole = [passage.spot(_move_span(span, passage.start)) for span in listed.parts]
             if _names(listed, asked) and any(a.overlaps(b) for a in inside for b in whole):
                 spots += [one for one in whole if not any(one.overlaps(old) for old in spots)]
     return replace(judgement, spots=tuple(spots))
@@ -79,7 +86,7 @@ def counts(
     """What is counted for a topic: of every list of what is asked for that is quoted whole one
     sentence, which cites all of it. `pages` are texts by content hash.
     """
-    asked = _stems_to_count(plan, topic)
+    asked = asked_of(plan, topic)
     if not asks_how_many(topic) or states_count(topic, asked, [e.quote for e in own]):
         return []
     found = ((listed, ids) for listed, ids in _quoted_lists(own, pages) if _names(listed, asked))
@@ -112,28 +119,16 @@ def lists(text: str, above: str = "") -> Iterator[Listed]:
             continue
         items = [span for span in units(text, block) if text[slice(*span)].strip()]
         if LEAST_ITEMS <= len(items) <= MOST_ITEMS:
-            led = _lead(text, before)
+            led = None
+            if before and before.kind == "paragraph":
+                said = sentences(text[before.start : before.end])
+                led = _move_span(said[-1], before.start) if said else None
             heading = (heading_at(own, block.start) or above).rpartition(" > ")[2]
             name = " ".join(plain(text[slice(*led)] if led else heading).split())
-            yield Listed(led, name.rstrip(":："), tuple(items), _outermost(text, items))
-
-
-def _outermost(text: str, items: Sequence[Span]) -> int:
-    """How many items stand below no other one."""
-    lines = [text[text.rfind("\n", 0, start) + 1 : start] for start, _ in items]
-    indents = [len(line) - len(line.lstrip()) for line in lines]
-    return indents.count(min(indents))
-
-
-def _lead(text: str, before: Block | None) -> Span | None:
-    if before is None or before.kind != "paragraph":
-        return None
-    found = sentences(text[before.start : before.end])
-    return _move_span(found[-1], before.start) if found else None
-
-
-def _parts(listed: Listed) -> list[Span]:
-    return [*([listed.led] if listed.led else []), *listed.items]
+            lines = [text[text.rfind("\n", 0, start) + 1 : start] for start, _ in items]
+            indents = [len(line) - len(line.lstrip()) for line in lines]
+            things = indents.count(min(indents))  # those that stand below no other one
+            yield Listed(led, name.rstrip(":："), tuple(items), things)
 
 
 def _quoted_lists(
@@ -144,29 +139,12 @@ def _quoted_lists(
         here = [e for e in own if e.content_hash == digest]
         for listed in lists(pages.get(digest, "")):
             if all(any(_meet((e.start, e.end), item) for e in here) for item in listed.items):
-                parts = _parts(listed)
-                yield (
-                    listed,
-                    tuple(e.id for e in here if any(_meet((e.start, e.end), p) for p in parts)),
-                )
-
-
-def _stems_to_count(plan: Plan, topic: Topic) -> set[str]:
-    """The stems of what is to be counted: those of the question without what it is about."""
-    code = spoken(topic.question)
-    words = stems(topic.question, code)
-    return words - stems(" ".join(plan.subjects), code) or words
+                parts = [e for e in here if any(_meet((e.start, e.end), p) for p in listed.parts)]
+                yield listed, tuple(e.id for e in parts)
 
 
 def _names(listed: Listed, asked: set[str]) -> bool:
     return bool(asked & stems(listed.name, spoken(listed.name)))
-
-
-def _within(spot: Spot, passage: PassageView) -> bool:
-    end = passage.start + len(passage.text)
-    return spot.page.content_hash == passage.page.content_hash and _meet(
-        (spot.start, spot.end), (passage.start, end)
-    )
 
 
 def _meet(one: Span, other: Span) -> bool:

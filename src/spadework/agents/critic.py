@@ -1,18 +1,16 @@
-"""The editor of a finished report, by a model in deep effort: it reads as the asker would; what it
-finds weak goes back once, to the writer of the section or to one more search.
-"""
+"""The editor of a report, by a model in deep effort: what it finds weak goes back, once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from spadework.agents.bounds import at_most
+from spadework.agents.answer_shape import at_most
 from spadework.agents.entry_text import entry_of
 from spadework.agents.fallback import first_of
 from spadework.agents.marked_text import section_of
 from spadework.agents.model import Model
+from spadework.agents.sentence_context import mark_of, parts_of
 from spadework.agents.writer import SectionAnswer, with_code
-from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.ranking.query_operators import in_words
@@ -74,13 +72,8 @@ async def review(
         )
         return _review(await model.ask("writer", prompt, OpinionAnswer, seconds=seconds))
 
-    said, problems = await first_of(model, "writer", "editorial review", ask, lambda: None)
-    return said, [
-        p.model_copy(update={"effect": "The review is composed by code alone."})
-        if "extractive" in p.effect
-        else p
-        for p in problems
-    ]
+    effect = "The review is composed by code alone."
+    return await first_of(model, "writer", "editorial review", ask, lambda: None, effect)
 
 
 async def rewrite(
@@ -101,34 +94,28 @@ async def rewrite(
         weaknesses=weaknesses,
         evidence=[entry_of(e) for e in evidence],
     )
-    try:
+
+    async def ask(model: Model) -> Section:
         answer = await model.ask("writer", prompt, RewrittenAnswer, seconds=seconds)
         made = with_code(section_of(section.heading, answer.markdown), evidence)
-    except (ModelError, BudgetSpent) as error:
-        effect = "The section stands as it was before the editor read it."
-        problem = Problem(stage="writer", subject=section.heading, reason=str(error), effect=effect)
-        return section, [*model.news("writer"), problem]
-    return made.model_copy(update={"kind": section.kind}), model.news("writer")
+        return made.model_copy(update={"kind": section.kind})
+
+    effect = "The section stands as it was before the editor read it."
+    return await first_of(model, "writer", section.heading, ask, lambda: section, effect)
 
 
 def describe_review(review: Review) -> str:
     """What an editor thinks, as Markdown, with what became of each weakness."""
     lines = ["## The editor's opinion", "", escape_markdown(review.verdict)]
     if review.strengths:
-        lines += [
-            "",
-            "### Strengths",
-            "",
-            *(f"- {escape_markdown(point)}" for point in review.strengths),
-        ]
+        lines += ["", "### Strengths", ""]
+        lines += [f"- {escape_markdown(point)}" for point in review.strengths]
     if review.weaknesses:
-        lines += ["", "### Weaknesses", "", *map(_line, review.weaknesses)]
+        lines += ["", "### Weaknesses", ""]
+    for point in review.weaknesses:
+        where = f"{point.section}: " if point.section else ""
+        lines.append("- " + escape_markdown(f"{where}{point.text} {point.outcome}".rstrip()))
     return "\n".join(lines) + "\n"
-
-
-def _line(weakness: Weakness) -> str:
-    where = f"{weakness.section}: " if weakness.section else ""
-    return "- " + escape_markdown(f"{where}{weakness.text} {weakness.outcome}".rstrip())
 
 
 def _review(answer: OpinionAnswer) -> Review:
@@ -151,15 +138,7 @@ def _review(answer: OpinionAnswer) -> Review:
 
 def _mark_section(section: Section) -> str:
     """A section as its writer gave it: Markdown with marks."""
-    parts = section.parts or [Part(form="paragraph", takes=(1,))] * len(section.sentences)
-    lines, at = [], 0
-    for part in parts:
-        items = []
-        for count in part.takes:
-            items.append(section.sentences[at : at + count])
-            at += count
-        lines.append("\n".join(_set(part, items)))
-    return "\n\n".join(lines)
+    return "\n\n".join("\n".join(_set(part, items)) for part, items in parts_of(section))
 
 
 def _set(part: Part, items: Sequence[Sequence[Sentence]]) -> Iterator[str]:
@@ -182,12 +161,5 @@ def _set(part: Part, items: Sequence[Sequence[Sentence]]) -> Iterator[str]:
 
 def _with_marks(sentence: Sentence) -> str:
     if sentence.code:
-        return f"\n```{sentence.language} {_ids(sentence)}\n{sentence.text}\n```\n"
-    return f"{sentence.text} {_ids(sentence)}".strip()
-
-
-def _ids(sentence: Sentence) -> str:
-    if not sentence.evidence_ids:
-        return ""
-    joined = ("+" if sentence.inferred else ", ").join(sentence.evidence_ids)
-    return f"[{joined}→]" if sentence.inferred else f"[{joined}]"
+        return f"\n```{sentence.language} {mark_of(sentence)[1:]}\n{sentence.text}\n```\n"
+    return f"{sentence.text}{mark_of(sentence)}".strip()

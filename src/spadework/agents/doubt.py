@@ -1,12 +1,10 @@
-"""The lead's doubt: whether a question can be researched as it stands, or what to ask back
-first.
-"""
+"""The lead's doubt: whether a question can be researched as it stands, or what to ask back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spadework.agents.bounds import at_most
+from spadework.agents.answer_shape import at_most
 from spadework.agents.extractive import doubt as extractive
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
@@ -25,9 +23,7 @@ class DoubtAnswer(Visible):
 async def doubt(
     model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Asked | None, list[Problem]]:
-    """What to ask the user before planning, or None. `hits` are those of a first broad search, if
-    there was one.
-    """
+    """What to ask the user before planning, or None; `hits` are those of a first search, if any."""
 
     async def ask(model: Model) -> Asked | None:
         answer = await model.ask(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -69,9 +69,7 @@ class Made:
 
 
 def disagreements(
-    conflicts: Sequence[Conflict],
-    ledger: Mapping[str, Evidence] = _NONE,
-    say: Phrases = ENGLISH,
+    conflicts: Sequence[Conflict], ledger: Mapping[str, Evidence] = _NONE, say: Phrases = ENGLISH
 ) -> Section:
     """All sides of every conflict, with their evidence, and of when each is."""
     lines = []
@@ -84,9 +82,7 @@ def disagreements(
 
 
 def untold(conflicts: Sequence[Conflict], sections: Sequence[Section]) -> list[Conflict]:
-    """The disagreements that no section of a model tells, whose writer says so where what it cites
-    disagrees: a section tells one whose sides it cites all, each with a figure of its own.
-    """
+    """The disagreements of which no section cites all sides, each with a figure of its own."""
     return [one for one in conflicts if not any(_tells(each, one) for each in sections)]
 
 
@@ -146,48 +142,30 @@ def not_found(
     for topic in plan.topics:
         found = coverage.get(topic.name) or Coverage(topic=topic.name, covered=False, score=0.0)
         if found.state != "answered":
-            gaps = _list_gaps(found.gaps, say) if found.gaps else ""
+            gaps = " ".join(found.gaps)
+            if found.gaps and not any(gap.endswith((".", "?", "!")) for gap in found.gaps):
+                gaps = say("missing", gaps="; ".join(found.gaps))
             nothing = say("unread" if topic.name in unread else "nothing")
             gaps = gaps or nothing * (found.state == "open")
             said = f"{say(found.state, topic=topic.name)} {gaps}".strip()
             same = {_bare(text) for text in (plan.question, topic.question, topic.name)}
             own = [query for query in tried.get(topic.name, ()) if _bare(query) not in same]
-            lines.append(f"{said} {_list_queries(own, say)}".strip())
+            named, more = ", ".join(f"“{q}”" for q in own[:MOST_TRIED]), len(own) - MOST_TRIED
+            how = say("tried_more" if more > 0 else "tried", queries=named, more=more)
+            lines.append(f"{said} {how if own else ''}".strip())
     told = _bare(" ".join(lines))
     lines += [say("must_open", must=must) for must in missing if _bare(must) not in told]
-    return Section(
-        heading=say("not_found"),
-        kind="limits",
-        sentences=tuple(Sentence(text=line) for line in lines),
-    )
-
-
-def _list_gaps(gaps: Sequence[str], say: Phrases) -> str:
-    """What is missing, as the judge says it, in one sentence; or its own sentences."""
-    if any(gap.endswith((".", "?", "!")) for gap in gaps):
-        return " ".join(gaps)
-    return say("missing", gaps="; ".join(gaps))
+    return of_lines(say("not_found"), lines)
 
 
 def _bare(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .?!")
 
 
-def _list_queries(queries: Sequence[str], say: Phrases) -> str:
-    """What was searched for, the last of it in a number."""
-    named = ", ".join(f"“{query}”" for query in queries[:MOST_TRIED])
-    more = len(queries) - MOST_TRIED
-    return say("tried_more" if more > 0 else "tried", queries=named, more=more) if named else ""
-
-
 def limits(shortfalls: Sequence[Shortfall], say: Phrases = ENGLISH) -> Section:
     """What the evidence lacks though topics may be answered. Marks are for the result."""
     told = [shortfall for shortfall in shortfalls if shortfall.kind != "quality"]
-    return Section(
-        heading=say("limits"),
-        kind="limits",
-        sentences=tuple(Sentence(text=shortfall.text) for shortfall in told),
-    )
+    return of_lines(say("limits"), (shortfall.text for shortfall in told))
 
 
 def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Section:
@@ -200,20 +178,17 @@ def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Sectio
     )
     lines = list(dict.fromkeys(_line(p) for p in problems if p.stage not in ("verifier", "search")))
     more = len(lines) - MOST_PROBLEMS
-    shown = [
-        *failed,
-        *lines[:MOST_PROBLEMS],
-        *([say("more", more=more)] if more > 0 else []),
-    ]
-    return Section(
-        heading=say("problems"),
-        kind="limits",
-        sentences=tuple(Sentence(text=line) for line in shown),
-    )
+    shown = [*failed, *lines[:MOST_PROBLEMS], say("more", more=more) if more > 0 else ""]
+    return of_lines(say("problems"), shown)
 
 
 def _line(problem: Problem) -> str:
-    return f"{_word_fault(problem)} {problem.effect if '://' not in problem.effect else ''}".strip()
+    """What went wrong, with the name of what it happened to, once."""
+    subject, effect = problem.subject, problem.effect
+    name = host_of(subject) if "://" in subject else subject
+    reason = hosts_for_urls(problem.reason)
+    fault = reason if reason.startswith(name) else f"{name}: {reason}"
+    return f"{fault} {effect if '://' not in effect else ''}".strip()
 
 
 def about(
@@ -225,7 +200,12 @@ def about(
     say: Phrases = ENGLISH,
 ) -> Section:
     """How the report came about."""
-    found = _count_verdicts(made.verdicts, say)
+    counts = [
+        say(name, many=made.verdicts[verdict])
+        for verdict, name in _FOUND.items()
+        if verdict in made.verdicts
+    ]
+    found = ", ".join(counts) or say("found_none")
     how = say("written", writer=made.writer, judge=made.judge, found=found)
     where = say(
         "searched" if searched else "searched_nothing", what="; ".join(searched), pages=pages
@@ -236,30 +216,10 @@ def about(
         *notices,
         say(_ENDED[why]) if why in _ENDED else "",
     ]
-    return Section(
-        heading=say("about"),
-        kind="limits",
-        sentences=tuple(Sentence(text=line) for line in lines if line),
-    )
+    return of_lines(say("about"), lines)
 
 
-def _count_verdicts(verdicts: Mapping[Verdict, int], say: Phrases) -> str:
-    """How many sentences are what."""
-    counts = [
-        say(name, many=verdicts[verdict]) for verdict, name in _FOUND.items() if verdict in verdicts
-    ]
-    return ", ".join(counts) or say("found_none")
-
-
-def _name_problem(problem: Problem) -> str:
-    return host_of(problem.subject) if "://" in problem.subject else problem.subject
-
-
-def _word_fault(problem: Problem) -> str:
-    """What went wrong, with the name of what it happened to, once."""
-    name, reason = _name_problem(problem), _without_urls(problem.reason)
-    return reason if reason.startswith(name) else f"{name}: {reason}"
-
-
-def _without_urls(text: str) -> str:
-    return hosts_for_urls(text)
+def of_lines(heading: str, lines: Iterable[str]) -> Section:
+    """A section of sentences that cite nothing."""
+    told = tuple(Sentence(text=line) for line in lines if line)
+    return Section(heading=heading, kind="limits", sentences=told)

@@ -1,30 +1,20 @@
-"""The editorial review of a result, by code: how far each topic is proven, what is lacking, what
-each round gained, every problem.
-"""
+"""The editorial review of a result, by code: how far each topic is proven, and every problem."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from spadework.tools.export.markdown_report import escape_markdown
-from spadework.values import STATE_WORDS, Quality, Result, Round, Source
-
-
-def _likely(result: Result) -> str:
-    """The calibrated probability of a report without a model."""
-    if result.confidence is None:
-        return ""
-    return f" The answer is there with a probability of {result.confidence:.2f}."
+from spadework.values import STATE_WORDS, Result, Round, Source
 
 
 def review(result: Result) -> str:
     """The editorial review of a result, as Markdown."""
-    lines = [
-        f"# Editorial review: {escape_markdown(result.question)}",
-        "",
-        f"Status: {result.status}.{_likely(result)}",
-        "",
-    ]
+    lines = [f"# Editorial review: {escape_markdown(result.question)}", ""]
+    status = f"Status: {result.status}."
+    if result.confidence is not None:  # that of a report without a model, calibrated
+        status += f" The answer is there with a probability of {result.confidence:.2f}."
+    lines += [status, ""]
     for topic in result.topics:
         origins = len({e.origin for e in topic.evidence})
         lines.append(
@@ -32,7 +22,9 @@ def review(result: Result) -> str:
             f" {len(topic.evidence)} quotes from {origins} independent origins."
         )
         if topic.quality:
-            lines.append(f"  - Quality: {_rate_quality(topic.quality)}")
+            rated = topic.quality.model_dump().items()
+            scores = ", ".join(f"{name.replace('_', ' ')} {score:g}" for name, score in rated)
+            lines.append(f"  - Quality: {topic.quality.mean:g} of 10 ({scores})")
         lines += [f"  - Gap: {escape_markdown(gap)}" for gap in topic.gaps]
     lines += [
         f"- Lacks: {escape_markdown(shortfall.text)}"
@@ -42,13 +34,8 @@ def review(result: Result) -> str:
     ]
     lines += [_describe_gain(done) for done in result.rounds]
     cited = {c.sentence for c in result.citations}
-    lines += [
-        "",
-        (
-            f"{len(cited)} cited sentences, {len(result.conflicts)} disagreements,"
-            f" {len(result.problems)} problems."
-        ),
-    ]
+    many = f"{len(cited)} cited sentences, {len(result.conflicts)} disagreements"
+    lines += ["", f"{many}, {len(result.problems)} problems."]
     lines += [
         f"- {p.stage}, {escape_markdown(p.subject)}: {escape_markdown(p.reason)}"
         f" {escape_markdown(p.effect)}"
@@ -75,13 +62,6 @@ def _list_unused(sources: Sequence[Source]) -> list[str]:
             for one in own
         ]
     return lines
-
-
-def _rate_quality(quality: Quality) -> str:
-    scores = ", ".join(
-        f"{name.replace('_', ' ')} {score:g}" for name, score in quality.model_dump().items()
-    )
-    return f"{quality.mean:g} of 10 ({scores})"
 
 
 def _describe_gain(done: Round) -> str:

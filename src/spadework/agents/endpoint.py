@@ -1,6 +1,4 @@
-"""One chat model behind one endpoint: sends messages, waits and tries again where that helps,
-learns what the endpoint takes, counts and charges.
-"""
+"""One chat model behind one endpoint: sends, waits, tries again, learns, counts and charges."""
 
 from __future__ import annotations
 
@@ -12,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from spadework.agents.answer_length import CLOSING, usual
 from spadework.agents.answer_shape import Shape
 from spadework.agents.concurrency import gate_at
+from spadework.agents.messages import Request, Turn, text_of, thinks, used_by
 from spadework.agents.model_list import LEAST_CONTEXT, listed_context
-from spadework.agents.providers import chat_model, label_of, provider_of, reasons
+from spadework.agents.providers import chat_model, label_of, provider_of, reasons, secret_of
 from spadework.agents.refusals import (
     Busy,
     CutOff,
@@ -23,8 +22,6 @@ from spadework.agents.refusals import (
     Unwanted,
     meaning,
 )
-from spadework.agents.replies import text_of, thinks, used_by
-from spadework.agents.request import Request, Turn
 from spadework.agents.server_traits import Lessons, Room
 from spadework.budget import Budget
 from spadework.errors import TooLong
@@ -45,8 +42,6 @@ ATTEMPTS, BUSY_ATTEMPTS = 3, 6
 LESSONS = 4
 #: Seconds to wait for a busy endpoint that does not say how long, doubled with every try.
 BUSY_SECONDS = 0.5
-#: Characters of a key worth hiding; a local server takes any word for one.
-LEAST_SECRET = 8
 #: Share of a context that a request may fill, so that its answer has room; and the share that both
 #: together may, since every model counts its tokens in its own way.
 REQUEST_SHARE, WHOLE_SHARE = 0.75, 0.9
@@ -57,9 +52,7 @@ WAITING_SHARE = 0.9
 
 
 class Endpoint:
-    """A chat model by its name PROVIDER:NAME. How many calls run at once is a matter of all models
-    and sessions behind the same address.
-    """
+    """A chat model by its name PROVIDER:NAME; all behind one address share how many calls run."""
 
     def __init__(self, name: str, settings: Settings, budget: Budget, journal: Journal) -> None:
         provider, model = provider_of(name)
@@ -83,17 +76,13 @@ class Endpoint:
         await self._lessons.save()
 
     async def speed(self) -> float:
-        """Tokens that the model reads in a second, by this run or else the last one; 0 where that
-        is not known.
-        """
+        """Tokens that the model reads in a second, by this run or the last; 0 for unknown."""
         await self._lessons.load()
         return self._lessons.known.speed
 
     async def send(self, messages: list[BaseMessage], shape: Shape, turn: Turn) -> str:
         """The text of the reply, or the arguments of its tool call as JSON. Charges calls, tokens
-        and money.
-
-        Raises Unsupported, TooLong, BadReply, ModelError, BudgetSpent.
+        and money. Raises Unsupported, TooLong, BadReply, ModelError, BudgetSpent.
         """
         name_lookup.own()
         await tokens.ready()
@@ -144,17 +133,11 @@ class Endpoint:
 
     def _without_key(self, text: str) -> str:
         """What a server has said: it knows the key, and may be anybody's."""
-        return text.replace(self._secret(), "…") if self._secret() else text
-
-    def _secret(self) -> str:
-        key = self._settings.openai_api_key
-        secret = key.get_secret_value() if key else ""
-        return secret if len(secret) >= LEAST_SECRET else ""
+        secret = secret_of(self._settings)
+        return text.replace(secret, "…") if secret else text
 
     async def _admitted(self, request: Request) -> str:
-        """One request, once there is room for it; sent again when the endpoint is busy, after the
-        time it names.
-        """
+        """One request, once there is room; again, after the time it names, if it is busy."""
         pause, gate, most = BUSY_SECONDS, gate_at(self._address), self._settings.model_parallel
         for last in (n == BUSY_ATTEMPTS for n in range(1, BUSY_ATTEMPTS + 1)):
             async with gate.through(id(self._budget), most) as began:
@@ -184,10 +167,11 @@ class Endpoint:
             text, thought, used = text_of(reply), thinks(reply), used_by(reply, request.wish.told)
             price = self._price(*used)
         except Exception as error:  # noqa: BLE001 - the border to libraries of providers, which raise whatever comes when they read an answer
-            told = meaning(error, self.name, self._secret())
+            told = meaning(error, self.name, secret_of(self._settings))
             if isinstance(told, Overlong):
                 told.asked = hold.tokens
-            self._count(told)
+            if not isinstance(told, Unwanted | Unsupported):  # what only taught us is no failure
+                self._budget.add(model_errors=1, too_long=int(isinstance(told, Overlong)))
             raise told from None
         finally:
             self._budget.settle(hold, used=used, price=price)
@@ -201,11 +185,6 @@ class Endpoint:
             cut.said = self._without_key(text)
             raise cut
         return text
-
-    def _count(self, fault: Exception) -> None:
-        """Put a failed call on the bill. One that only taught how the endpoint wants it is none."""
-        if not isinstance(fault, Unwanted | Unsupported):
-            self._budget.add(model_errors=1, too_long=int(isinstance(fault, Overlong)))
 
     def _context(self) -> int:
         """Tokens of a request and its answer together; 0 where that is not known."""
@@ -227,8 +206,7 @@ class Endpoint:
             most = min(most, whole - told)
         if told > fits:
             raise TooLong(
-                f"The request to {self.name} has {told} tokens, more than {fits}.",
-                over=told - fits,
+                f"The request to {self.name} has {told} tokens, more than {fits}.", over=told - fits
             )
         price = settings.prices.get(self._model)
         return HoldRequest(told, answer, most, price, closing=role in CLOSING)
@@ -252,9 +230,7 @@ class Endpoint:
             self._lessons.learn(room="max_completion_tokens" if longer else "max_tokens")
 
     def _shaped(self, shape: Shape, room: int) -> Runnable[Any, AIMessage]:
-        """The chat model, bound to answer in a shape. Only OpenAI-compatible ones know formats; all
-        know tools.
-        """
+        """The chat model, bound to answer in a shape. Only compatible ones know formats."""
         if shape.method == "function_calling":
             function = {"name": shape.name, "description": shape.name, "parameters": shape.schema}
             chat = self._chat.bind_tools(
@@ -271,14 +247,11 @@ class Endpoint:
                 "type": "json_schema",
                 "json_schema": {"name": shape.name, "schema": shape.schema, "strict": True},
             }
-        # In the body as it is: langchain-openai would parse the answer by itself, and raise where
-        # we want to repair.
+        # In the body as it is: langchain-openai would parse the answer, and raise where we repair.
         return self._chat.bind(extra_body=self._body(room) | {"response_format": wanted})
 
     def _body(self, room: int) -> dict[str, Any]:
-        """The limit on an answer under the name that the endpoint takes, at first max_tokens
-        everywhere but at OpenAI; and no heat, where it takes that.
-        """
+        """The limit on an answer under the name that the endpoint takes; and no heat."""
         known = self._lessons.known
         first: Room = "max_tokens" if self._settings.openai_base_url else "max_completion_tokens"
         cold = known.temperature and not reasons(self._model)

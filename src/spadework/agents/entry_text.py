@@ -1,14 +1,21 @@
-"""How an entry of the ledger is told to a model that writes or judges: the quote with all that
-shows what it is about.
+"""How entries of the ledger are told to a model: to one that writes or judges the quote with all
+that shows what it is about, to one that outlines each once, in a line.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from textwrap import shorten
 from typing import NamedTuple
 
+from spadework.tools.text.detect import spoken
+from spadework.tools.text.facts import stems
 from spadework.tools.web.urls import domain_of
 from spadework.values import Evidence
+
+#: Characters of an entry of the ledger in its line, and of how code begins.
+LINE_CHARS, CODE_CHARS = 220, 100
 
 
 class Entry(NamedTuple):
@@ -28,8 +35,11 @@ class Entry(NamedTuple):
 def entry_of(evidence: Evidence) -> Entry:
     """An entry with all that is known of it: title, heading, author, host and date."""
     date = evidence.published_at.date().isoformat() if evidence.published_at else ""
-    heading = below(evidence.title, evidence.heading)
-    about = page_line(evidence.title, heading, evidence.author, _place(evidence.url), date)
+    heading, url = below(evidence.title, evidence.heading), evidence.url
+    # Of a document of a library the path, which often names it.
+    local = url.startswith("library://")
+    place = url.removeprefix("library://") if local else domain_of(url)
+    about = page_line(evidence.title, heading, evidence.author, place, date)
     return Entry(
         evidence.id, about, evidence.quote, evidence.before, evidence.after, evidence.claim
     )
@@ -51,11 +61,42 @@ def below(title: str, heading: str) -> str:
     return "" if heading == title else heading.removeprefix(f"{title} > ")
 
 
-def _place(url: str) -> str:
-    """Where a page is: its domain, of a document of a library the path, which often names it."""
-    return url.removeprefix("library://") if url.startswith("library://") else domain_of(url)
-
-
 def page_line(*parts: str) -> str:
     """What is known of a page in one line."""
     return " · ".join(" ".join(part.split()) for part in parts if part)
+
+
+def speaks_of(evidence: Evidence, must: str) -> bool:
+    """Whether an entry holds all content words of what must be covered."""
+    code = spoken(must)
+    said = stems(f"{evidence.title} {evidence.heading} {evidence.claim} {evidence.quote}", code)
+    return stems(must, code) <= said
+
+
+def place_of(evidence: Evidence) -> tuple[str, int, int]:
+    """Where a quote stands: the page, and from where to where."""
+    return evidence.content_hash, evidence.start, evidence.end
+
+
+def each_once(ledger: Sequence[Evidence]) -> list[Evidence]:
+    """The entries, those that several topics quote once, with what is said of them for each."""
+    claims: dict[tuple[str, int, int], dict[str, None]] = defaultdict(dict)
+    for e in ledger:
+        claims[place_of(e)] |= {e.claim: None} if e.claim else {}
+    first = {place_of(e): e for e in reversed(ledger)}
+    return [
+        e.model_copy(update={"claim": " / ".join(claims[place])})
+        for place, e in reversed(first.items())
+    ]
+
+
+def line_of(evidence: Evidence) -> str:
+    """An entry in a line: what it says, of code also how it begins, where, when."""
+    quote = " ".join(evidence.quote.split())
+    said = evidence.claim or shorten(quote, LINE_CHARS, placeholder="…")
+    if evidence.kind == "code":
+        begins = f": {shorten(quote, CODE_CHARS, placeholder='…')}" if evidence.claim else ""
+        said = f"(code) {said}{begins}"
+    date = evidence.published_at.date().isoformat() if evidence.published_at else ""
+    about = (said, evidence.title, below(evidence.title, evidence.heading), date)
+    return f"{evidence.id} · " + " · ".join(part for part in about if part)

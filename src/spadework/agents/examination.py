@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from spadework.agents.entry_text import Entry, page_line
 from spadework.agents.model import Model
-from spadework.agents.model_place import Place
+from spadework.agents.providers import Place
 from spadework.agents.verifier import ask
 from spadework.prompts import render
 from spadework.tools.stores.page_store import write_atomically
@@ -54,9 +54,7 @@ class Examined(Value):
 
 
 async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined:
-    """The result of the verifier's model, from before or from now. Raises ModelError or
-    BudgetSpent where it cannot be examined.
-    """
+    """The result of the verifier's model, from before or now. Raises ModelError, BudgetSpent."""
     path = _path(model.place("verifier"), home)
     known = await asyncio.to_thread(_load_result, path)
     if known is None:
@@ -65,11 +63,6 @@ async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined
         with suppress(OSError):
             await asyncio.to_thread(write_atomically, path, known.model_dump_json().encode())
     return known
-
-
-async def known_result(model: Model, home: Path) -> Examined | None:
-    """The result from before; None where there is none."""
-    return await result_at(model.place("verifier"), home)
 
 
 async def result_at(place: Place, home: Path) -> Examined | None:

@@ -1,6 +1,4 @@
-"""Questions that a document answers, drawn from its title, headings and definitions; each judged on
-its document before it is offered.
-"""
+"""Questions that a document answers, drawn from its headings, each judged on it before."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ _STEPS = re.compile(r"^(?:```|\d+\. )", re.MULTILINE)
 
 
 def questions(documents: Sequence[tuple[Page, str]], most: int, *, seconds: float) -> list[str]:
-    """At most `most` questions that the documents (each with its text) answer, of as many of them
-    as can be; those that are found within `seconds`.
-    """
+    """At most `most` questions that documents answer, of many of them, within `seconds`."""
     until, made = time.monotonic() + seconds, dict[str, None]()
     left = [_of(page, text[:MOST_CHARS]) for page, text in documents]
     while left and len(made) < most:

@@ -1,15 +1,12 @@
-"""Whether located quotes are of the kind that would answer a topic. Where code can check that, no
-role's word alone is enough.
-"""
+"""Whether quotes are of the kind that answers a topic: where code can check, no word is enough."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 
-from spadework.tools.text.detect import language_of
+from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import months, names, numbers, spelled_numbers, stems
-from spadework.tools.text.language import DEFAULT
 from spadework.values import Evidence, Expected, Topic
 
 #: Entries that make steps or a list, and the commas of a sentence that lists things.
@@ -27,21 +24,16 @@ def meets(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _number(topic: Topic, known: Sequence[Evidence]) -> bool:
-    asked = numbers(topic.question, _spoken(topic.question))
-    return any(_numbers(e.quote) - asked for e in known) or _items(topic, known)
-
-
-def _numbers(text: str) -> set[str]:
-    code = _spoken(text)
-    return numbers(text, code) | spelled_numbers(text, code)
-
-
-def _spoken(text: str) -> str:
-    return language_of(text) or DEFAULT
+    asked = numbers(topic.question, spoken(topic.question))
+    for quote in (e.quote for e in known):
+        code = spoken(quote)
+        if (numbers(quote, code) | spelled_numbers(quote, code)) - asked:
+            return True
+    return _items(topic, known)
 
 
 def _date(topic: Topic, known: Sequence[Evidence]) -> bool:
-    return any(_YEAR.search(e.quote) or months(e.quote, _spoken(e.quote)) for e in known)
+    return any(_YEAR.search(e.quote) or months(e.quote, spoken(e.quote)) for e in known)
 
 
 def _name(topic: Topic, known: Sequence[Evidence]) -> bool:
@@ -55,7 +47,7 @@ def _without_capitals(text: str) -> bool:
 
 
 def _definition(topic: Topic, known: Sequence[Evidence]) -> bool:
-    code = _spoken(topic.question)
+    code = spoken(topic.question)
     asked = stems(topic.question, code)
     return any(asked & stems(f"{e.quote} {e.heading} {e.title}", code) for e in known)
 
@@ -84,12 +76,11 @@ def _rows(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _both(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Each of the two sides that the topic must cover is named in a quote, above it or in its
-    page's title, by a word that the other does not have. In pages of another language they may be
-    called otherwise.
+    """Each of the two sides to cover is named in a quote, above it or in its page's title, by a
+    word that the other lacks. In another language they may be called otherwise.
     """
-    code = _spoken(topic.question)
-    if len(topic.must_cover) != SIDES or all(_spoken(e.quote) != code for e in known):
+    code = spoken(topic.question)
+    if len(topic.must_cover) != SIDES or all(spoken(e.quote) != code for e in known):
         return True
     shown = [stems(f"{e.quote} {e.heading} {e.title} {e.claim}", code) for e in known]
     one, other = (stems(side, code) for side in topic.must_cover)

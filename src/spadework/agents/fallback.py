@@ -1,6 +1,4 @@
-"""A role is played by its model, or by the extractive role of the same name; when the model fails,
-the fall is recorded.
-"""
+"""A role is played by its model, or by code; when the model fails, that is recorded."""
 
 from __future__ import annotations
 
@@ -22,20 +20,14 @@ async def first_of(
     subject: str,
     ask: Callable[[Model], Awaitable[T]],
     extract: Callable[[], T],
+    effect: str = "The extractive role did this work.",
 ) -> tuple[T, list[Problem]]:
-    """What the model answers; without a model, or when it fails or may not be paid, what the
-    extractive role answers.
-    """
+    """What the model answers, or `extract` gives; where it failed with a problem of this effect."""
     if model is None:
         return await asyncio.to_thread(extract), []
     try:
         answer = await ask(model)
         return answer, model.news(role)
     except (ModelError, BudgetSpent) as error:
-        problem = Problem(
-            stage=role,
-            subject=subject,
-            reason=str(error),
-            effect="The extractive role did this work.",
-        )
+        problem = Problem(stage=role, subject=subject, reason=str(error), effect=effect)
         return await asyncio.to_thread(extract), [*model.news(role), problem]

@@ -47,16 +47,13 @@ class Furniture:
         """Whether a block of a passage is furniture."""
         if block.kind not in _KINDS or is_term(shown.text, block):
             return False
-        lines = list(_lines(shown.text, block))
-        return sum(self._is(shown, line) for line in lines) >= MOST * max(1, len(lines))
-
-    def _is(self, shown: PassageView, line: str) -> bool:
-        if is_ended(line):
-            return False
+        lines, told = list(_lines(shown.text, block)), 0
         url, host = shown.page.url, domain_of(shown.page.url)
-        pages = len(self._pages.get((host, line), ()))
-        often = pages >= LEAST_PAGES and pages >= LEAST_SHARE * self._hosts[host]
-        return often or _unnumbered(line) in self._heads[url]
+        for line in lines:
+            pages = len(self._pages.get((host, line), ()))
+            often = pages >= LEAST_PAGES and pages >= LEAST_SHARE * self._hosts[host]
+            told += not is_ended(line) and (often or _unnumbered(line) in self._heads[url])
+        return told >= MOST * max(1, len(lines))
 
 
 def _lines(text: str, block: Block) -> Iterator[str]:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from spadework.agents.endpoint import LEAST_SECRET
-from spadework.agents.model_list import UNREADABLE, fetch_model_list
-from spadework.agents.model_place import Place, places_of, settings_at
-from spadework.agents.providers import chat_model, provider_of
+from spadework.agents.model_list import UNREADABLE, listed_models
+from spadework.agents.providers import (
+    Place,
+    chat_model,
+    places_of,
+    provider_of,
+    secret_of,
+    settings_at,
+)
 from spadework.agents.refusals import Unwanted, meaning
 from spadework.errors import ModelError
 from spadework.settings import Role, Settings
@@ -15,8 +20,7 @@ from spadework.tools.web import name_lookup
 from spadework.tools.web.urls import host_of
 
 GREETING = "Answer with one word: OK."
-#: Tokens of the answer at most: on a server of one's own, and at a provider, whose models may think
-#: before they say a word.
+#: Tokens of the answer at most: on an own server; at a provider, whose models may think before.
 FEW_TOKENS, SOME_TOKENS = 16, 256
 #: What servers answer where they do not know a model.
 _PERHAPS_UNKNOWN = (400, 404, 422)
@@ -25,9 +29,7 @@ MOST_NAMED = 5
 
 
 def every_place(settings: Settings, default: str) -> list[Place]:
-    """Where the roles of a run ask, and the fallback model, each once. `default` is the model of
-    roles without a name.
-    """
+    """Where roles (`default`: of no name) and the fallback model ask, each once."""
     asked = (place for role in get_args(Role) for place in places_of(role, settings, default))
     return list(dict.fromkeys(asked))
 
@@ -47,7 +49,6 @@ async def greet(place: Place, settings: Settings) -> None:
 
 async def _greet(place: Place, settings: Settings) -> None:
     chat, close = chat_model(place.name, settings)
-    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
     own, compatible = bool(settings.openai_base_url), provider_of(place.name)[0] == "openai"
     room, most = ("max_tokens", FEW_TOKENS) if own else ("max_completion_tokens", SOME_TOKENS)
     bounds: list[dict[str, Any]] = [{"extra_body": {room: most}}, {}] if compatible else [{}]
@@ -57,7 +58,7 @@ async def _greet(place: Place, settings: Settings) -> None:
                 await chat.bind(**bound).ainvoke(GREETING)
                 return
             except Exception as error:
-                told = meaning(error, place.label, key if len(key) >= LEAST_SECRET else "")
+                told = meaning(error, place.label, secret_of(settings))
                 if not (bound and isinstance(told, Unwanted)):
                     raise told from error
     finally:
@@ -69,7 +70,7 @@ async def _unknown(place: Place, settings: Settings) -> ModelError | None:
     if not settings.openai_base_url:
         return None
     try:
-        known = [str(model["id"]) for model in (await fetch_model_list(settings))["data"]]
+        known = await listed_models(settings)
     except UNREADABLE:
         return None
     if not known or provider_of(place.name)[1] in known:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import Field, create_model
 
-from spadework.agents.bounds import at_most
+from spadework.agents.answer_shape import at_most
 from spadework.agents.extractive import lead as extractive
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
@@ -36,13 +36,11 @@ from spadework.values import (
 #: Topics of a plan at most, by complexity (S3), and in quick effort.
 MOST_TOPICS: dict[Complexity, int] = {"simple": 1, "moderate": 6, "complex": 12}
 QUICK_TOPICS = 3
-#: Titles of a first broad search that the lead sees at most, and characters of each; tokens of an
-#: earlier answer.
+#: Titles of a first search that the lead sees at most, characters of each; tokens of an answer.
 MOST_TITLES, TITLE_CHARS, ANSWER_TOKENS = 40, 200, 500
 #: Queries of a topic at most.
 MOST_QUERIES = 4
-#: Aspects of a topic that must be covered, and subjects of a question, that the lead is told to
-#: name at most.
+#: Aspects of a topic to cover, and subjects of a question, that the lead names at most.
 MOST_ASPECTS, MOST_SUBJECTS = 6, 6
 #: Wishes for the form of a report at most, and characters of each.
 MOST_WISHES, WISH_CHARS = 5, 120
@@ -151,10 +149,11 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
 
 
 def topic_of(answer: TopicAnswer) -> Topic:
-    """A topic as it was answered; queries that do not ask in words alone, and those that stand
-    there twice, are left out.
-    """
-    name = _heading(answer.name.strip())
+    """A topic as answered, without queries that are no words alone, and each query once."""
+    name = answer.name.strip()
+    # A small model begins it with a small letter. What is no plain word may be a name written so.
+    if name.partition(" ")[0] in language(spoken(name)).stop:
+        name = name[:1].upper() + name[1:]
     texts = {
         q.text.strip().lower(): Query(text=q.text.strip(), kind=q.kind)
         for q in answer.queries
@@ -169,11 +168,3 @@ def topic_of(answer: TopicAnswer) -> Topic:
         must_cover=tuple(answer.must_cover),
         queries=queries,
     )
-
-
-def _heading(name: str) -> str:
-    """The name of a topic as a heading: a small model begins it with a small letter. What is no
-    plain word may be a name written so.
-    """
-    first = name.partition(" ")[0]
-    return name[:1].upper() + name[1:] if first in language(spoken(name)).stop else name

@@ -1,6 +1,4 @@
-"""A report without a model, shorter or longer: fewer of its passages, or the sentences around
-them.
-"""
+"""A report without a model, shorter or longer: fewer passages, or the sentences around them."""
 
 from __future__ import annotations
 
@@ -39,23 +37,14 @@ def _passages(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[
     made: list[list[Sentence]] = []
     for one in told:
         before = made[-1][-1] if made else None
-        if before and (before.text.endswith(":") or _together(before, one, ledger)):
+        cited = [ledger.get(next(iter(s.evidence_ids), "")) for s in (before or one, one)]
+        kinds = {(e.kind, e.content_hash) if e else ("", "") for e in cited}
+        together = len(kinds) == 1 and kinds.pop()[0] in _TOGETHER
+        if before and (before.text.endswith(":") or together):
             made[-1].append(one)
         else:
             made.append([one])
     return made
-
-
-def _together(one: Sentence, other: Sentence, ledger: Mapping[str, Evidence]) -> bool:
-    cited = [ledger.get(next(iter(s.evidence_ids), "")) for s in (one, other)]
-    first, second = cited
-    return bool(
-        first
-        and second
-        and first.kind == second.kind
-        and first.kind in _TOGETHER
-        and first.content_hash == second.content_hash
-    )
 
 
 def longer(
@@ -87,7 +76,10 @@ def longer(
             )
             if start < end and free:
                 taken.append((entry.content_hash, start, end))
-                added.append(_neighbour(entry, text, (start, end), f"E{first + len(added)}"))
+                before, after = neighbours(text, start, end)
+                new = {"id": f"E{first + len(added)}", "start": start, "end": end, "claim": ""}
+                said = {"quote": text[start:end], "before": before, "after": after}
+                added.append(entry.model_copy(update={**new, **said}))
                 around[n].append(quote_entry(added[-1]))
         changes[place] = (*around[0], one, *around[1])
     return section.changed(changes), added
@@ -104,10 +96,3 @@ def _around(entry: Evidence, text: str) -> list[tuple[int, int]]:
         whole = said and " ".join(text[start:end].split()) == said
         found.append((start, end) if whole else (0, 0))
     return found
-
-
-def _neighbour(entry: Evidence, text: str, span: tuple[int, int], id_: str) -> Evidence:
-    start, end = span
-    before, after = neighbours(text, start, end)
-    changes = {"id": id_, "quote": text[start:end], "start": start, "end": end, "claim": ""}
-    return entry.model_copy(update={**changes, "before": before, "after": after})

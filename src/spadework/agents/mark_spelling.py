@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 MARK_IDS = r"\[\s*(E\d+(?:\s*[+,;/]\s*E\d+)*)\s*(→|->|⟶)?\s*\]"
 #: Code within a sentence.
@@ -20,11 +21,14 @@ MOST_IN_RANGE = 12
 
 
 def uniform(text: str) -> str:
-    """A text with its marks as they are asked for: one bracket of single ids, in capitals. Code
-    within it stays as it is.
-    """
+    """A text with its marks as asked for: one bracket of single ids, in capitals; but for code."""
+    return beside_code(text, _uniform)
+
+
+def beside_code(text: str, change: Callable[[str], str]) -> str:
+    """A text of which what is no code within it is changed."""
     parts = _IN_CODE.split(text)
-    return "".join(part if n % 2 else _uniform(part) for n, part in enumerate(parts))
+    return "".join(part if n % 2 else change(part) for n, part in enumerate(parts))
 
 
 def _uniform(text: str) -> str:

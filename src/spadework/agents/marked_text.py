@@ -91,32 +91,26 @@ def section_of(heading: str, markdown: str) -> Section:
     first = made.parts[0] if made.parts else None
     if first and first.form == "heading" and first.text.casefold() == heading.casefold():
         made.parts.pop(0)
-    told = Section(heading=heading, sentences=tuple(made.sentences), parts=tuple(made.parts))
-    return told.changed(_led_in(told.sentences))
-
-
-def _led_in(told: Sequence[Sentence]) -> dict[int, tuple[Sentence, ...]]:
-    """What only leads to the next sentence ("… as follows:") rests on what that rests on."""
-    led: dict[int, tuple[Sentence, ...]] = {}
+    told, led = made.sentences, dict[int, tuple[Sentence, ...]]()
     for n, one in enumerate(told):
+        # What only leads to the next sentence ("… as follows:") rests on what that rests on.
         if not one.evidence_ids and leads(one.text):
             ids = next((after.evidence_ids for after in told[n:] if after.evidence_ids), ())
             led[n] = (one.model_copy(update={"evidence_ids": ids}),)
-    return led
+    section = Section(heading=heading, sentences=tuple(told), parts=tuple(made.parts))
+    return section.changed(led)
 
 
 def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
     """Code that is told without a fence, in the place of other code."""
-    ids = tuple(dict.fromkeys(_ID.findall(" ".join(_brackets(text)))))
+    ids = _ids_in(text)
     code = _MARKS.sub("", text).strip("`\n")
     changes = {"text": code, "evidence_ids": ids or before.evidence_ids}
     return (before.model_copy(update=changes),) if code.strip() else ()
 
 
 def parse_sentences(text: str) -> list[Sentence]:
-    """The sentences of a paragraph with the evidence that they are marked with; a mark within a
-    sentence belongs to the whole of it.
-    """
+    """The sentences of a paragraph with their evidence; a mark within one is of all of it."""
     text = _BEFORE_STOP.sub(r"\4\1", uniform(" ".join(text.split())))
     found: list[_Said] = []
     at = 0
@@ -152,16 +146,12 @@ def _goes_on(before: str, after: str) -> bool:
 
 def _read(tokens: Sequence[Token], made: _Made) -> None:
     """The blocks of a text, in order."""
-    at = 0
-    while at < len(tokens):
-        token = tokens[at]
-        end = _end(tokens, at)
-        inside = tokens[at + 1 : end]
+    for token, inside in _opened(tokens):
         if token.type == "heading_open":
             made.head(plain(_MARKS.sub("", inside[0].content)))
         elif token.type in ("bullet_list_open", "ordered_list_open"):
             form: Form = "bullets" if token.type[0] == "b" else "steps"
-            found = [_item(item) for item in _children(inside, "list_item_open")]
+            found = [_item(item) for _, item in _opened(inside)]
             # A list in an item of bullets gives items; in a step it belongs to the step.
             items = [*chain(*found)] if form == "bullets" else [[*chain(*each)] for each in found]
             before = made.goes_on(int(token.attrGet("start") or 1)) if form == "steps" else None
@@ -171,9 +161,8 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
                     update={"takes": (*before.takes, *made.parts[-1].takes)}
                 )
         elif token.type == "table_open":
-            columns = [plain(_MARKS.sub("", cell[0].content)) for cell in _cells(inside, "th_open")]
-            cells = [parse_sentences(cell[0].content) for cell in _cells(inside, "td_open")]
-            made.add("table", cells, columns)
+            cells = [parse_sentences(cell) for cell in _cells(inside, "td_open")]
+            made.add("table", cells, _columns(inside))
         elif token.type in ("fence", "code_block") and token.content.strip():
             made.add("code", [[_code(token)]])
         elif token.type == "blockquote_open":
@@ -182,7 +171,6 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
             _read_paragraph(inside[0].content, made)
         elif token.type == "html_block":
             made.add("paragraph", [parse_sentences(_visible_words(token.content))])
-        at = end + 1
 
 
 def _read_paragraph(text: str, made: _Made) -> None:
@@ -193,43 +181,31 @@ def _read_paragraph(text: str, made: _Made) -> None:
         made.add("paragraph", [parse_sentences(text)])
 
 
-def _end(tokens: Sequence[Token], at: int) -> int:
-    """Where what a token opens is closed; itself where it opens nothing."""
-    depth = 0
-    for n in range(at, len(tokens)):
-        depth += tokens[n].nesting
+def _opened(tokens: Sequence[Token]) -> Iterator[tuple[Token, Sequence[Token]]]:
+    """The tokens that stand in no other, each with those that stand between it and its end."""
+    begun = depth = 0
+    for n, token in enumerate(tokens):
+        depth += token.nesting
         if depth <= 0:
-            return n
-    return len(tokens) - 1
+            yield tokens[begun], tokens[begun + 1 : n]
+            begun, depth = n + 1, 0
 
 
-def _children(tokens: Sequence[Token], kind: str) -> Iterator[Sequence[Token]]:
-    """What stands in each of the tokens of a kind, not in those inside one of them."""
-    at = 0
-    while at < len(tokens):
-        end = _end(tokens, at)
-        if tokens[at].type == kind:
-            yield tokens[at + 1 : end]
-        at = end + 1
-
-
-def _cells(tokens: Sequence[Token], kind: str) -> list[Sequence[Token]]:
+def _cells(tokens: Sequence[Token], kind: str) -> list[str]:
     """What stands in the cells of a table, row by row."""
-    return [tokens[n + 1 : _end(tokens, n)] for n, token in enumerate(tokens) if token.type == kind]
+    return [tokens[n + 1].content for n, token in enumerate(tokens) if token.type == kind]
+
+
+def _columns(tokens: Sequence[Token]) -> list[str]:
+    return [plain(_MARKS.sub("", cell)) for cell in _cells(tokens, "th_open")]
 
 
 def _item(tokens: Sequence[Token]) -> list[list[Sentence]]:
-    """All that an item of a list says, in order: the item, and each item of the lists in it; a
-    table in it is told row by row.
-    """
+    """All that an item of a list says: itself, each item of the lists in it, a table row by row."""
     items: list[list[Sentence]] = [[]]
-    at = 0
-    while at < len(tokens):
-        token = tokens[at]
-        end = _end(tokens, at)
-        inside = tokens[at + 1 : end]
+    for token, inside in _opened(tokens):
         if token.type in ("bullet_list_open", "ordered_list_open"):
-            for item in _children(inside, "list_item_open"):
+            for _, item in _opened(inside):
                 items += _item(item)
         elif token.type == "table_open":
             items[-1] += _rows(inside)
@@ -243,14 +219,12 @@ def _item(tokens: Sequence[Token]) -> list[list[Sentence]]:
             first, *more = _item(inside)
             items[-1] += first
             items += more
-        at = end + 1
     return items
 
 
 def _rows(tokens: Sequence[Token]) -> Iterator[Sentence]:
     """The rows of a table, each as a sentence under the names of its columns."""
-    columns = [plain(_MARKS.sub("", cell[0].content)) for cell in _cells(tokens, "th_open")]
-    cells = [uniform(cell[0].content) for cell in _cells(tokens, "td_open")]
+    columns, cells = _columns(tokens), [uniform(cell) for cell in _cells(tokens, "td_open")]
     for n in range(0, len(cells), max(1, len(columns))):
         row = zip(columns, cells[n : n + len(columns)], strict=False)
         said = [(name, _MARKS.sub("", cell).strip(), _brackets(cell)) for name, cell in row]
@@ -267,14 +241,18 @@ def _visible_words(html: str) -> str:
 def _code(token: Token) -> Sentence:
     info = uniform(token.info)
     language, _, _ = _MARKS.sub("", info).strip().partition(" ")
-    ids = tuple(dict.fromkeys(_ID.findall(" ".join(_brackets(info)))))
     return Sentence(
         text=token.content.rstrip("\n"),
-        evidence_ids=ids,
+        evidence_ids=_ids_in(info),
         inferred=any(mark[2] for mark in _MARK.finditer(info)),
         code=True,
         language=language,
     )
+
+
+def _ids_in(text: str) -> tuple[str, ...]:
+    """The ids of the marks of a text, each once."""
+    return tuple(dict.fromkeys(_ID.findall(" ".join(_brackets(text)))))
 
 
 def _brackets(text: str) -> Iterable[str]:

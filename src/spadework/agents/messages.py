@@ -1,4 +1,4 @@
-"""The messages of a request, as they are sent on a rung of the ladder."""
+"""What is sent to a chat model, on a rung of the ladder, and what stands in its reply."""
 
 from __future__ import annotations
 
@@ -7,10 +7,32 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pydantic import BaseModel
 
-from spadework.agents.answer_shape import Method, strict
+from spadework.agents.answer_shape import Method, Shape, begins_with_thought, strict
+from spadework.holds import HoldRequest
+from spadework.settings import Role
+from spadework.tools.text import tokens
 
 if TYPE_CHECKING:
-    from langchain_core.messages import BaseMessage
+    from langchain_core.messages import AIMessage, BaseMessage
+
+
+class Turn(NamedTuple):
+    """Who asks, and until when on the clock of `time.monotonic` an answer is of use."""
+
+    role: Role
+    until: float
+
+
+class Request(NamedTuple):
+    """A request: its messages, the shape of its answer, who asks, its tokens as counted here, and
+    what it may take.
+    """
+
+    messages: list[BaseMessage]
+    shape: Shape
+    turn: Turn
+    counted: int
+    wish: HoldRequest
 
 
 class Message(NamedTuple):
@@ -22,19 +44,32 @@ class Message(NamedTuple):
 
 def as_sent(messages: list[Message], answer: type[BaseModel], rung: Method) -> list[BaseMessage]:
     """The messages as LangChain knows them; JSON mode is told the schema in words."""
-    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+    from langchain_core.messages import convert_to_messages
 
-    kinds: dict[str, type[BaseMessage]] = {
-        "system": SystemMessage,
-        "user": HumanMessage,
-        "assistant": AIMessage,
-    }
-    made = [kinds[m.role](content=m.content) for m in messages]
     if rung == "json_mode":
-        made[0] = SystemMessage(
-            content=(
-                f"{messages[0].content}\n\nAnswer with JSON only, of this"
-                f" schema:\n{json.dumps(strict(answer))}"
-            )
-        )
-    return made
+        schema = f"Answer with JSON only, of this schema:\n{json.dumps(strict(answer))}"
+        told = messages[0]._replace(content=f"{messages[0].content}\n\n{schema}")
+        messages = [told, *messages[1:]]
+    return convert_to_messages(messages)
+
+
+def used_by(reply: AIMessage, tokens_in: int) -> tuple[int, int]:
+    """Tokens in and out; counted here where the endpoint does not say."""
+    usage = reply.usage_metadata
+    if not usage:
+        return tokens_in, tokens.count(text_of(reply))
+    return max(0, usage["input_tokens"]), max(0, usage["output_tokens"])
+
+
+def thinks(reply: AIMessage) -> bool:
+    """Whether the model has thought before it answered, by its usage or its text."""
+    usage = reply.usage_metadata
+    told = usage.get("output_token_details", {}).get("reasoning", 0) if usage else 0
+    return bool(told) or begins_with_thought(text_of(reply))
+
+
+def text_of(reply: AIMessage) -> str:
+    """The text of a reply, or the arguments of its tool call as JSON."""
+    calls = [call["args"] for call in reply.tool_calls]
+    broken = [call["args"] or "" for call in reply.invalid_tool_calls]
+    return json.dumps(calls[0]) if calls else broken[0] if broken else str(reply.text)

@@ -19,10 +19,9 @@ from pydantic import BaseModel, ValidationError
 from spadework.agents.answer_shape import LADDER, Method, Shape, fault, parse_answer, strict
 from spadework.agents.calling import Call
 from spadework.agents.endpoint import Endpoint
-from spadework.agents.messages import Message, as_sent
-from spadework.agents.model_place import Place, places_of, settings_at
+from spadework.agents.messages import Message, Turn, as_sent
+from spadework.agents.providers import Place, places_of, settings_at
 from spadework.agents.refusals import Unsupported
-from spadework.agents.request import Turn
 from spadework.budget import Budget
 from spadework.errors import BadReply, BudgetSpent, ModelError, NotRecorded, SpadeworkError, TooLong
 from spadework.prompts import Prompt
@@ -70,11 +69,9 @@ class Model:
         self.record = Record()
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
-        """The role's answer to `prompt` as an `answer`, within `seconds`.
-
-        Where the role's model fails, the fallback model is asked once; one whose endpoint failed is
-        not asked again in this run. Raises ModelError (BadReply, TooLong) when none gives one,
-        BudgetSpent when a ceiling is reached.
+        """The role's answer to `prompt` as an `answer`, within `seconds`. Where its model fails,
+        the fallback model is asked once; one whose endpoint failed is not asked again in this run.
+        Raises ModelError (BadReply, TooLong) when none gives one, BudgetSpent at a ceiling.
         """
         until = time.monotonic() + seconds
         places = self._places(role)
@@ -120,9 +117,7 @@ class Model:
         return found
 
     async def speed(self, role: Role) -> float | None:
-        """Tokens that the role's model reads in a second; 0 for one that did not answer in time,
-        None while that is not known.
-        """
+        """Tokens that the role's model reads in a second; 0 if it was late, None if unknown."""
         place = self._places(role)[0]
         return 0.0 if place in self._late else await self._endpoint(place).speed() or None
 
@@ -140,9 +135,7 @@ class Model:
         return self._settings
 
     def check(self) -> None:
-        """Raises SettingsError for a role whose model cannot be used, such as one that lacks its
-        key or its package.
-        """
+        """Raises SettingsError for a role whose model lacks such as its key or its package."""
         for role in get_args(Role):
             for place in self._places(role):
                 self._endpoint(place)
@@ -164,7 +157,10 @@ class Model:
                 )
             except TooLong as error:
                 await tokens.ready()
-                user, before = shorten_prompt(prompt, _chars_to_keep(user, error.over)), user
+                count, over = tokens.count(user), error.over
+                left = (1 - CUT_AWAY) * count if not over else CLOSE * max(0, count - over)
+                chars = int(len(user) * left / max(1, count))
+                user, before = shorten_prompt(prompt, chars), user
                 if len(user) >= len(before):
                     break
         raise TooLong(f"The request is too long for {place.label}, also when it is cut.")
@@ -197,9 +193,7 @@ class Model:
     async def _reply(
         self, place: Place, turn: Turn, messages: list[Message], answer: type[BaseModel]
     ) -> str:
-        """The raw reply on the highest rung of the ladder that the endpoint takes; the rung is
-        remembered.
-        """
+        """The raw reply on the highest rung that the endpoint takes, which is remembered."""
         wanted = self._settings.structured_output
         rungs: Sequence[Method] = LADDER if wanted == "auto" else (wanted,)
         rung = self._rungs.get(place) or await self._journal.noted("rung", place.name, before=True)
@@ -265,9 +259,7 @@ class Model:
         return places[1:] if len(places) > 1 and places[0] in self._failed else places
 
     def _replaced(self, role: Role, place: Place, error: ModelError) -> None:
-        """Take down that the fallback model stands in; an endpoint that failed is not asked
-        again.
-        """
+        """Take down that the fallback stands in; an endpoint that failed is not asked again."""
         if not isinstance(error, BadReply | TooLong | NotRecorded):
             self._failed.add(place)
         stead = self._places(role)[-1].label
@@ -285,12 +277,3 @@ class Model:
             settings = settings_at(place, self._settings)
             self._endpoints[place] = Endpoint(place.name, settings, self._budget, self._journal)
         return self._endpoints[place]
-
-
-def _chars_to_keep(user: str, over: int) -> int:
-    """Characters that may stay of a message that has so many tokens too many, 0 where that is not
-    known.
-    """
-    count = tokens.count(user)
-    left = (1 - CUT_AWAY) * count if not over else CLOSE * max(0, count - over)
-    return int(len(user) * left / max(1, count))

@@ -45,10 +45,13 @@ async def fetch_model_list(settings: Settings) -> Any:
     return answer.raise_for_status().json()
 
 
+async def listed_models(settings: Settings) -> list[str]:
+    """The names of the models that the server of the settings has. Raises what is UNREADABLE."""
+    return [str(model["id"]) for model in (await fetch_model_list(settings))["data"]]
+
+
 async def listed_context(settings: Settings, model: str, journal: Journal) -> int:
-    """Tokens of the context of a model by its server's list, which is asked for once in a session;
-    0 where that does not say.
-    """
+    """Tokens of a model's context by its server's list, asked for once in a session; else 0."""
 
     async def work() -> int:
         entries = (await fetch_model_list(settings))["data"]

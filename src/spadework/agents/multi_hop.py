@@ -15,9 +15,9 @@ from spadework.agents.extractive.own_material import brings_material
 from spadework.agents.extractive.question_parts import names_in
 from spadework.agents.passage_view import PassageView
 from spadework.tools.ranking.selection import bare
-from spadework.tools.text.detect import language_of
+from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import stems
-from spadework.tools.text.language import DEFAULT, Language, language
+from spadework.tools.text.language import language
 from spadework.tools.text.sentences import sentences
 from spadework.values import Evidence, Recommendation, Topic
 
@@ -40,12 +40,8 @@ def asks_for_a_relation(question: str) -> bool:
     """Whether a question describes what it asks about by its relation to something named; one with
     material of its own does not.
     """
-    relation = _spoken(question).relation
+    relation = language(spoken(question)).relation
     return bool(names_in(question) and relation.search(question)) and not brings_material(question)
-
-
-def _spoken(question: str) -> Language:
-    return language(language_of(question) or DEFAULT)
 
 
 @dataclass(frozen=True)
@@ -60,10 +56,8 @@ class Hop:
 
 
 def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
-    """What to search next: for every page whose title stands in the question the best of its names,
-    then its second best.
-
-    Pages of what the question names come before those of its other words.
+    """What to search next: for every page whose title stands in the question its best name, then
+    its second best. Pages of what it names come before those of its other words.
     """
     asked, named = stems(question), [stems(name) for name in names_in(question)]
     found: dict[str, dict[str, Hop]] = {}
@@ -71,7 +65,9 @@ def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
     for passage in shown:
         title = stems(bare(passage.page.title))
         if title and title <= asked:
-            roles = _roles(asked - title, question)
+            # Also as the page says it from the other side.
+            told, sides = asked - title, language(spoken(question)).other_side
+            roles = told | {stem for word in told for stem in sides.get(word, ())}
             _collect(passage, roles, question, found.setdefault(passage.page.url, {}))
             other |= set() if title in named else {passage.page.url}
     pages = sorted(found, key=lambda url: url in other)
@@ -120,33 +116,24 @@ def led_on(topic: Topic, ahead: Sequence[Hop]) -> list[Recommendation]:
     ]
 
 
-def _roles(asked: set[str], question: str) -> set[str]:
-    """What the question asks about the page's subject, also as the page says it from the other
-    side.
-    """
-    return asked | {stem for word in asked for stem in _spoken(question).other_side.get(word, ())}
-
-
 def _collect(passage: PassageView, roles: set[str], question: str, found: dict[str, Hop]) -> None:
-    """Score the names of a passage that the question lacks, by the sentence in which they stand and
-    by how early that is.
-    """
-    weight, spoken = 1.0, _spoken(question)
+    """Score the names that the question lacks by their sentence, and by how early that is."""
+    weight, tongue = 1.0, language(spoken(question))
     for start, end in sentences(passage.text):
         sentence = passage.text[start:end]
         shared = ROLE * len(stems(sentence) & roles)
         for match in _NAME.finditer(sentence):
             name = match.group()
-            if " " not in name and spoken.demonym.match(sentence, match.start()):
+            if " " not in name and tongue.demonym.match(sentence, match.start()):
                 continue
             if (
                 name.casefold() in question.casefold()
                 or stems(name) <= stems(question)
-                or name.partition(" ")[0].casefold() in spoken.months
+                or name.partition(" ")[0].casefold() in tongue.months
                 or len(name) < LEAST_CHARS
             ):
                 continue
-            linked = LINK if spoken.linked.search(sentence[: match.start()]) else 0.0
+            linked = LINK if tongue.linked.search(sentence[: match.start()]) else 0.0
             score = weight * (1 + shared + linked + (MANY if " " in name else 0.0))
             if name not in found or found[name].score < score:
                 found[name] = Hop(name, passage, passage.start + start, passage.start + end, score)

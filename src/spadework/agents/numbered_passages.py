@@ -1,6 +1,4 @@
-"""Passages as a model is told them that names what it quotes instead of copying it: before all that
-can be quoted stands its number.
-"""
+"""Passages with numbers before what can be quoted: a model names, and does not copy."""
 
 from __future__ import annotations
 
@@ -35,7 +33,6 @@ class Numbered:
 
     def told(self) -> list[dict[str, str]]:
         """The passages as a prompt tells them."""
-        texts = self._texts()
         return [
             {
                 "title": s.page.title,
@@ -46,7 +43,7 @@ class Numbered:
                 "text": text,
                 "columns": s.columns,
             }
-            for s, text in zip(self.shown, texts, strict=True)
+            for s, text in zip(self.shown, self._texts(), strict=True)
         ]
 
     def passage(self, number: int) -> PassageView | None:
@@ -77,7 +74,8 @@ class Numbered:
             for start, _ in quotable(s.text):
                 number += 1
                 # A fence is one only where it begins its line.
-                marks[start] = f"{MARK}{number}" + ("\n" if _is_fence(s.text, start) else " ")
+                fence = s.text.startswith(("```", "~~~"), start)
+                marks[start] = f"{MARK}{number}" + ("\n" if fence else " ")
             yield without_targets(s.text.replace(MARK, " "), marks)
 
 
@@ -110,7 +108,3 @@ def _strip_span(text: str, span: Span) -> Span | None:
     said = text[slice(*span)]
     start = span[0] + len(said) - len(said.lstrip())
     return (start, start + len(said.strip())) if said.strip() else None
-
-
-def _is_fence(text: str, start: int) -> bool:
-    return text.startswith(("```", "~~~"), start)

@@ -1,6 +1,4 @@
-"""The outline: how the report is composed, before it is written. One call sees the question, the
-plan, the ledger as lines, what disagrees and what is open.
-"""
+"""The outline: one call composes the report, before it is written, from the ledger as lines."""
 
 from __future__ import annotations
 
@@ -12,13 +10,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from spadework.agents.bounds import at_most
+from spadework.agents.answer_shape import at_most
 from spadework.agents.checked_text import Known as Text
 from spadework.agents.checking import keep_founded_heading
 from spadework.agents.editor import day_of
-from spadework.agents.entered import each_once, line_of, place_of, speaks_of
+from spadework.agents.entry_text import each_once, line_of, place_of, speaks_of
+from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
-from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.tools.text.nearest import nearest
 from spadework.tools.text.phrases import Phrases
@@ -57,9 +55,7 @@ class OutlineAnswer(Visible):
 
 @dataclass(frozen=True)
 class Outlined:
-    """A section to be written: its heading, what it shall show in which form, from which entries,
-    in about how many words (0: as it needs).
-    """
+    """A section to be written, from which entries, in about how many words (0: as it needs)."""
 
     heading: str
     shows: str
@@ -71,10 +67,9 @@ class Outlined:
 
 @dataclass(frozen=True)
 class Outline:
-    """The composition of a report; `answer` is what it says in short, with marks.
-
-    `left_out` are the ids of entries that it does without; `missing` is what the plan says must be
-    covered and no section answers. `names` are those that all sections call alike.
+    """The composition of a report; `answer` is what it says in short, with marks. `left_out` are
+    the ids of entries it does without; `missing` what must be covered and no section answers;
+    `names` those that all sections call alike.
     """
 
     sections: tuple[Outlined, ...]
@@ -110,18 +105,17 @@ def by_topic(plan: Plan, ledger: Sequence[Evidence], words: int = 0) -> Outline:
 
 
 async def outline(
-    model: Model,
-    plan: Plan,
-    ledger: Sequence[Evidence],
-    known: Known,
-    *,
-    seconds: float,
+    model: Model, plan: Plan, ledger: Sequence[Evidence], known: Known, *, seconds: float
 ) -> tuple[Outline, list[Problem]]:
     """The outline of the writer's model; by topic where it fails."""
     prompt = render(
         "outline",
         plan=plan,
-        musts=[(must, _topics_of(must, plan)) for must in musts_of(plan)],
+        # "SQLite" alone tells nothing.
+        musts=[
+            (must, ", ".join(topic.name for topic in plan.topics if must in topic.must_cover))
+            for must in musts_of(plan)
+        ],
         lines=[line_of(e) for e in each_once(ledger) if e.kind != "columns"],
         open_ones=[
             (c.topic, c.state, c.gaps) for c in known.coverage.values() if c.state != "answered"
@@ -131,14 +125,16 @@ async def outline(
         most_words=known.most_words,
         asked_on=known.asked_on,
     )
-    try:
+
+    async def ask(model: Model) -> Outline:
         answer = await model.ask("writer", prompt, OutlineAnswer, seconds=seconds)
-    except (ModelError, BudgetSpent) as error:
-        effect = "The report has a section for every topic."
-        problem = Problem(stage="writer", subject="outline", reason=str(error), effect=effect)
-        return by_topic(plan, ledger, known.words), [*model.news("writer"), problem]
-    made = _check_outline(answer, ledger, plan) or by_topic(plan, ledger, known.words)
-    return made, model.news("writer")
+        return _check_outline(answer, ledger, plan) or instead()
+
+    def instead() -> Outline:
+        return by_topic(plan, ledger, known.words)
+
+    effect = "The report has a section for every topic."
+    return await first_of(model, "writer", "outline", ask, instead, effect)
 
 
 def _sides_of(conflict: Conflict, ledger: Sequence[Evidence]) -> str:
@@ -157,11 +153,6 @@ def is_summary(heading: str, code: str) -> bool:
 def musts_of(plan: Plan) -> list[str]:
     """What must be covered, over all topics, each once."""
     return list(dict.fromkeys(must for topic in plan.topics for must in topic.must_cover))
-
-
-def _topics_of(must: str, plan: Plan) -> str:
-    """The names of the topics of which something must be covered: "SQLite" alone tells nothing."""
-    return ", ".join(topic.name for topic in plan.topics if must in topic.must_cover)
 
 
 def _check_outline(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan) -> Outline | None:

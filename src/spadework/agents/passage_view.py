@@ -11,10 +11,8 @@ from spadework.values import Page, Quality, Recommendation
 @dataclass(frozen=True)
 class PassageView:
     """A passage `text` = the page's text[start : start + len(text)]; `heading` is the path of
-    headings above it, `score` its rank.
-
-    `columns` is the row with the names of the columns, of a passage that is a piece of a long
-    table.
+    headings above it, `columns` the names of the columns above a piece of a long table, `score` its
+    rank.
     """
 
     page: Page
@@ -31,9 +29,7 @@ class PassageView:
 
 
 def to_people(shown: PassageView) -> list[PassageView]:
-    """What is left of a passage without the sentences that give orders to machines, as passages of
-    their own.
-    """
+    """What is left of a passage without the sentences that give orders to machines, as passages."""
     spans = spans_between_injections(shown.text)
     if spans == [(0, len(shown.text))]:
         return [shown]

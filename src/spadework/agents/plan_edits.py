@@ -1,14 +1,12 @@
-"""A plan as the user changed it: the topics they name, those of the plan as they were, new ones
-with queries of their own. The lead finishes them, where there is a model.
-"""
+"""A plan as the user changed it: topics kept, and new ones, which the lead finishes, if any."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from spadework.agents.bounds import at_most
+from spadework.agents.answer_shape import at_most
 from spadework.agents.fallback import first_of
 from spadework.agents.lead import TopicAnswer, topic_of
 from spadework.agents.model import Model
@@ -30,9 +28,7 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 
 
 class Said(NamedTuple):
-    """An answer: the topics that it names, one a line, what it wishes in words, and whether the
-    plan is accepted with that.
-    """
+    """An answer: the topics it names, one a line, its wishes, whether it accepts the plan."""
 
     topics: str
     wishes: tuple[str, ...]
@@ -40,9 +36,7 @@ class Said(NamedTuple):
 
 
 def said_in(answer: str) -> Said:
-    """What an answer says of a plan. One that wishes something in words accepts it with a last line
-    "yes".
-    """
+    """What an answer says of a plan; one with wishes in words accepts it with a last line "yes"."""
     lines = answer.splitlines()
     wishes = tuple(line.removeprefix(WISH).strip() for line in lines if line.startswith(WISH))
     if not wishes:
@@ -53,9 +47,7 @@ def said_in(answer: str) -> Said:
 
 
 def edit_plan(plan: Plan, answer: str) -> Plan:
-    """The plan with the topics that `answer` names, one a line; the plan itself where the answer is
-    a plain yes.
-    """
+    """The plan with the topics that `answer` names, one a line; as it is for a plain yes."""
     if answer.strip(" .!").lower() in YES:
         return plan
     names = [" ".join(_BULLET.sub("", line).split()) for line in visible(answer).splitlines()]
@@ -92,18 +84,16 @@ async def complete_plan(
         prompt = render("edited", question=plan.question, kept=kept, new=new)
         answer = await model.ask("lead", prompt, TopicsAnswer, seconds=seconds)
         made = {topic.name.casefold(): topic_of(topic) for topic in answer.topics if topic.name}
-        return plan.model_copy(
-            update={"topics": tuple(_complete_topic(topic, made, new) for topic in plan.topics)}
-        )
+        topics = []
+        for topic in plan.topics:
+            found = made.get(topic.name.casefold()) if topic.name in new else None
+            if found:
+                own = {"name": topic.name, "queries": found.queries or topic.queries}
+                topic = found.model_copy(update=own)
+            topics.append(topic)
+        return plan.model_copy(update={"topics": tuple(topics)})
 
     return await first_of(model, "lead", plan.question, ask, lambda: plan)
-
-
-def _complete_topic(topic: Topic, made: Mapping[str, Topic], new: Sequence[str]) -> Topic:
-    found = made.get(topic.name.casefold()) if topic.name in new else None
-    if found is None:
-        return topic
-    return found.model_copy(update={"name": topic.name, "queries": found.queries or topic.queries})
 
 
 def _new(plan: Plan, name: str) -> Topic:

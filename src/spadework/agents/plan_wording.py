@@ -5,14 +5,21 @@ last year". By rules; what they do not understand is for the lead's model.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from spadework.agents.answer_shape import at_most
+from spadework.agents.fallback import first_of
+from spadework.agents.model import Model
 from spadework.agents.plan_edits import MOST_TOPICS, with_topics
+from spadework.prompts import render
 from spadework.tools.ranking.relevance import query_terms
 from spadework.tools.text.facts import stems
 from spadework.tools.text.language import language
-from spadework.values import Plan
+from spadework.values import Freshness, Plan, Problem, Visible
+
+#: What is said where nobody understands it.
+_HOW = "Say it as: drop the second topic, add costs, only alternatives, rename 1 to NAME."
 
 _POLITE = re.compile(
     r"^(?:(?:please|ok(?:ay)?|yes|but|and|then|also|can you|could you|i(?:'d| would) like"
@@ -48,20 +55,12 @@ _LATELY = re.compile(
 _ANY_TIME = re.compile(r"(?:from )?(?:any|all) (?:time|years|dates)|also older(?: pages?)?", re.I)
 _ORDINALS = {
     word: n
-    for n, words in enumerate(
-        (
-            "first one 1st",
-            "second two 2nd",
-            "third three 3rd",
-            "fourth four 4th",
-            "fifth five 5th",
-            "sixth six 6th",
-            "seventh seven 7th",
-            "eighth eight 8th",
-        ),
-        1,
+    for words in (
+        "first second third fourth fifth sixth seventh eighth",
+        "one two three four five six seven eight",
+        "1st 2nd 3rd 4th 5th 6th 7th 8th",
     )
-    for word in words.split()
+    for n, word in enumerate(words.split(), 1)
 }
 _ENDS = re.compile(r"(first|last)\s+(\w+)(?:\s+(?:topics?|ones?|points?))?", re.IGNORECASE)
 #: What stands around the name or the number of a topic.
@@ -92,19 +91,14 @@ def by_words(plan: Plan, wish: str, *, sure: bool = True) -> Worded:
     """
     now = plan
     try:
-        for clause in _clauses(wish):
-            now, said, _ = _change_clause(now, clause, sure=sure)
-            if said:
-                return Worded(plan, said)
+        for part in _AND.split(wish.strip()):
+            if clause := _POLITE.sub("", part.strip()).strip(" .!,"):
+                now, said, _ = _change_clause(now, clause, sure=sure)
+                if said:
+                    return Worded(plan, said)
     except _NotUnderstoodError as error:
         return Worded(plan, str(error), understood=False)
     return Worded(now) if now != plan else Worded(plan, f"“{wish[:60]}” changes nothing.")
-
-
-def _clauses(wish: str) -> Iterator[str]:
-    for clause in _AND.split(wish.strip()):
-        if bare := _POLITE.sub("", clause.strip()).strip(" .!,"):
-            yield bare
 
 
 def _change_clause(plan: Plan, clause: str, *, sure: bool) -> Worded:
@@ -114,14 +108,17 @@ def _change_clause(plan: Plan, clause: str, *, sure: bool) -> Worded:
     if _ANY_TIME.fullmatch(clause):
         return Worded(plan.model_copy(update={"freshness": "any"}))
     if found := _RENAME.fullmatch(clause):
-        _check(clause, found[2] or found[4], sure=sure)
-        return _rename_topic(plan, names, found[1] or found[3], found[2] or found[4])
-    if found := _DROP.fullmatch(clause):
+        which, name = found[1] or found[3], found[2] or found[4]
+        _check(clause, name, sure=sure)
+        places, said = _find_meant(names, which)
+        if len(places) > 1:
+            said = f"“{which[:60]}” is more than one topic."
+        renamed = [name if at in places else old for at, old in enumerate(names)]
+        return _name_topics(plan, renamed, said)
+    if found := (drop := _DROP.fullmatch(clause)) or _KEEP.fullmatch(clause):
         places, said = _find_meant(names, found[1])
-        return _name_topics(plan, [n for at, n in enumerate(names) if at not in places], said)
-    if found := _KEEP.fullmatch(clause):
-        places, said = _find_meant(names, found[1])
-        return _name_topics(plan, [n for at, n in enumerate(names) if at in places], said)
+        left = [n for at, n in enumerate(names) if (at in places) != bool(drop)]
+        return _name_topics(plan, left, said)
     if found := _ADD.fullmatch(clause):
         _check(clause, found[1].replace(",", " "), sure=sure)
         more = [part[:1].upper() + part[1:] for part in re.split(r"\s*,\s*", found[1]) if part]
@@ -146,13 +143,6 @@ def _name_topics(plan: Plan, names: Sequence[str], said: str = "") -> Worded:
     if twice := next((name for name in names if folded.count(name.casefold()) > 1), ""):
         said = said or f"“{twice[:60]}” would stand in the plan twice."
     return Worded(plan, said) if said else Worded(with_topics(plan, names))
-
-
-def _rename_topic(plan: Plan, names: list[str], which: str, name: str) -> Worded:
-    places, said = _find_meant(names, which)
-    if len(places) > 1:
-        said = f"“{which[:60]}” is more than one topic."
-    return _name_topics(plan, [name if at in places else old for at, old in enumerate(names)], said)
 
 
 def _find_meant(names: Sequence[str], which: str) -> tuple[set[int], str]:
@@ -190,3 +180,34 @@ def _one(names: Sequence[str], said: str) -> int | None:
     alike = [at for at, name in enumerate(names) if words and words <= stems(name)]
     found = same or alike
     return found[0] if len(found) == 1 else None
+
+
+class WishedAnswer(Visible):
+    """A plan as it was wished: all its topics by name, in their order, and how recent its pages
+    shall be.
+    """
+
+    topics: list[str] = at_most(MOST_TOPICS)
+    freshness: Freshness
+
+
+async def apply_wish(
+    model: Model | None, plan: Plan, wish: str, *, seconds: float
+) -> tuple[Worded, list[Problem]]:
+    """The plan with what is wished of it, or why it stays as it is; and what failed."""
+    found = by_words(plan, wish, sure=model is not None)
+    if found.understood:
+        return found, []
+    failed = Worded(plan, f"{found.said} {_HOW}")
+    if model is None:
+        return failed, []
+    prompt = render("wished", question=plan.question, plan=plan, wish=wish)
+
+    async def ask(model: Model) -> Worded:
+        answer = await model.ask("lead", prompt, WishedAnswer, seconds=seconds)
+        now = with_topics(plan, [name for name in map(str.strip, answer.topics) if name])
+        now = now.model_copy(update={"freshness": answer.freshness})
+        return failed if now == plan else Worded(now)
+
+    effect = "The plan was left as it was."
+    return await first_of(model, "lead", "plan", ask, lambda: failed, effect)

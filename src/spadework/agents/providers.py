@@ -1,4 +1,4 @@
-"""The chat model of a name PROVIDER:NAME, as LangChain knows it."""
+"""Where a model is asked, and the chat model of a name PROVIDER:NAME, as LangChain knows it."""
 
 from __future__ import annotations
 
@@ -6,29 +6,56 @@ import re
 import warnings
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import httpx
 from pydantic import SecretStr
 
 from spadework.errors import SettingsError
-from spadework.settings import Settings
+from spadework.settings import Role, Settings
 from spadework.tools.web.certificates import certificates
 from spadework.tools.web.connections import closing_lines
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+#: Characters of a key worth hiding; a local server takes any word for one.
+LEAST_SECRET = 8
 #: Models that reason take no temperature, whoever serves them.
 _REASONING = re.compile(r"^(?:.*/)?(?:gpt-5|o\d)")
+
+
+class Place(NamedTuple):
+    """A model PROVIDER:NAME, and the address of its compatible server ("": the provider's own)."""
+
+    name: str
+    base_url: str
+
+    @property
+    def label(self) -> str:
+        """Its name in reports."""
+        return label_of(self.name)
+
+
+def places_of(role: Role, settings: Settings, default: str = "") -> list[Place]:
+    """Where a role is asked: its own model (else `default`), and the fallback model."""
+    own = Place(settings.model_for(role) or default, settings.openai_base_url)
+    spare = Place(settings.fallback_model, settings.fallback_base_url or settings.openai_base_url)
+    return [own] if not spare.name or spare == own else [own, spare]
+
+
+def settings_at(place: Place, settings: Settings) -> Settings:
+    """The settings with the address and the key of a place."""
+    if place.base_url == settings.openai_base_url:
+        return settings
+    key = settings.fallback_api_key or settings.openai_api_key
+    return settings.model_copy(update={"openai_base_url": place.base_url, "openai_api_key": key})
 
 
 def chat_model(
     name: str, settings: Settings
 ) -> tuple[BaseChatModel, Callable[[], Awaitable[None]]]:
-    """The LangChain chat model of PROVIDER:NAME and how to close it; a name without a provider is
-    an OpenAI-compatible one.
-    """
+    """The LangChain chat model of a name, and how to close it."""
     provider, model = provider_of(name)
     if provider != "openai":
         return _other_provider(name), _nothing
@@ -85,10 +112,14 @@ def provider_of(name: str) -> tuple[str, str]:
 
 
 def label_of(name: str) -> str:
-    """A model's name as it is shown. A local server may name one by the path of its file, which is
-    nobody's business.
-    """
+    """A model's name as shown. A local server may name it by its path, nobody's business."""
     return name if "/" not in name else f"{provider_of(name)[0]}:{name.rsplit('/', 1)[1]}"
+
+
+def secret_of(settings: Settings) -> str:
+    """The key of a server, where it is worth hiding; else ""."""
+    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
+    return key if len(key) >= LEAST_SECRET else ""
 
 
 def reasons(model: str) -> bool:

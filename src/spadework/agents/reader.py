@@ -1,6 +1,4 @@
-"""Many pages: a share of their passages is read in each of several calls side by side (map), and a
-topic is judged by what these have named (reduce).
-"""
+"""Many pages: several calls read a share each (map), and a topic is judged by that (reduce)."""
 
 from __future__ import annotations
 
@@ -9,7 +7,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from spadework.agents.answer_shape import at_most
 from spadework.agents.assessor import (
+    LIKELY,
     MOST_RECOMMENDATIONS,
     GapQuery,
     QualityAnswer,
@@ -20,8 +20,7 @@ from spadework.agents.assessor import (
     recommendations_of,
     report_unnamed,
 )
-from spadework.agents.bounds import at_most
-from spadework.agents.entered import line_of
+from spadework.agents.entry_text import line_of
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
@@ -31,8 +30,6 @@ from spadework.prompts import render
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Evidence, Plan, Problem, Topic, Visible
 
-#: Likelier than not.
-LIKELY = 0.5
 #: Quotes that one call is told to name at most.
 MOST_NAMED = 40
 
@@ -95,9 +92,6 @@ async def read_share(
         )
         answer = await model.ask("assessor", prompt, ReadingAnswer, seconds=seconds)
         lost.extend(report_unnamed(plan.question, answer.evidence, numbered))
-        return named(answer)
-
-    def named(answer: ReadingAnswer) -> Spots:
         found: dict[str, list[Spot]] = defaultdict(list)
         found_for = {one.shown: one.topics for one in share}
         for item in answer.evidence:
@@ -146,8 +140,6 @@ async def judge_ledger(
         )
         if not leads_on(plan):
             return judgement
-        found = await asyncio.to_thread(extract)
-        leads = tuple(r for r in found.recommendations if r.led_to)
-        return judgement if found.score > LIKELY else ask_for_leads(judgement, leads)
+        return ask_for_leads(judgement, await asyncio.to_thread(extract))
 
     return await first_of(model if own else None, "assessor", topic.name, ask, extract)

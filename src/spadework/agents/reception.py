@@ -1,7 +1,4 @@
-"""What is said at a door where people and their programs talk, before anything is researched: small
-talk, a client's chore about the conversation, or something to research. By rules where they are
-sure, else by the model.
-"""
+"""What is said at a door: small talk, a chore, or something to research. By rules, else a model."""
 
 from __future__ import annotations
 
@@ -18,8 +15,7 @@ from spadework.values import Value, Visible
 
 #: `research` is for the graph, which tells a follow-up from a new question itself.
 Kind = Literal["research", "talk", "chore"]
-#: Beside small talk so many words are a polite phrase that is unknown to us, or a question: who has
-#: a model asks it.
+#: Beside small talk so many words are an unknown polite phrase, or a question: a model is asked.
 FEW_WORDS = 6
 
 _ASKING = re.compile("[?？]")
@@ -47,9 +43,7 @@ RESEARCH = Received(kind="research")
 
 
 class Heard(NamedTuple):
-    """A message, what system messages say beside it, the user's messages before it, and the last
-    answer.
-    """
+    """A message, what system messages say beside it, the user's before it, and the last answer."""
 
     said: str
     wishes: str = ""
@@ -98,7 +92,8 @@ def by_rules(said: str) -> Received | None:
     left, talk, kind = _beside(said)
     if kind and not left:
         return Received(kind="talk", answer=talk.about if kind == "opens" else talk.welcome)
-    doubtful = kind and _count(left) <= FEW_WORDS and not _ASKING.search(said)
+    words = len(_UNSPACED.findall(left)) + len(_WORD.findall(_UNSPACED.sub(" ", left)))
+    doubtful = kind and words <= FEW_WORDS and not _ASKING.search(said)
     return None if doubtful else RESEARCH
 
 
@@ -127,8 +122,3 @@ def _spoken() -> Iterator[Talk]:
     for code in sorted(codes(), key=lambda code: code != DEFAULT):
         if talk := language(code).talk:
             yield talk
-
-
-def _count(text: str) -> int:
-    unspaced = len(_UNSPACED.findall(text))
-    return unspaced + len(_WORD.findall(_UNSPACED.sub(" ", text)))

@@ -1,12 +1,10 @@
-"""The researcher: which hits are plainly about something else, and in deep effort whether what was
-read calls for one more search.
-"""
+"""The researcher: which hits are about something else; in deep effort, whether enough was read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from spadework.agents.bounds import at_most
+from spadework.agents.answer_shape import at_most
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
 from spadework.agents.passage_view import PassageView
@@ -16,8 +14,7 @@ from spadework.tools.text import tokens
 from spadework.tools.web.urls import domain_of
 from spadework.values import Hit, Problem, Query, Topic, Visible
 
-#: Hits that are looked at in one call, best first, and tokens of the title and snippet of each;
-#: those after them are left as they are.
+#: Hits that are looked at in one call, best first, and tokens of the title and snippet of each.
 MOST_HITS, HIT_TOKENS = 40, 40
 
 
@@ -45,9 +42,7 @@ class ReflectionAnswer(Visible):
 async def check_hits(
     model: Model, question: str, topic: Topic, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Mapping[str, str], list[Problem]]:
-    """The first hits that are not worth reading, by URL, with the reasons, in one call; none when
-    the model fails.
-    """
+    """The first hits not worth reading, by URL, with the reasons; none when the model fails."""
     first = hits[:MOST_HITS]
     await tokens.ready()
     listed = [
@@ -73,9 +68,7 @@ async def check_hits(
 async def reflect(
     model: Model, question: str, topic: Topic, shown: Sequence[PassageView], *, seconds: float
 ) -> tuple[Query | None, list[Problem]]:
-    """The query that what was read calls for, or None when it is enough, or no new query was
-    named.
-    """
+    """The query that what was read calls for; None when it is enough, or no new one was named."""
 
     async def ask(model: Model) -> Query | None:
         passages = [

@@ -1,6 +1,4 @@
-"""The reviser: changes sections of a report that is finished by what its asker says next, and
-leaves the others as they are.
-"""
+"""The reviser: changes sections of a finished report by what its asker says next."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from spadework.agents.bounds import at_most
+from spadework.agents.answer_shape import at_most
 from spadework.agents.checked_text import Known
 from spadework.agents.checking import keep_founded_heading
 from spadework.agents.entry_text import entry_of
@@ -17,6 +15,7 @@ from spadework.agents.headings import one_a_heading
 from spadework.agents.marked_text import section_of
 from spadework.agents.model import Model
 from spadework.agents.outline import MOST_SECTIONS
+from spadework.agents.sentence_context import mark_of, parts_of
 from spadework.agents.writer import with_code
 from spadework.errors import BadReply
 from spadework.prompts import Prompt, render
@@ -46,7 +45,7 @@ class RevisionAnswer(Visible):
 @dataclass(frozen=True)
 class Told:
     """A report as its reviser sees it: the `ledger` it may cite, of which the ids in `more` are
-    new, and what is wanted of it now, on which day, in which `language`.
+    new, and what is wanted of it now, on which day, in the language of the `plan`.
     """
 
     plan: Plan
@@ -54,7 +53,6 @@ class Told:
     sections: Sequence[Section]
     ledger: Sequence[Evidence]
     asked: str
-    language: str
     more: Sequence[str] = ()
     asked_on: str = ""
 
@@ -87,7 +85,7 @@ def prompt_of(told: Told, window: int) -> Prompt:
         asked=told.asked,
         wishes=told.plan.wishes,
         title=told.title,
-        language=told.language,
+        language=told.plan.language,
         more=list(told.more),
         asked_on=told.asked_on,
         sections=[{"heading": s.heading, "markdown": with_marks(s)} for s in told.sections],
@@ -113,7 +111,7 @@ def _revision(told: Told, answer: RevisionAnswer) -> Revision:
     said += [f"{e.title}\n{e.heading}\n{e.claim}\n{e.quote}" for e in told.ledger]
     said += [section.heading for section in told.sections]
     texts = [Known(text) for text in said]
-    home = told.language[:2].lower()
+    home = told.plan.language[:2].lower()
     numbers = {section.heading.casefold(): n for n, section in enumerate(told.sections)}
     # Whoever adds to a report takes nothing away.
     gone = () if told.more else {n - 1 for n in answer.left_out}
@@ -154,12 +152,7 @@ def same(one: Section, other: Section) -> bool:
 def with_marks(section: Section) -> str:
     """A section as Markdown with the marks of its evidence, as its writer gave it."""
     drawn: list[str] = []
-    at = 0
-    for part in section.parts:
-        items = []
-        for count in part.takes:
-            items.append(section.sentences[at : at + count])
-            at += count
+    for part, items in parts_of(section):
         match part.form:
             case "heading":
                 drawn.append(f"### {part.text}")
@@ -172,8 +165,7 @@ def with_marks(section: Section) -> str:
                 )
             case _:
                 drawn += [_item_text(item) for item in items]
-    rest = section.sentences[at:]
-    return "\n\n".join([*drawn, *(_item_text([sentence]) for sentence in rest)])
+    return "\n\n".join(drawn)
 
 
 def _table(columns: Sequence[str], items: Sequence[Sequence[Sentence]]) -> Iterator[str]:
@@ -192,16 +184,9 @@ def _item(number: int, item: Sequence[Sentence]) -> str:
 
 
 def _item_text(item: Sequence[Sentence]) -> str:
-    return "\n".join(_fence(one) if one.code else f"{one.text}{_mark(one)}" for one in item)
+    return "\n".join(_fence(one) if one.code else f"{one.text}{mark_of(one)}" for one in item)
 
 
 def _fence(code: Sentence) -> str:
     ticks = "````" if "```" in code.text else "```"
-    return f"{ticks}{code.language}{_mark(code)}\n{code.text}\n{ticks}"
-
-
-def _mark(sentence: Sentence) -> str:
-    """Its mark behind a space; "" for one that cites nothing."""
-    joint, end = ("+", "→") if sentence.inferred else (", ", "")
-    ids = joint.join(sentence.evidence_ids)
-    return f" [{ids}{end}]" if ids else ""
+    return f"{ticks}{code.language}{mark_of(code)}\n{code.text}\n{ticks}"

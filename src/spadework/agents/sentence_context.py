@@ -1,6 +1,4 @@
-"""A sentence as it is understood where it stands: a cell of a table with its row and its column,
-what leans on the sentence before it with that one, what leads to others with those.
-"""
+"""A sentence as it is understood where it stands: in its cell, behind another, leading on."""
 
 from __future__ import annotations
 
@@ -71,21 +69,44 @@ class Stated:
 
 
 def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated, ...]:
-    """The sentences of a section, in order, as they are understood where those at the positions
-    `gone` do not stand.
-    """
+    """The sentences of a section as they are understood where those at `gone` do not stand."""
     told = section.sentences
     cited = _ids(told, range(len(told)))
     made = []
     before = _before(section)
     for n, (one, place) in enumerate(zip(told, places(section), strict=True)):
-        label = place.opens_row and bool(place.ahead) and _is_label(one)
-        row = _row(place, [told[at].text for at in place.row if at not in gone])
-        after = before.get(n)
-        follows = _follows(told[after]) if after is not None and after not in gone else ""
+        # A cell that is only a name is short, and without a mark of its own.
+        names = not one.evidence_ids and len(one.text.split()) <= LABEL_WORDS
+        label = place.opens_row and bool(place.ahead) and names
+        of_row = " ".join(told[at].text for at in place.row if at not in gone)
+        row = "" if place.column is None else f"{of_row} · {place.column}"
+        after, follows = before.get(n), ""
+        if after is not None and after not in gone:
+            lead = told[after]
+            follows = f"it comes after {'code' if lead.code else f'“{lead.text}”'}"
         ids = cited if label else one.evidence_ids
         made.append(Stated(one, row, follows, label, ids, _ids(told, place.ahead) if label else ()))
     return tuple(made)
+
+
+def parts_of(section: Section) -> Iterator[tuple[Part, list[tuple[Sentence, ...]]]]:
+    """The parts of a section with the sentences of each item; a paragraph for each in none."""
+    at = 0
+    for part in section.parts:
+        items = []
+        for count in part.takes:
+            items.append(section.sentences[at : at + count])
+            at += count
+        yield part, items
+    for one in section.sentences[at:]:
+        yield Part(form="paragraph", takes=(1,)), [(one,)]
+
+
+def mark_of(sentence: Sentence) -> str:
+    """The mark of a sentence behind a space; "" for one that cites nothing."""
+    joint, end = ("+", "→") if sentence.inferred else (", ", "")
+    ids = joint.join(sentence.evidence_ids)
+    return f" [{ids}{end}]" if ids else ""
 
 
 def _ids(told: Sequence[Sentence], at: Iterable[int]) -> tuple[str, ...]:
@@ -98,9 +119,7 @@ def leaning(sentence: Sentence) -> bool:
 
 
 def leant_on(section: Section) -> set[int]:
-    """The positions without which others could not be understood: what they follow, what leads to
-    them, and what names their row.
-    """
+    """The positions others need: what they follow, what leads to them, what names their row."""
     rows = (at for place in places(section) for at in place.row)
     return {*rows, *_before(section).values()}
 
@@ -111,9 +130,7 @@ def leans_on_lead(one: Stated) -> bool:
 
 
 def _before(section: Section) -> dict[int, int]:
-    """The position of the sentence without which another, by its position, is not understood: it
-    leans on that, or that leads to it.
-    """
+    """The position of what a sentence, by its position, leans on, or what leads to it."""
     told, where = section.sentences, places(section)
     return {
         n: place.after
@@ -185,16 +202,3 @@ def _cells(part: Part, begin: int) -> Iterator[Place]:
         else:
             column = part.columns[n % width] if part.columns else ""
             yield from (Place(row=row, column=column) for _ in cell)
-
-
-def _row(place: Place, names: Sequence[str]) -> str:
-    return "" if place.column is None else f"{' '.join(names)} · {place.column}"
-
-
-def _follows(before: Sentence) -> str:
-    return "it comes after code" if before.code else f"it comes after “{before.text}”"
-
-
-def _is_label(cell: Sentence) -> bool:
-    """Whether a cell is only a name: short, and without a mark of its own."""
-    return not cell.evidence_ids and len(cell.text.split()) <= LABEL_WORDS

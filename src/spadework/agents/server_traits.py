@@ -1,7 +1,4 @@
-"""What a run finds out about a model's server: which parameters it takes, how long a request may
-be, how fast it is, how long its answers are. Kept in the home for some days, one small file a
-model.
-"""
+"""What a run learns about a model's server, kept for some days, one small file a model."""
 
 from __future__ import annotations
 
@@ -13,23 +10,20 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from spadework.agents.answer_length import remember_length
+from spadework.agents.answer_length import REMEMBERED
 from spadework.settings import Role
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.page_store import write_atomically
 
 Room = Literal["max_tokens", "max_completion_tokens"]
 
-#: A server may be started anew with another model or a longer context: what was learned is
-#: believed for so long.
+#: What was learned is believed so long: a server may start anew with another model or context.
 KEPT_SECONDS = 7 * 86_400
-#: A model takes longer to write a token than to read one; in the sum of its work it counts so many
-#: times.
+#: A token written counts for so many read: it takes longer.
 WRITTEN = 6
 #: Work, in tokens, below which an answer says more about the way to the server than about it.
 LEAST_WORK = 100
-#: Tokens of a request from which on it says how the server counts; and the most that it is believed
-#: to count for one of ours.
+#: Tokens of a request that says how the server counts; the most it may count for one of ours.
 TELLING_REQUEST, MOST_COUNTED = 500, 3.0
 
 
@@ -90,10 +84,8 @@ class Lessons:
     def answered(self, role: Role, length: int, *, thought: bool) -> None:
         """An answer of a role had so many tokens, thoughts included."""
         answers = self.known.answers
-        self.learn(
-            answers=answers | {role: remember_length(answers.get(role, ()), length)},
-            thinks=self.known.thinks or thought,
-        )
+        last = (*answers.get(role, ()), length)[-REMEMBERED:]
+        self.learn(answers=answers | {role: last}, thinks=self.known.thinks or thought)
 
     def counts(self, ours: int, theirs: int) -> None:
         """A request of so many tokens as counted here had so many for the server."""

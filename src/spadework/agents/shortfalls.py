@@ -56,9 +56,7 @@ _MAY_BE_CODE = frozenset(("code", "steps", "open"))
 
 
 class _Kind(NamedTuple):
-    """What answers a type of question, by which phrase it is said that it lacks, and a search for
-    it.
-    """
+    """What answers a type of question, the phrase that it lacks that, and a search for it."""
 
     expects: Expected
     lacking: str
@@ -73,9 +71,7 @@ _KINDS: dict[QuestionType, _Kind] = {
 
 @dataclass(frozen=True)
 class Standard:
-    """What evidence is held to: the least quality of a topic's passages (0..10), and the fewest
-    domains of all evidence.
-    """
+    """What evidence is held to: the least quality of a topic (0..10), and the fewest domains."""
 
     quality: float = 7.5
     domains: int = 3
@@ -84,9 +80,7 @@ class Standard:
 def shortfalls(
     plan: Plan, coverage: Mapping[str, Coverage], ledger: Sequence[Evidence], standard: Standard
 ) -> tuple[Shortfall, ...]:
-    """What the ledger lacks. Topics that nothing proves are left out: that they are missing is said
-    already.
-    """
+    """What the ledger lacks, but for topics that nothing proves: that these are missing is said."""
     proven = {t.name: own for t in plan.topics if (own := [e for e in ledger if e.topic == t.name])}
     if not proven:
         return ()
@@ -143,9 +137,7 @@ def _alone(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shor
 
 
 def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[Shortfall]:
-    """A quality below the floor recommends what the assessor recommended, else the topic's
-    question.
-    """
+    """Below the floor what the assessor recommended is recommended, else the topic's question."""
     rated = coverage.quality.mean if coverage and coverage.quality else floor
     if coverage and rated < floor:
         text = (

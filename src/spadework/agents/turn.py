@@ -15,8 +15,8 @@ from pydantic import Field
 
 from spadework.agents.entry_text import entries_of
 from spadework.agents.extractive.follow_up import recall_answer
+from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
-from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.tools.ranking.bm25 import Bm25
 from spadework.tools.text import tokens
@@ -72,9 +72,7 @@ class TurnAnswer(Visible):
 
 
 class Reported(NamedTuple):
-    """A report that is followed up: its question, sections and evidence, and the pages of that by
-    their hash.
-    """
+    """A report that is followed up: question, sections, evidence, and its pages by hash."""
 
     question: str
     sections: Sequence[Section]
@@ -97,13 +95,13 @@ async def turn_of(
         headings=[section.heading for section in report.sections],
         evidence=entries_of(await shown_of(asked.text, report.ledger)),
     )
-    try:
+
+    async def ask(model: Model) -> Turn:
         answer = await model.ask("lead", prompt, TurnAnswer, seconds=seconds)
-    except (ModelError, BudgetSpent) as error:
-        effect = "The follow-up was researched as a question of its own."
-        problem = Problem(stage="lead", subject="follow-up", reason=str(error), effect=effect)
-        return Turn(kind="new"), [*model.news("lead"), problem]
-    return _build_turn(answer, report), model.news("lead")
+        return _build_turn(answer, report)
+
+    effect = "The follow-up was researched as a question of its own."
+    return await first_of(model, "lead", "follow-up", ask, lambda: Turn(kind="new"), effect)
 
 
 def _build_turn(answer: TurnAnswer, report: Reported) -> Turn:
@@ -113,7 +111,8 @@ def _build_turn(answer: TurnAnswer, report: Reported) -> Turn:
     if answer.kind != "known":
         return Turn(kind=answer.kind, language=named)
     ids = {e.id for e in report.ledger}
-    proofs = tuple(dict.fromkeys(i for i in map(_id, answer.evidence) if i in ids))[:MOST_PROOFS]
+    named_ids = (said.strip(" []") for said in answer.evidence)
+    proofs = tuple(dict.fromkeys(i for i in named_ids if i in ids))[:MOST_PROOFS]
     if not proofs:
         return Turn(kind="new")
     question, heading = (
@@ -121,10 +120,6 @@ def _build_turn(answer: TurnAnswer, report: Reported) -> Turn:
         for said in (answer.question, answer.heading)
     )
     return Turn(kind="known", proofs=proofs, score=1.0, question=question, heading=heading)
-
-
-def _id(said: str) -> str:
-    return said.strip(" []")
 
 
 def _by_code(asked: Question, report: Reported) -> Turn:
@@ -150,9 +145,7 @@ async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
 
 
 def sure_turn(asked: str) -> Turn | None:
-    """A change of form that is named in words for form alone, such as "shorter, in German, please".
-    None where other words stand there, or where it is a question.
-    """
+    """A change of form in words for form alone, such as "shorter, in German, please"; else None."""
     return next(filter(None, (_form(asked, language(code)) for code in codes())), None)
 
 
@@ -177,9 +170,7 @@ def _form(asked: str, spoken: Language) -> Turn | None:
 
 
 def requested_addition(asked: str) -> str:
-    """What shall be added to what is there, "" where it does not begin with a word for that:
-    "please add the costs" adds "the costs".
-    """
+    """What shall be added, "" for nothing: "please add the costs" adds "the costs"."""
     for named in (language(code).revises for code in codes()):
         if named and (found := named["add"].match(left := _unpolite(asked, named["polite"]))):
             return left[found.end() :].strip()

@@ -116,9 +116,7 @@ async def verify(
     seconds: float,
     known: Findings = MappingProxyType({}),
 ) -> tuple[dict[Stated, Finding], list[Problem]]:
-    """What is found of every sentence of the sections, with what is `known`, and what could not be
-    checked.
-    """
+    """What is found of every sentence, with what is `known`, and what could not be checked."""
     findings, asked = await asyncio.to_thread(_check_by_code, sections, material, known)
     if not asked or model is None:
         return findings | {each.stated: UNCHECKED for each in asked}, []
@@ -146,16 +144,14 @@ def _check_by_code(
             findings[each] = Finding("inference")
         elif why := material.refused(sentence, cited):
             findings[each] = Finding("unsupported", why)
-        elif _names_only(each) or (sentence.code and not sentence.inferred):
+        elif sentence.code and not sentence.inferred:
+            findings[each] = Finding("supported")
+        elif each.label and len(sentence.text.split()) <= NAME_WORDS:
+            # The name of a row, so short that it states nothing.
             findings[each] = Finding("supported")
         else:
             asked.append(Asked(each, note_doubts(sentence, cited, material.home)))
     return findings, asked
-
-
-def _names_only(one: Stated) -> bool:
-    """Whether a sentence is only the name of a row: so short that it states nothing."""
-    return one.label and len(one.sentence.text.split()) <= NAME_WORDS
 
 
 async def _ask_model(
@@ -202,22 +198,21 @@ async def _batch(
         for one in (each.stated,)
     ]
     answers = await ask(model, items, list(entries.values()), seconds=seconds)
-    return {batch[n - 1]: _finding(batch[n - 1], answer) for n, answer in answers.items()}
+    findings = {}
+    for n, answer in answers.items():
+        found = Finding(answer.verdict, answer.missing)
+        if found.verdict == "supported":
+            inferred = batch[n - 1].stated.sentence.inferred
+            found = Finding("inference" if inferred else "supported")
+        findings[batch[n - 1]] = found
+    return findings
 
 
 async def ask(
     model: Model, items: Sequence[Mapping[str, object]], entries: Sequence[Entry], *, seconds: float
 ) -> dict[int, VerdictAnswer]:
-    """The verdicts of the items, by number from 1, as far as the model gives them; of two on one
-    item the stricter.
-    """
+    """The verdicts by number of the item from 1, as far as there are; of two the stricter."""
     prompt = render("verifier", items=items, evidence=entries)
     answer = await model.ask("verifier", prompt, VerdictsAnswer, seconds=seconds)
     said = [v for v in answer.verdicts if 1 <= v.number <= len(items)]
     return {v.number: v for v in sorted(said, key=lambda v: STRICTER.index(v.verdict))}
-
-
-def _finding(asked: Asked, answer: VerdictAnswer) -> Finding:
-    if answer.verdict == "supported":
-        return Finding("inference" if asked.stated.sentence.inferred else "supported")
-    return Finding(answer.verdict, answer.missing)

@@ -1,6 +1,4 @@
-"""The writer: makes sections from ledger entries, all in one wave, mends what did not hold, and
-writes the summary last, from what did.
-"""
+"""The writer: makes sections in one wave, mends what did not hold, sums up what did."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 
-from spadework.agents.bounds import at_most
+from spadework.agents.answer_shape import at_most
 from spadework.agents.entry_text import entries_of
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.fallback import first_of
@@ -18,7 +16,7 @@ from spadework.agents.outline import Outline, Outlined
 from spadework.agents.quoting import quote_entry
 from spadework.agents.sentence_context import Stated, state_sentences
 from spadework.agents.verifier import Checked
-from spadework.errors import BadReply, BudgetSpent, ModelError
+from spadework.errors import BadReply
 from spadework.prompts import render
 from spadework.tools.text.lead_in import leads
 from spadework.tools.text.phrases import Phrases
@@ -50,8 +48,6 @@ class MendingAnswer(Visible):
 
     sentences: list[MendedAnswer] = at_most(MOST_MENDED)
 
-
-_NO_SUMMARY = "The report has none but what was answered before its sections were written."
 
 #: What stands in the place of sentences of a section, by position; () takes one away.
 Changes = dict[int, tuple[Sentence, ...]]
@@ -116,12 +112,7 @@ async def _section(
 
 
 async def mend(
-    model: Model,
-    question: str,
-    checked: Checked,
-    evidence: Sequence[Evidence],
-    *,
-    seconds: float,
+    model: Model, question: str, checked: Checked, evidence: Sequence[Evidence], *, seconds: float
 ) -> tuple[Changes, list[Problem]]:
     """What its writer puts in the place of sentences of a section that did not hold, or that lean
     on one of them. {} where the model fails.
@@ -134,16 +125,17 @@ async def mend(
         items=_describe_findings(checked),
         evidence=entries_of(evidence),
     )
-    try:
+
+    async def ask(model: Model) -> Changes:
         answer = await model.ask("writer", prompt, MendingAnswer, seconds=seconds)
-    except (ModelError, BudgetSpent) as error:
-        effect = "What its evidence does not bear out was taken out of the section."
-        return {}, [*model.news("writer"), _report_failure(section.heading, error, effect)]
-    return {
-        one.number - 1: _mend_sentence(told[one.number - 1], one.text)
-        for one in answer.sentences
-        if 1 <= one.number <= len(told)
-    }, model.news("writer")
+        return {
+            one.number - 1: _mend_sentence(told[one.number - 1], one.text)
+            for one in answer.sentences
+            if 1 <= one.number <= len(told)
+        }
+
+    effect = "What its evidence does not bear out was taken out of the section."
+    return await first_of(model, "writer", section.heading, ask, dict, effect)
 
 
 async def summarise(
@@ -159,27 +151,27 @@ async def summarise(
     what was found of it; without sentences where the model fails.
     """
     told = [
-        (section.heading, [one for one in state_sentences(section) if not _says_nothing(one)])
+        (
+            section.heading,
+            [s for s in state_sentences(section) if not (s.label or leads(s.sentence.text))],
+        )
         for section in sections
     ]
     found = [_describe_findings(one) for one in first]
     prompt = render("summary", **_asked(plan, asked_on), sections=told, first=found)
-    try:
+
+    async def ask(model: Model) -> Section:
         answer = await model.ask("writer", prompt, SummaryAnswer, seconds=seconds)
-    except (ModelError, BudgetSpent) as error:
-        problem = _report_failure("summary", error, _NO_SUMMARY)
-        return in_short("", plan.language), [*model.news("writer"), problem]
-    return in_short(answer.markdown, plan.language), model.news("writer")
+        return in_short(answer.markdown, plan.language)
 
-
-def _says_nothing(one: Stated) -> bool:
-    return one.label or leads(one.sentence.text)
+    effect = "The report has none but what was answered before its sections were written."
+    return await first_of(
+        model, "writer", "summary", ask, lambda: in_short("", plan.language), effect
+    )
 
 
 def in_short(markdown: str, code: str) -> Section:
-    """What a model answers in short, as a summary in the language of the code; without sentences
-    where nothing is marked.
-    """
+    """What a model answers in short, as a summary; without sentences where nothing is marked."""
     made = section_of(Phrases(code)("summary"), markdown)
     if not any(one.evidence_ids for one in made.sentences):
         made = Section(heading=made.heading)
@@ -187,9 +179,7 @@ def in_short(markdown: str, code: str) -> Section:
 
 
 def _describe_findings(checked: Checked) -> list[dict[str, object]]:
-    """The sentences of a section as prompts show them, with why one does not hold ("" if it
-    does).
-    """
+    """The sentences of a section as prompts show them, with why one does not hold, else ""."""
     return [
         {
             "text": one.sentence.text,
@@ -203,9 +193,7 @@ def _describe_findings(checked: Checked) -> list[dict[str, object]]:
 
 
 def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
-    """What stands in the place of a sentence: code in that of code, and in that of a cell what it
-    says, without the names of its row and its column.
-    """
+    """What stands in a sentence's place: code for code, in a cell only what the cell says."""
     if "```" in text:
         return section_of("", text).sentences
     if before.sentence.code:
@@ -214,10 +202,6 @@ def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
         named = re.compile(rf"[|(\s]*{re.escape(before.row)}\)?\s*:?")
         text = named.sub("", text, count=1).strip("| \n")
     return tuple(parse_sentences(text))
-
-
-def _report_failure(subject: str, error: Exception, effect: str) -> Problem:
-    return Problem(stage="writer", subject=subject, reason=str(error), effect=effect)
 
 
 def with_code(section: Section, evidence: Sequence[Evidence]) -> Section:

@@ -24,8 +24,7 @@ CLEARLY = 0.1
 LACKING = 0.5
 #: What the whole of the time or the tokens left is worth.
 WORTH = 0.5
-#: What the evidence can lack and a search may find; domains only where a question lives of several
-#: voices.
+#: What evidence can lack and a search may find; domains where a question lives of several voices.
 RAISING = frozenset({"definition", "steps", "dates", "quality", "freshness", "domains", "conflict"})
 VOICES: frozenset[QuestionType] = frozenset({"compare", "evaluate", "list", "latest"})
 
@@ -41,9 +40,7 @@ async def price(context: SessionContext, state: ResearchState) -> float:
 
 
 def share(budget: Budget, rounds: int) -> float:
-    """The share of the time and of the tokens left for searching, reading and judging that a round
-    takes which is like those before it, 0..1.
-    """
+    """The share of the time and tokens left that one more round like those before takes, 0..1."""
     time = budget.reckoned("search", "read", "assess")
     tokens = (1 - budget.shares["write"]) * budget.limits.tokens - budget.spent("tokens")
     taken = ((budget.elapsed(), time), (budget.spent("tokens"), tokens))
@@ -83,8 +80,7 @@ def no_better(new: Coverage, old: Coverage) -> bool:
 
 def gain(found: Coverage, lacking: Collection[str], *, survey: bool = False) -> float:
     """What a further round is expected to bring for a topic, 0..1: all where nothing is quoted,
-    where the evidence leads on to another page, and for a part of a survey, which lives of many
-    pages; else what is missing.
+    where the evidence leads on, and for a survey, which lives of many pages; else what is missing.
     """
     led = any(wanted.led_to for wanted in found.recommendations)
     if survey or led or found.state == "open":

@@ -1,13 +1,10 @@
-"""Assessing a round: every topic that was searched, all at once, on its best passages; what is
-proven goes into the ledger.
-"""
+"""Assessing a round: every topic, all at once, on its best passages; what is proven is entered."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from spadework.agents.assessor import assess
 from spadework.agents.counting import with_lists
@@ -22,43 +19,33 @@ from spadework.graph.session_context import SessionContext
 from spadework.graph.sharing import in_shares
 from spadework.graph.showing import LEAST_ROOM, Looked, fitting, readable, room_of
 from spadework.graph.sparing import ANSWER_TOKENS, payable
-from spadework.graph.state import ResearchState, by_topic
+from spadework.graph.state import ResearchState
 from spadework.values import Coverage, Evidence, Passage, Problem, Round, Shortfall, Topic
 
 
-@dataclass(frozen=True)
-class Judged:
-    """What a round added: new ledger entries, the coverage of its topics, its figures, its
-    problems; what is lacking after it; and what a model was shown.
+class Judged(TypedDict):
+    """What a round adds, as the update of the graph's channels: new entries of the ledger, the
+    coverage of its topics, its figures, its problems; what is lacking after it; and what a model
+    was shown.
     """
 
     evidence: list[Evidence]
     coverage: dict[str, Coverage]
-    round: Round
+    rounds: list[Round]
     problems: list[Problem]
     shortfalls: list[Shortfall]
     shown: list[Passage]
 
-    def channels(self) -> dict[str, Any]:
-        """The update of the graph's channels."""
-        return {
-            "evidence": self.evidence,
-            "coverage": self.coverage,
-            "rounds": [self.round],
-            "problems": self.problems,
-            "shortfalls": self.shortfalls,
-            "shown": self.shown,
-        }
 
-    def after(self, state: ResearchState) -> ResearchState:
-        """The state as it will be when the update is merged."""
-        return {
-            **state,
-            "evidence": [*state.get("evidence", []), *self.evidence],
-            "coverage": by_topic(state.get("coverage", {}), self.coverage),
-            "rounds": [*state.get("rounds", []), self.round],
-            "shortfalls": self.shortfalls,
-        }
+def after(state: ResearchState, judged: Judged) -> ResearchState:
+    """The state as it will be when the update is merged."""
+    return {
+        **state,
+        "evidence": [*state.get("evidence", []), *judged["evidence"]],
+        "coverage": state.get("coverage", {}) | judged["coverage"],
+        "rounds": [*state.get("rounds", []), *judged["rounds"]],
+        "shortfalls": judged["shortfalls"],
+    }
 
 
 async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
@@ -82,13 +69,23 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
         found = _coverage(topic, judgement, proof, context.settings.completeness)
         old = before.get(topic.name)
         back = old is not None and (not new if context.judging else no_better(found, old))
-        coverage[topic.name] = _as_before(old, judgement) if old and back else found
+        if old and back:
+            # It is as far answered as before, whatever is said. Only what to search may be news.
+            wanted = judgement.recommendations or old.recommendations
+            found = old.model_copy(update={"recommendations": wanted})
+        coverage[topic.name] = found
     done = _round(number, before, before | coverage, (len(ledger), len(ledger) + len(added)))
-    standard = Standard(
-        quality=context.settings.quality_floor, domains=context.settings.least_domains
-    )
+    settings = context.settings
+    standard = Standard(quality=settings.quality_floor, domains=settings.least_domains)
     lacking = shortfalls(state["plan"], before | coverage, [*ledger, *added], standard)
-    return Judged(added, coverage, done, looked.problems, list(lacking), looked.shown)
+    return {
+        "evidence": added,
+        "coverage": coverage,
+        "rounds": [done],
+        "problems": looked.problems,
+        "shortfalls": list(lacking),
+        "shown": looked.shown,
+    }
 
 
 def _round(
@@ -191,9 +188,7 @@ def _as_judged(known: Sequence[Evidence], judgement: Judgement) -> list[Evidence
 def _coverage(
     topic: Topic, judgement: Judgement, known: Sequence[Evidence], completeness: float
 ) -> Coverage:
-    """A topic is covered when the judgement says so, its score reaches the threshold, and something
-    in the ledger proves it.
-    """
+    """Covered is what the judgement calls so, with a score that will do, and the ledger proves."""
     met = bool(known) and meets(topic, known)
     covered = judgement.covered and judgement.score >= completeness and met
     return Coverage(
@@ -205,13 +200,4 @@ def _coverage(
         recommendations=judgement.recommendations,
         quality=judgement.quality,
         near=judgement.near,
-    )
-
-
-def _as_before(found: Coverage, judgement: Judgement) -> Coverage:
-    """A topic for which a round has proven nothing new, or less than was known: it is as far
-    answered as before, whatever is said of it. Only what to search next may be news.
-    """
-    return found.model_copy(
-        update={"recommendations": judgement.recommendations or found.recommendations}
     )

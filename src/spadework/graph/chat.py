@@ -114,13 +114,7 @@ async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """The loop, of which the thread's own stream is told: every event as a custom one, and what a
     reader wants to see while it goes on as messages. The report is the message that stays.
     """
-    asked: dict[str, Any] = {
-        "question": state["question"],
-        "session_id": state["session_id"],
-        "follows": state.get("follows", ""),
-        "earlier": state.get("earlier", []),
-        "wishes": state.get("wishes", ""),
-    }
+    asked = {name: value for name, value in state.items() if name != "messages"}
     teller = Teller(state["session_id"])
     result: Result | None = None
     # Servers draw the graphs that a node names itself.
@@ -147,9 +141,7 @@ async def _events(loop: research.Graph, asked: dict[str, Any]) -> AsyncGenerator
 
 
 def message_of(result: Result) -> AIMessage:
-    """A result as a message: the report as Markdown; in `additional_kwargs` its session, status and
-    sources ([n] is `n`).
-    """
+    """A result as a message; its session, status and sources stand in `additional_kwargs`."""
     used = result.usage
     return AIMessage(
         content=result.report,
@@ -157,10 +149,7 @@ def message_of(result: Result) -> AIMessage:
         additional_kwargs={
             "session_id": result.session_id,
             "status": result.status,
-            "sources": [
-                {"n": source.n, "url": source.url, "title": source.title}
-                for source in result.sources
-            ],
+            "sources": [one.model_dump(include={"n", "url", "title"}) for one in result.sources],
         },
         usage_metadata=UsageMetadata(
             input_tokens=used.tokens_in,

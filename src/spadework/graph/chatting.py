@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessageChunk
 from spadework.events import Assessed, Event, Notice, Planned, Read, Searched, Wrote
 from spadework.tools.export.markdown_report import escape_markdown, safe_url
 from spadework.tools.text.markdown_marks import one_line
-from spadework.values import STATE_WORDS, Plan
+from spadework.values import STATE_WORDS
 
 #: What a message tells of a run; `additional_kwargs["telling"]` says it to programs.
 Telling = Literal["plan", "progress", "draft"]
@@ -33,7 +33,9 @@ class Teller:
     def told(self, event: Event) -> Iterator[AIMessageChunk]:
         """The next pieces of messages that tell of an event; none where it is worth none."""
         if isinstance(event, Planned):
-            yield self._piece("plan", _plan(event.plan))
+            topics = (_quote_words(topic.name) for topic in event.plan.topics)
+            listed = (f"{n}. {name}" for n, name in enumerate(topics, 1))
+            yield self._piece("plan", "\n".join(["**Plan**", "", *listed, ""]))
         elif isinstance(event, Wrote) and not event.final:
             yield self._piece("draft", f"*As far as it stands:*\n\n{event.markdown.strip()}\n")
         elif line := _line(event):
@@ -52,11 +54,6 @@ class Teller:
         apart, told = "\n\n" if self._begun else "", {"telling": telling}
         self._begun.add(id_)
         return AIMessageChunk(content=apart + text, id=id_, additional_kwargs=told)
-
-
-def _plan(plan: Plan) -> str:
-    topics = (f"{n}. {_quote_words(topic.name)}" for n, topic in enumerate(plan.topics, 1))
-    return "\n".join(["**Plan**", "", *topics, ""])
 
 
 def _line(event: Event) -> str:

@@ -1,6 +1,4 @@
-"""What a run works with: its model, its providers, and what is wrong with them; in a replay what
-the recorded session had.
-"""
+"""What a run works with: its model, its providers; in a replay what the recorded session had."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ Chosen = tuple[str, list[Problem], Choice]
 
 
 class Means(NamedTuple):
-    """The model of a run, that of what is asked anew in a replay, the providers, and how they were
-    chosen.
-    """
+    """The model of a run, that of what is asked anew in a replay, and the providers as chosen."""
 
     model: Model | None
     asked: Model | None
@@ -54,7 +50,11 @@ async def open_means(
 ) -> Means:
     """What was chosen, ready to be asked, and noted for a replay; `opened` closes it again."""
     name, problems, choice = chosen
-    search = await _search(choice, settings, journal)
+    if journal.recording is None:
+        search = choice.search(settings)
+    else:  # none is let wait, and what is said of waiting is what was
+        search = Search(choice.providers)
+        search.waits = Waits(tuple(await journal.noted("waits", "") or ()))
     opened.push_async_callback(search.close)
     budget.shares = shares_of(settings.effort, model=bool(name))
     model, asked = _models(settings, budget, journal, name, replay)
@@ -95,9 +95,7 @@ async def chosen_now(
 
 
 async def _model(settings: Settings) -> tuple[str, list[Problem]]:
-    """The chat model of the settings, or "" when the extractive roles do the work, which is a
-    problem where a model was wanted.
-    """
+    """The chat model of the settings; "" for extractive roles, a problem where one was wanted."""
     try:
         name = await default_model(settings)
     except ModelError as error:
@@ -126,12 +124,3 @@ async def chosen_again(settings: Settings, journal: Journal) -> Chosen:
     opened = Opened.model_validate(await journal.noted("opened", "") or {})
     choice = await asyncio.to_thread(opened.choice, settings)  # certificates may be read
     return opened.model, list(opened.problems), choice
-
-
-async def _search(choice: Choice, settings: Settings, journal: Journal) -> Search:
-    """The providers; in a replay none is let wait, and what is said of waiting is what was."""
-    if journal.recording is None:
-        return choice.search(settings)
-    search = Search(choice.providers)
-    search.waits = Waits(tuple(await journal.noted("waits", "") or ()))
-    return search

@@ -1,6 +1,4 @@
-"""What sections cite before they are judged: a sentence cites also the entry that bears it out,
-headings and columns name only what stands in the pages of their section.
-"""
+"""What sections cite before they are judged, and that their headings and columns are founded."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ MOST_NEAR = 8
 
 
 def put_right(sections: Sequence[Section], material: Material) -> list[Section]:
-    """The sections under headings that are founded. A sentence that code would refuse cites another
-    entry of the ledger, too, where that one bears it out.
-    """
+    """The sections; a sentence that code would refuse also cites an entry that bears it out."""
     made = []
     for section in sections:
         told = {
@@ -37,9 +33,7 @@ def put_right(sections: Sequence[Section], material: Material) -> list[Section]:
 
 
 def under_founded(section: Section, material: Material) -> Section:
-    """A section without the sub-headings, and without the names of columns, that its pages do not
-    bear out.
-    """
+    """A section without the sub-headings and names of columns that its pages do not bear out."""
     cited = _cited_evidence(section, material)
     parts = [
         part.model_copy(
@@ -61,9 +55,7 @@ def cited_by(section: Section, material: Material) -> list[Evidence]:
 
 
 def near(failed: Sequence[Sentence], material: Material) -> list[Evidence]:
-    """What a writer may cite anew: the entries that the sentences cite which did not hold, and of
-    the others those nearest to them.
-    """
+    """What a writer may cite anew: what failed sentences cite, and the entries nearest to them."""
     cited = material.cited(dict.fromkeys(i for one in failed for i in one.evidence_ids))
     words = " ".join(one.text for one in failed)
     code = spoken(words)

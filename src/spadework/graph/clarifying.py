@@ -1,6 +1,4 @@
-"""Asking the user back: the run stands still until there is an answer, and so does its clock. The
-two nodes that ask: what the question means, and whether the plan is right.
-"""
+"""Asking the user back, on the question and on the plan; meanwhile run and clock stand still."""
 
 from __future__ import annotations
 
@@ -11,8 +9,8 @@ from langgraph.types import interrupt
 
 from spadework.agents.doubt import clarify_question, doubt
 from spadework.agents.extractive.lead import in_context
-from spadework.agents.plan_change import apply_wish
 from spadework.agents.plan_edits import complete_plan, edit_plan, said_in
+from spadework.agents.plan_wording import apply_wish
 from spadework.events import APPROVE, Asked, Planned
 from spadework.graph import routes
 from spadework.graph.emit import emitter
@@ -39,16 +37,13 @@ async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
         context.model, question, hits, seconds=context.budget.phase("plan")
     )
     answer = ask_user(context, asked) if asked else ""
-    # Without a model the question is searched as it stands, and the words of ours are no part of
-    # it.
+    # Without a model the question is searched as it stands, without the words of ours.
     said = asked.text if asked and context.model else ""
     return {"question": clarify_question(question.text, answer, said), "problems": problems}
 
 
 async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Let the user approve or change the plan, if the settings want that, and name the first
-    tasks.
-    """
+    """Let the user approve or change the plan, if the settings say so, and name the first tasks."""
     context = await context_of(state["session_id"], runtime.context)
     made, seconds = state["plan"], state.get("plan_seconds", 0.0)
     problems: list[Problem] = []
@@ -96,9 +91,7 @@ async def _approve_plan(
 
 
 def ask_user(context: SessionContext, asked: Asked) -> str:
-    """What the user answers, "" for "go on". The node that asks runs again from its start when the
-    answer is there.
-    """
+    """What the user answers, "" for "go on". The node that asks runs again when it is there."""
     context.budget.pause()
     answer = interrupt(asked.model_dump(mode="json"))
     context.budget.go_on()
@@ -106,9 +99,7 @@ def ask_user(context: SessionContext, asked: Asked) -> str:
 
 
 def in_words(answer: Any) -> str:
-    """An answer as text: Studio and other clients may send true, a list of topics, or an object
-    that holds one.
-    """
+    """An answer as text: clients may also send true, a list of topics, or an object with one."""
     if isinstance(answer, dict):
         answer = answer.get("topics") or answer.get("answer") or ""
     if isinstance(answer, list):

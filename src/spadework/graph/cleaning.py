@@ -1,12 +1,10 @@
-"""Cleaning the pages of a worker by a model, where there is one and what was chosen of a page needs
-it; every page once in a session.
-"""
+"""Cleaning the dirty pages of a worker by a model, where there is one; each once in a session."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from spadework.agents.cleaner import Dirty, clean, is_dirty, is_unclean
 from spadework.agents.model import Model
@@ -27,10 +25,8 @@ ROLES: tuple[Role, ...] = ("judge", "cleaner")
 
 def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
     """Whether one more page may be cleaned: `left` of the `ceiling` of model calls, with
-    `cleanings` pages cleaned or being cleaned so far.
-
-    An assessment and a section a topic, the summary, the check of citations and the editor come
-    first.
+    `cleanings` pages cleaned or being cleaned. An assessment and a section a topic, the summary,
+    the check of citations and the editor come first.
     """
     return CALLS * (cleanings + 1) <= MOST_SHARE * ceiling and left - CALLS >= 2 * topics + 3
 
@@ -38,30 +34,29 @@ def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
 async def clean_pages(
     context: SessionContext, question: str, topic: Topic, pages: Sequence[Page], topics: int
 ) -> tuple[list[Page], list[Problem]]:
-    """The pages, those that were dirty with a text and a hash of their own. Local documents are
-    left as they are, and so is a page of which nothing dirty would be shown for the topic.
-
-    So are all where the model calls are needed to assess and write the plan's `topics`.
+    """The pages, those that were dirty with a text and a hash of their own. Local documents stay,
+    and so does a page of which nothing dirty would be shown for the topic, and all where the model
+    calls are needed for the plan's `topics`.
     """
     dirty = [page for page in pages if await _is_dirty(context, page)]
     if not dirty:
         return list(pages), []
     chosen = await _choose_text(context, topic, pages)
-    wanted = {page.content_hash for page in dirty if _shows_dirt(context, chosen, page)}
-    seconds = context.budget.phase("read")
+    settings, seconds = context.settings, context.budget.phase("read")
+    wanted = {
+        page.content_hash
+        for page in dirty
+        if (text := chosen.get(page.content_hash, ""))
+        and is_unclean(text, settings.clean, settings.min_cleanliness)
+    }
+    going = [page for page in pages if page.content_hash in wanted]
     done = await asyncio.gather(
         *(
             _cleaned(context, (question, chosen[page.content_hash]), page, (seconds, topics))
-            for page in pages
-            if page.content_hash in wanted
+            for page in going
         )
     )
-    clean = {
-        page.content_hash: made
-        for page, (made, _) in zip(
-            [page for page in pages if page.content_hash in wanted], done, strict=True
-        )
-    }
+    clean = {page.content_hash: made for page, (made, _) in zip(going, done, strict=True)}
     return (
         [clean.get(page.content_hash, page) for page in pages],
         [problem for _, problems in done for problem in problems],
@@ -88,11 +83,6 @@ async def _choose_text(
     return {content_hash: "\n\n".join(texts) for content_hash, texts in found.items()}
 
 
-def _shows_dirt(context: SessionContext, chosen: Mapping[str, str], page: Page) -> bool:
-    text = chosen.get(page.content_hash, "")
-    return bool(text) and is_unclean(text, context.settings.clean, context.settings.min_cleanliness)
-
-
 async def _cleaned(
     context: SessionContext, read_for: tuple[str, str], page: Page, limits: tuple[float, int]
 ) -> tuple[Page, list[Problem]]:
@@ -107,7 +97,14 @@ async def _cleaned(
         key["least"] = f"{context.settings.min_cleanliness:g}"
 
     async def allowed() -> Permission:
-        return await _leave(context, limits[1])
+        """Whether one more page may be cleaned now."""
+        ceiling, topics = context.budget.limits.calls, limits[1]
+        # Calls of pages being cleaned are not all charged yet.
+        left = int(ceiling - context.budget.spent("calls")) - CALLS * context.cleaning
+        poor = payable(context) < CALLS * LOOK_TOKENS + topics * ANSWER_TOKENS
+        if poor or not may_clean(ceiling, left, context.cleanings, topics):
+            return Permission(given=False)
+        return await sparing(context, *ROLES)
 
     async def work() -> str:
         permission = await context.journal.moment(
@@ -159,14 +156,3 @@ async def _shorten(
     # Once it is in the journal it is not told again.
     await context.record.written()
     return digest, failed
-
-
-async def _leave(context: SessionContext, topics: int) -> Permission:
-    """Whether one more page may be cleaned now."""
-    ceiling = context.budget.limits.calls
-    # Calls of pages being cleaned are not all charged yet.
-    left = int(ceiling - context.budget.spent("calls")) - CALLS * context.cleaning
-    poor = payable(context) < CALLS * LOOK_TOKENS + topics * ANSWER_TOKENS
-    if poor or not may_clean(ceiling, left, context.cleanings, topics):
-        return Permission(given=False)
-    return await sparing(context, *ROLES)

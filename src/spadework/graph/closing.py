@@ -15,7 +15,7 @@ from spadework.graph.state import ResearchState, proving, queries_of
 from spadework.graph.unreached import list_unreached
 from spadework.graph.verifying import Verified
 from spadework.tools.export.markdown_report import sentence_markdown, to_markdown
-from spadework.values import Citation, CoveredTopic, Evidence, Mode, Problem, Result
+from spadework.values import Citation, Coverage, CoveredTopic, Evidence, Mode, Problem, Result
 
 #: What ends a run that nothing has cut short.
 _OF_ITSELF = ("iterations", "price", "marginal utility", "nothing left to ask")
@@ -26,11 +26,7 @@ LATE = "in time"
 def citations_of(verified: Verified, ledger: Mapping[str, Evidence]) -> list[Citation]:
     """The citations of verified sections, sentence by sentence as they stand in the report."""
     return [
-        Citation(
-            sentence=sentence_markdown(sentence),
-            evidence_id=id_,
-            verdict=finding.verdict,
-        )
+        Citation(sentence=sentence_markdown(sentence), evidence_id=id_, verdict=finding.verdict)
         for checked in verified.checked
         for sentence, finding in zip(checked.section.sentences, checked.findings, strict=True)
         for id_ in sentence.evidence_ids
@@ -45,7 +41,9 @@ def result_of(
     why = _ended_by(context, state)
     writer, _ = makers(context, state)
     mode: Mode = "model" if writer else "extractive"
-    problems = _once([*state.get("problems", []), *late])
+    met = [*state.get("problems", []), *late]
+    # Two workers may have met the same.
+    problems = list({(p.stage, p.subject, p.reason): p for p in met}.values())
     lost = list_unreached(context, state, problems)
     first = [problem for one in lost for problem in one.problems]
     rest = [problem for problem in problems if problem not in first]
@@ -80,9 +78,7 @@ def result_of(
 
 
 def _ended_by(context: SessionContext, state: ResearchState) -> str:
-    """What ended the run. Where the model could not be paid, that did, even if code has covered
-    every topic in its stead.
-    """
+    """What ended the run: a model that could not be paid, even if code has covered all since."""
     if context.stop.is_set():
         return "stop"
     searched = state.get("pages") or any(find.answered for find in state.get("finds", []))
@@ -90,31 +86,27 @@ def _ended_by(context: SessionContext, state: ResearchState) -> str:
         return "nothing searched"
     if not state.get("pages") and any(LATE in p.reason for p in state.get("problems", [])):
         return "time"
-    unpaid = (
-        context.budget.refused if context.budget.refused in ("calls", "tokens", "money") else ""
-    )
-    return unpaid or state.get("stopped_by", "") or context.budget.ended_by()
+    if context.budget.refused in ("calls", "tokens", "money"):
+        return context.budget.refused
+    return state.get("stopped_by", "") or context.budget.ended_by()
 
 
 def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
     coverage, evidence = state.get("coverage", {}), proving(state)
     queries = queries_of(state)
     made = []
-    for topic in state["plan"].topics:
-        found = coverage.get(topic.name)
-        own = tuple(e for e in evidence if e.topic == topic.name)
-        gaps = found.gaps if found else ("This topic was not assessed.",)
-        covered, score = (found.covered, found.score) if found else (False, 0.0)
-        quality = found.quality if found else None
+    for name in (topic.name for topic in state["plan"].topics):
+        gaps = ("This topic was not assessed.",)
+        found = coverage.get(name) or Coverage(topic=name, covered=False, score=0.0, gaps=gaps)
         made.append(
             CoveredTopic(
-                name=topic.name,
-                covered=covered,
-                score=score,
-                evidence=own,
-                gaps=gaps,
-                quality=quality,
-                queries=queries.get(topic.name, ()),
+                name=name,
+                covered=found.covered,
+                score=found.score,
+                evidence=tuple(e for e in evidence if e.topic == name),
+                gaps=found.gaps,
+                quality=found.quality,
+                queries=queries.get(name, ()),
             )
         )
     return tuple(made)
@@ -127,8 +119,3 @@ def _confidence(state: ResearchState, mode: Mode) -> float | None:
     coverage = state.get("coverage", {})
     found = [coverage[t.name].score if t.name in coverage else 0.0 for t in state["plan"].topics]
     return round(min(found, default=0.0), 3) if mode == "extractive" else None
-
-
-def _once(problems: Sequence[Problem]) -> list[Problem]:
-    """Each problem once: two workers may have met the same."""
-    return list({(p.stage, p.subject, p.reason): p for p in problems}.values())

@@ -21,17 +21,14 @@ from spadework.values import Conflict, Evidence, Plan, Problem, Section
 PLAIN = ("fact",)
 #: Calls that a report takes beside its sections: outline, verdicts, summary.
 BESIDE = 3
-#: Calls one after the other for which there is time where a report is outlined, each as long as
-#: that of the plan: outline, sections, verdicts.
+#: Calls, each as long as that of the plan, for which an outlined report has time one after another.
 LEAST_CALLS = 3
 
 
 async def compose_report(
     context: SessionContext, state: ResearchState, model: Model | None
 ) -> dict[str, Any]:
-    """The sections of the report, its title, and what disagrees, as the update of the graph's
-    channels.
-    """
+    """The sections, the title and what disagrees, as the update of the graph's channels."""
     plan, ledger, read = state["plan"], proving(state), state.get("pages", {})
     until = time.monotonic() + context.budget.phase("write")
     hashes = {e.content_hash for e in ledger} | {page.content_hash for page in read.values()}

@@ -10,8 +10,9 @@ from spadework.agents.outline import by_topic
 from spadework.graph.closing import citations_of, result_of
 from spadework.graph.disputing import find_disputes
 from spadework.graph.earlier import keep
-from spadework.graph.joining import as_it_was, found_for_it, join_states, quote_sections
+from spadework.graph.joining import as_it_was
 from spadework.graph.rechecking import Base, check_changed
+from spadework.graph.revising import extend_report
 from spadework.graph.session_context import SessionContext
 from spadework.graph.state import Earlier, ResearchState, proving
 from spadework.graph.verifying import Check, standing, verify_sections
@@ -64,19 +65,10 @@ async def _follow_by_code(
     context: SessionContext, state: ResearchState, before: Earlier
 ) -> ResearchState:
     now: ResearchState = {"plan": before.plan, **state}
-    new = found_for_it(before, now)
-    now["sections"] = quote_sections(before, now["plan"], new)
-    whole = join_states(before, now)
-    evidence, plan = proving({**now, "coverage": whole["coverage"]}), whole["plan"]
+    now = cast("ResearchState", {**now, **await extend_report(context, now, None, before)})
+    evidence, plan = proving(now), now["plan"]
     texts = await context.pages.texts(e.content_hash for e in evidence)
     material, _ = standing(evidence, texts, plan.question, plan.language)
     base = Base(before.sections, before.citations)
     changes = await check_changed(now, None, base, material, Check(0, summed=False))
-    told = {
-        **now,
-        **whole,
-        "sections": changes["sections"],
-        "citations": changes["citations"],
-        "conflicts": find_disputes(plan, evidence, state.get("pages", {}), texts),
-    }
-    return cast("ResearchState", told)
+    return {**now, "sections": changes["sections"], "citations": changes["citations"]}

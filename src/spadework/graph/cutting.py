@@ -20,9 +20,7 @@ MOST_TABLE_CHARS = 4_000
 
 
 class Cut(NamedTuple):
-    """A stretch of a page with its text, the headings above it, the rank of its page from 0, and
-    the page's language.
-    """
+    """A stretch of a page with its text, what is above it, its page's rank from 0, and language."""
 
     content_hash: str
     start: int
@@ -73,9 +71,7 @@ def cuts_of(page: Page, text: str, rank: int, passage_chars: int) -> list[Cut]:
 
 
 def _runs(text: str, span: tuple[int, int], most: int) -> list[tuple[int, int]]:
-    """A passage, or where a long table makes it too long, what stands around the table and runs of
-    its rows.
-    """
+    """A passage, or in a long table what stands around the table, and runs of its rows."""
     start, end = span
     if end - start <= max(MOST_TABLE_CHARS, most):
         return [span]
@@ -98,9 +94,7 @@ def _runs(text: str, span: tuple[int, int], most: int) -> list[tuple[int, int]]:
 
 
 def columns_at(text: str, start: int) -> str:
-    """The row with the names of the columns on one line, as short as a title, where a passage
-    begins among the rows below it; else "".
-    """
+    """The names of the columns on a line, as short as a title, of a passage among rows; or ""."""
     found = blocks_of(text)
     nearest = found[max(0, bisect_right(found, start, key=lambda block: block.start) - 1)]
     header = (
@@ -113,9 +107,7 @@ def columns_at(text: str, start: int) -> str:
 
 @lru_cache(maxsize=256)
 def names_at(text: str, table: Block) -> Span | None:
-    """Where the names of the columns of a table stand; None without names, or where one speaks to
-    machines. Found once a table.
-    """
+    """Where the names of a table's columns stand; None for none, or if one speaks to machines."""
     header = header_of(text, table)
     names = cells(text[slice(*header)]) if header else []
     return None if any(map(is_injection, [" ".join(names), *names])) else header

@@ -47,13 +47,8 @@ async def looked_again(
     for passage in await distil_pages(context, task.topic, drafts, by_model=True):
         used += passage.end - passage.start
         if used <= REFLECTION_CHARS:
-            best.append(
-                show_passage(
-                    pages[passage.content_hash],
-                    await context.pages.get(passage.content_hash),
-                    passage,
-                )
-            )
+            text = await context.pages.get(passage.content_hash)
+            best.append(show_passage(pages[passage.content_hash], text, passage))
     query, problems = await reflect(
         context.model, state["question"], task.topic, best, seconds=context.budget.phase("read")
     )
@@ -63,9 +58,9 @@ async def looked_again(
     again = task.model_copy(update={"queries": (query,), "pages": REFINED_PAGES})
     again = with_filters(again, context.settings, state["question"])
     lists, failed, _ = await search_all(context, again, emit, before)
-    hits = fused_hits(lists, context.settings)
-    fresh = [hit for hit in hits if canonical_url(hit.url) not in before]
     settings = context.settings
+    hits = fused_hits(lists, settings)
+    fresh = [hit for hit in hits if canonical_url(hit.url) not in before]
     made = select(
         await weigh_hits(context, again, fresh),
         preset=preset_of(settings),

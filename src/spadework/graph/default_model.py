@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 
-from spadework.agents.model_list import UNREADABLE, fetch_model_list
+from spadework.agents.model_list import UNREADABLE, listed_models
 from spadework.agents.providers import check_address
 from spadework.errors import ModelError, SettingsError
 from spadework.settings import Settings
@@ -12,11 +12,9 @@ from spadework.tools.web.urls import host_of
 
 
 async def default_model(settings: Settings) -> str:
-    """The model of a run as PROVIDER:NAME, or "" when the extractive roles do the work.
-
-    With a server of one's own and no model named it is the server's only model. Raises ModelError
-    where the server does not say which it has, or has none, and SettingsError where there is a
-    choice, and for an address that is none.
+    """The model of a run as PROVIDER:NAME, or "" when the extractive roles do the work; of a server
+    of one's own the only one. Raises ModelError where that has none, or does not say, and
+    SettingsError where there is a choice, and for an address that is none.
     """
     named = settings.model_for("writer")
     if named or not settings.openai_base_url:
@@ -24,7 +22,7 @@ async def default_model(settings: Settings) -> str:
     check_address(settings.openai_base_url)
     host = host_of(settings.openai_base_url)
     try:
-        names = [str(model["id"]) for model in (await fetch_model_list(settings))["data"]]
+        names = await listed_models(settings)
     except UNREADABLE as error:
         failed, hint = _explain_failure(error)
         raise ModelError(f"The model server at {host} {failed}.", hint=hint) from None

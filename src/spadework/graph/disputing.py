@@ -1,6 +1,4 @@
-"""What the evidence of a run disagrees on, each side weighed by the trust and the recency of its
-pages.
-"""
+"""What the evidence of a run disagrees on, each side weighed by trust and recency of its pages."""
 
 from __future__ import annotations
 
@@ -24,27 +22,16 @@ def find_disputes(
     asked = _stems_asked(plan)
     if not conflicts(evidence, asked):
         return []
-    heard = {
-        url: _hear_page(page, evidence, texts.get(page.content_hash, ""))
-        for url, page in pages.items()
-    }
+    heard = {}
+    for url, page in pages.items():
+        text, parts = texts.get(page.content_hash, ""), trust(page, evidence, ())
+        weight = parts["trust"] * parts["recency"] * (SUSPECT if injection_spans(text) else 1.0)
+        heard[url] = Heard(page.origin or page.url, weight, without_injections(text))
     return conflicts(evidence, asked, heard)
 
 
-def _hear_page(page: Page, evidence: Sequence[Evidence], text: str) -> Heard:
-    parts = trust(page, evidence, ())
-    suspect = SUSPECT if injection_spans(text) else 1.0
-    return Heard(
-        page.origin or page.url,
-        parts["trust"] * parts["recency"] * suspect,
-        without_injections(text),
-    )
-
-
 def _stems_asked(plan: Plan) -> set[str]:
-    """The stems of what a question for one fact asks about its subjects; none for any other
-    question.
-    """
+    """The stems of what a question for one fact asks about its subjects; none for any other."""
     if plan.question_type != "fact":
         return set()
     code = spoken(plan.question)

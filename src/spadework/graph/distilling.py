@@ -7,8 +7,9 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
+from types import MappingProxyType
 from typing import NamedTuple
 
 from spadework.deadline import ACCELERATE
@@ -19,8 +20,7 @@ from spadework.tools.ranking.bm25 import Bm25
 from spadework.tools.text.cleanliness import tells
 from spadework.values import Expected, Need, Page, Passage, Task, Topic
 
-#: What the title of a page and the headings above a passage count beside its own words: they are
-#: repeated this often.
+#: How often the title of a page and the headings above count beside a passage's own words.
 HEADING_WEIGHT = 2
 #: How much the rank of its page adds to a passage's score, at most, as a share.
 PAGE_PRIOR = 0.5
@@ -67,9 +67,7 @@ EXTRACTIVE = Room(400_000, 60)
 async def distil_pages(
     context: SessionContext, topic: Topic, pages: Sequence[Page], *, by_model: bool
 ) -> list[Passage]:
-    """The best passages of `pages`, best page first, for `topic`; as many as the assessor may
-    see, who is a model or code.
-    """
+    """The best passages of `pages`, best page first, for a topic: as many as its assessor sees."""
     texts = {page.content_hash: await context.pages.get(page.content_hash) for page in pages}
     room = await _room(context, f"distil {topic.name}", by_model=by_model)
 
@@ -87,12 +85,10 @@ async def pool_passages(
     pages: Mapping[str, Page],
     shown_before: Sequence[Passage],
 ) -> dict[str, list[Passage]]:
-    """For the topic of each task of the newest round the best passages to judge it by: a page read
-    for one topic may answer another.
-
-    In the first round they are those that any worker found. Without a model, which reads them for
-    nothing, those of all rounds: what is quoted is chosen anew. With one, a gap is searched in all
-    pages that were read, too, but what was shown for a topic is not shown for it again.
+    """The best passages of the pages of all topics, by topic of a task of the newest round. In the
+    first round they are those that any worker found; without a model, which reads them for nothing,
+    those of all rounds: what is quoted is chosen anew. With one, a gap is searched in all pages
+    that were read, but what was shown for a topic is not shown for it again.
     """
     by_model = context.judging is not None
     rounds = [find.round for find in finds] or [0]
@@ -122,7 +118,12 @@ async def pool_passages(
             }
             for task in tasks
         }
-        return _for_gaps(tasks, _once(_telling(cuts, room)), seen, room)
+        # What is asked of the topics now.
+        topics = [
+            task.topic.model_copy(update={"queries": task.queries or task.topic.queries})
+            for task in tasks
+        ]
+        return rank_passages(topics, _once(_telling(cuts, room)), room, seen)
 
     return await asyncio.to_thread(work)
 
@@ -143,40 +144,21 @@ def _telling(cuts: Sequence[Cut], room: Room) -> list[Cut]:
     return [one for one in cuts if len(one.text) <= most and tells(one.text)]
 
 
-def _for_gaps(
-    tasks: Sequence[Task], cuts: Sequence[Cut], seen: Mapping[str, set[str]], room: Room
+def rank_passages(
+    topics: Sequence[Topic],
+    cuts: Sequence[Cut],
+    room: Room,
+    seen: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> dict[str, list[Passage]]:
-    """For each topic the passages that fit best what is asked of it now, without those seen."""
-    text = {cut[:3]: cut.text for cut in cuts}
-    topics = [
-        task.topic.model_copy(update={"queries": task.queries or task.topic.queries})
-        for task in tasks
-    ]
-    index = _index(cuts)
+    """For each topic the best of `cuts`, for which there is room, but for the texts that were
+    `seen` for it.
+    """
+    texts = [f"{one.above} " * HEADING_WEIGHT + one.text for one in cuts]
+    index = Bm25(texts, [one.language for one in cuts])
     return {
-        topic.name: _within(
-            [
-                p
-                for p in _passages(topic, cuts, index)
-                if text[p.content_hash, p.start, p.end] not in seen[topic.name]
-            ],
-            room,
-        )
+        topic.name: _within(_passages(topic, cuts, index, seen.get(topic.name, ())), room)
         for topic in topics
     }
-
-
-def rank_passages(
-    topics: Sequence[Topic], cuts: Sequence[Cut], room: Room
-) -> dict[str, list[Passage]]:
-    """For each topic the best of `cuts`, for which there is room."""
-    index = _index(cuts)
-    return {topic.name: _within(_passages(topic, cuts, index), room) for topic in topics}
-
-
-def _index(cuts: Sequence[Cut]) -> Bm25:
-    texts = [f"{one.above} " * HEADING_WEIGHT + one.text for one in cuts]
-    return Bm25(texts, [one.language for one in cuts])
 
 
 def _once(cuts: Sequence[Cut]) -> list[Cut]:
@@ -199,8 +181,7 @@ async def _room(context: SessionContext, at: str, *, by_model: bool, first: bool
     return room.hurried if await context.narrowed(ACCELERATE, at) else room
 
 
-#: What a passage holds that gives what is needed: any figure, the line of a table, nothing that
-#: counts.
+#: What a passage holds that gives what is needed: any figure, the line of a table.
 _HOLDS: dict[Need, re.Pattern[str]] = {
     "count": re.compile(r"\d"),
     "table": re.compile(r"^ {0,3}\|.*\|\s*$", re.MULTILINE),
@@ -220,7 +201,9 @@ def need_of(topic: Topic) -> Need:
     return _NEEDS.get(topic.expects, "text")
 
 
-def _passages(topic: Topic, cuts: Sequence[Cut], index: Bm25) -> list[Passage]:
+def _passages(
+    topic: Topic, cuts: Sequence[Cut], index: Bm25, seen: Collection[str]
+) -> list[Passage]:
     query = " ".join([topic.question, *topic.must_cover, *(q.text for q in topic.queries)])
     holds = _HOLDS[need_of(topic)]
     made = [
@@ -229,18 +212,14 @@ def _passages(topic: Topic, cuts: Sequence[Cut], index: Bm25) -> list[Passage]:
             start=c.start,
             end=c.end,
             topic=topic.name,
-            score=_score(s, c, holds),
+            score=round(
+                s * (1 + PAGE_PRIOR / (1 + c.rank)) * (NEEDED if holds.search(c.text) else 1.0), 4
+            ),
         )
         for s, c in zip(index.scores(query), cuts, strict=True)
-        if s > 0
+        if s > 0 and c.text not in seen
     ]
     return sorted(made, key=lambda p: -p.score)
-
-
-def _score(score: float, one: Cut, holds: re.Pattern[str]) -> float:
-    return round(
-        score * (1 + PAGE_PRIOR / (1 + one.rank)) * (NEEDED if holds.search(one.text) else 1.0), 4
-    )
 
 
 def keep_near(passages: Sequence[Passage], room: Room) -> list[Passage]:

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ValidationError
 
@@ -13,7 +14,9 @@ from spadework.graph.session_context import SessionContext
 from spadework.graph.session_id import checked_session_id
 from spadework.graph.state import Earlier, ResearchState
 from spadework.tools.stores.page_store import PageStore
-from spadework.values import Result
+from spadework.values import Result, Value
+
+V = TypeVar("V", bound=Value)
 
 #: What a report is kept as.
 KIND = "report"
@@ -55,24 +58,22 @@ def makers(context: SessionContext, state: ResearchState) -> tuple[str, str]:
 
 
 async def earlier(context: SessionContext, follows: str) -> Earlier | None:
-    """The report of the session `follows`; None where it has left none that can be read, or
-    one that says nothing.
-    """
+    """The report of the session `follows`; None where it left none, or one that says nothing."""
     if not follows:
         return None
-    file = context.folder.parent / checked_session_id(follows) / "session.sqlite"
+    folder = context.folder.parent / checked_session_id(follows)
 
     async def work() -> Earlier | None:
-        return await asyncio.to_thread(_read, file)
+        kept = await asyncio.to_thread(answers_of, folder, KIND, Earlier)
+        return kept[-1] if kept else None
 
     found = await context.journal.moment("earlier report", follows, Earlier | None, work, None)
     return found if found and found.sections else None
 
 
 async def take_over(context: SessionContext, follows: str, before: Earlier) -> frozenset[str]:
-    """The texts of all pages that a report names, whatever way they came, now in this session, too:
-    the hashes of those that are there. One that is gone, or not what it was, proves nothing any
-    more.
+    """The hashes of the texts that a report names, put into this session, too. One that is gone, or
+    not what it was, proves nothing any more.
     """
     named = [*(e.content_hash for e in before.evidence), *(p.content_hash for p in before.pages)]
     folder = context.folder.parent / checked_session_id(follows) / "pages"
@@ -87,12 +88,15 @@ async def take_over(context: SessionContext, follows: str, before: Earlier) -> f
     return frozenset(texts)
 
 
-def _read(file: Path) -> Earlier | None:
+def answers_of(folder: Path, kind: str, shape: type[V]) -> list[V]:
+    """The answers of a kind in the journal of a session, in order; [] where it cannot be read."""
     try:
-        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as db:
+        file = (folder / "session.sqlite").as_uri()
+        with closing(sqlite3.connect(f"{file}?mode=ro", uri=True)) as db:
             rows = db.execute(
-                "SELECT answer FROM journal WHERE kind = ? AND answer IS NOT NULL", (KIND,)
+                "SELECT answer FROM journal WHERE kind = ? AND answer IS NOT NULL ORDER BY rowid",
+                (kind,),
             ).fetchall()
-        return Earlier.model_validate_json(rows[-1][0]) if rows else None
+        return [shape.model_validate_json(answer) for (answer,) in rows]
     except (sqlite3.Error, ValidationError):
-        return None
+        return []

@@ -1,6 +1,4 @@
-"""Reviewing a report in deep effort: an editor reads it, and code decides what of that goes back to
-a writer or to one more round of search, once.
-"""
+"""Reviewing a report in deep effort: what an editor finds weak goes back to be mended, once."""
 
 from __future__ import annotations
 
@@ -17,13 +15,11 @@ from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState
 from spadework.graph.waiting import was_stopped
 from spadework.tools.text.nearest import nearest
-from spadework.values import Query, Review, Section, Task, Topic, Weakness
+from spadework.values import Query, Review, Section, Task, Weakness
 
 
 async def review_report(context: SessionContext, state: ResearchState) -> dict[str, Any]:
-    """What the editor thinks of the report, and the tasks of one more round where it misses what
-    the question named; in the end what became of it all.
-    """
+    """What the editor thinks, and the tasks of one more round; in the end what became of it."""
     before = state.get("review")
     if before:
         return {"review": _end_review(before, state)}
@@ -58,7 +54,8 @@ async def review_report(context: SessionContext, state: ResearchState) -> dict[s
     ]
     hurried = context.budget.replayed is None and not context.budget.may_rewrite()
     if hurried:
-        points = [_close_weakness(point, "There was no time to mend it.") for point in points]
+        late = "There was no time to mend it."
+        points = [p.model_copy(update={"outcome": p.outcome or late}) for p in points]
         tasks = []
     made = found.model_copy(
         update={
@@ -74,9 +71,7 @@ async def review_report(context: SessionContext, state: ResearchState) -> dict[s
 def _place_weakness(
     point: Weakness, state: ResearchState, sections: Sequence[Section], late: str
 ) -> Weakness:
-    """A weakness with the heading of a section that there is, and with a topic of the plan where
-    something shall be searched.
-    """
+    """A weakness with the heading of a section that there is, and a topic for what is searched."""
     headings = {section.heading.casefold(): section.heading for section in sections}
     heading = headings.get(point.section.casefold(), "")
     topics = {topic.name.casefold(): topic.name for topic in state["plan"].topics}
@@ -105,9 +100,8 @@ def _too_late(context: SessionContext, state: ResearchState) -> str:
         return f"the budget of {limit} is spent."
     # The report is written: that so little is left that no round may begin before it is counts no
     # more, only whether there is time for one, and to write again.
-    return (
-        "" if context.budget.fits(state.get("plan_seconds", 0.0)) else "there was no time for it."
-    )
+    fits = context.budget.fits(state.get("plan_seconds", 0.0))
+    return "" if fits else "there was no time for it."
 
 
 def _tasks(context: SessionContext, state: ResearchState, points: Sequence[Weakness]) -> list[Task]:
@@ -122,7 +116,9 @@ def _tasks(context: SessionContext, state: ResearchState, points: Sequence[Weakn
     number = max((task.round for task in state.get("tasks", [])), default=KNOWN) + 1
     return [
         Task(
-            topic=_with(topics[name], missing),
+            topic=topics[name].model_copy(
+                update={"must_cover": (*topics[name].must_cover, *(p.text for p in missing))}
+            ),
             queries=tuple(Query(text=point.query, kind="gap") for point in missing),
             round=number,
             pages=min(most, left),
@@ -130,11 +126,6 @@ def _tasks(context: SessionContext, state: ResearchState, points: Sequence[Weakn
         )
         for name, missing in going
     ]
-
-
-def _with(topic: Topic, missing: Sequence[Weakness]) -> Topic:
-    must = (*topic.must_cover, *(point.text for point in missing))
-    return topic.model_copy(update={"must_cover": must})
 
 
 def _end_review(review: Review, state: ResearchState) -> Review:
@@ -159,7 +150,3 @@ def _end_review(review: Review, state: ResearchState) -> Review:
 
     points = tuple(p.model_copy(update={"outcome": outcome(p)}) for p in review.weaknesses)
     return review.model_copy(update={"weaknesses": points, "done": True})
-
-
-def _close_weakness(point: Weakness, outcome: str) -> Weakness:
-    return point.model_copy(update={"outcome": point.outcome or outcome})

@@ -1,6 +1,4 @@
-"""How a node tells the world: typed events in the record of the run, and as JSON on LangGraph's
-custom stream.
-"""
+"""How a node tells the world: typed events, in the record and on LangGraph's custom stream."""
 
 from __future__ import annotations
 

@@ -12,15 +12,12 @@ from spadework.values import Status
 
 
 def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: float = 0.0) -> str:
-    """Why no further round is searched: "coverage", "iterations", "marginal utility", "price",
-    "time" or a limit; "" to go on.
-    """
+    """Why no further round is searched, such as "coverage", "time" or a limit; "" to go on."""
     rounds = state["rounds"]
     if not open_topics(state):
         return "coverage"
     if state.get("review"):
-        # The round that the editor asked for is one more, whatever ended those before; it has found
-        # topics that are open.
+        # The round that the editor asked for is one more, for topics that are open.
         before = state.get("stopped_by", "")
         return "iterations" if before == "coverage" else before
     if budget.refused or budget.reckoned("plan") <= 0:
@@ -39,9 +36,7 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: 
 
 
 def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
-    """Whether there is time for one more round; in quick effort as much as those before have
-    taken.
-    """
+    """Whether there is time for one more round; in quick effort, as much as those before took."""
     planning = state.get("plan_seconds", 0.0)
     if settings.effort != "quick":
         return budget.fits(planning)

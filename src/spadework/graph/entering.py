@@ -1,10 +1,8 @@
-"""Entering what is proven into the ledger: a quote as entries of one block each, with all that
-shows what it is about.
-"""
+"""Entering what is proven into the ledger: a quote as entries of one block each, in context."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from spadework.agents.passage_view import Spot
@@ -38,9 +36,7 @@ class _Place(NamedTuple):
 async def entries(
     context: SessionContext, topic: Topic, spots: Sequence[Spot], ledger: Sequence[Evidence]
 ) -> list[Evidence]:
-    """Ledger entries of the spots that are new for this topic, numbered on from the ledger's
-    end.
-    """
+    """Entries of the spots that are new for a topic, numbered on from the ledger's end."""
     taken = [(e.content_hash, e.start, e.end) for e in ledger if e.topic == topic.name]
     made: list[Evidence] = []
     for spot in spots:
@@ -58,28 +54,21 @@ async def entries(
 
 def places_of(text: str, spot: Spot) -> list[_Place]:
     """Where the entries of a quote stand, each as what, and which of them has its claim."""
-    return _claimed(list(_places(text, spot)), text, spot.claim)
-
-
-def _places(text: str, spot: Spot) -> Iterator[_Place]:
-    found = pieces(text, spot.start, spot.end)
+    found, places = pieces(text, spot.start, spot.end), list[_Place]()
     for n, (start, end, block) in enumerate(found):
-        if n + 1 < len(found) and found[n + 1][2].kind == "code" and _only_leads(text[start:end]):
-            continue  # it stands before the code
+        said = text[start:end]
+        before_code = n + 1 < len(found) and found[n + 1][2].kind == "code"
+        if before_code and leads(said) and len(sentences(said)) == 1:
+            continue
         parts = parts_of(text, block, (start, end))
         columns = next((first for first, _, kind in parts if kind == "columns"), None)
         for first, last, kind in parts:
-            yield _Place(first, last, block, kind, columns if kind == "row" else None)
-
-
-def _only_leads(said: str) -> bool:
-    return leads(said) and len(sentences(said)) == 1
+            places.append(_Place(first, last, block, kind, columns if kind == "row" else None))
+    return _claimed(places, text, spot.claim)
 
 
 def _claimed(places: Sequence[_Place], text: str, claim: str) -> list[_Place]:
-    """The places, of which the one that has most of the words of the claim is told with it, and the
-    names of columns: the others say something of their own.
-    """
+    """The places; the claim is told with that which has most of its words, and with the columns."""
     code = spoken(claim)
     words = stems(claim, code)
     shared = [len(words & stems(text[p.start : p.end], code)) for p in places]
@@ -118,10 +107,7 @@ def pieces(text: str, start: int, end: int) -> list[tuple[int, int, Block]]:
 
 def parts_of(text: str, block: Block, span: tuple[int, int]) -> list[tuple[int, int, EvidenceKind]]:
     """A quote as entries of the ledger: of a table every row that it touches, whole, after the
-    names of its columns; else one.
-
-    A part of a row would stand under the names of other columns, a row without them tells little,
-    and they alone tell nothing.
+    names of its columns, without which it tells little, and which alone tell nothing; else one.
     """
     if block.kind != "table":
         return [
@@ -134,13 +120,7 @@ def parts_of(text: str, block: Block, span: tuple[int, int]) -> list[tuple[int, 
     return [(*header, "columns"), *named] if named else []
 
 
-def _entry(
-    id_: str,
-    topic: Topic,
-    page: Page,
-    text: str,
-    place: _Place,
-) -> Evidence:
+def _entry(id_: str, topic: Topic, page: Page, text: str, place: _Place) -> Evidence:
     start, end, block, kind, columns, claim = place
     before, after = neighbours(text, start, end) if kind in ("text", "item", "code") else ("", "")
     heading = heading_above(text, start)

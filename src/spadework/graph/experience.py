@@ -18,8 +18,7 @@ from typing import NamedTuple, cast
 
 from spadework.values import Forecast, Span
 
-#: Runs from which on they say more than constants, from which on two of them bound the range, and
-#: the newest that are asked.
+#: Runs that say more than constants, of which two bound the range; and the newest that are asked.
 LEAST, ENOUGH, MOST = 5, 10, 60
 #: How much wider than the outermost gap between runs the one beyond them is taken to be. With 2, of
 #: 10 to 16 runs of five shapes (normal, two humps, a long tail, rare slow ones, even) .87 to .91
@@ -28,21 +27,12 @@ OUTWARD = 2.0
 #: The share of runs that end within the range, and the quantile of the normal distribution for it.
 SHARE, NORMAL = 0.90, 1.6449
 #: What is foreseen of a run, and the least by which two runs differ that differ at all.
-GRAINS = {
-    "rounds": 1.0,
-    "searches": 1.0,
-    "pages": 1.0,
-    "calls": 1.0,
-    "tokens": 1.0,
-    "seconds": 0.01,
-    "money": 0.0001,
-}
+GRAINS = dict.fromkeys(("rounds", "searches", "pages", "calls", "tokens"), 1.0)
+GRAINS |= {"seconds": 0.01, "money": 0.0001}
 
 
 class Took(NamedTuple):
-    """A run that is over: its kind, what constants had reckoned, and what it took, by the names of
-    GRAINS.
-    """
+    """A finished run: its kind, what constants reckoned, what it took, by the names of GRAINS."""
 
     kind: str
     machine: str

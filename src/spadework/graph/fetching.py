@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from spadework.errors import FetchError, NotAllowed, TooLarge
@@ -19,7 +18,7 @@ from spadework.tools.extract.child import read_apart
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.page_reader import Fetch
-from spadework.tools.stores.tape import Request, Tape
+from spadework.tools.stores.tape import Piece, Request, Tape
 from spadework.tools.text.markdown_marks import one_line
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.web.urls import canonical_url
@@ -63,8 +62,11 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
             finally:
                 fetching += time.monotonic() - asked_at
             # From here on it is as old as it is.
-            fetched = replace(fetched, dated=fetched.dated or datetime.now(UTC))
-            tape.add(*_as_piece(fetched))
+            dated = fetched.dated or datetime.now(UTC)
+            fetched = replace(fetched, dated=dated)
+            head = asdict(replace(fetched, body=b"")) | {"dated": dated.isoformat()}
+            del head["body"]
+            tape.add(head, fetched.body)
             cached = fetched.from_cache
             context.budget.add(cache_hits=int(cached), bytes=0 if cached else len(fetched.body))
             return fetched
@@ -126,26 +128,23 @@ async def from_knowledge(context: SessionContext, url: str, since: datetime | No
 async def from_library(context: SessionContext, url: str) -> Page:
     """A document of the library. Raises FetchError."""
 
-    async def ask(tape: Tape) -> Tape:
+    async def ask(tape: Tape) -> Piece:
         if context.library is None:
             raise FetchError(f"{url} is in a library that is not open.")
         document = await context.library.document(url)
         day = document.published_at.isoformat() if document.published_at else None
         head = {"title": document.title, "published_at": day, "author": document.author}
-        tape.add(head, _encode_text(document.markdown))
-        return tape
+        tape.add(head, document.markdown.encode(errors="surrogatepass"))
+        return tape.last
 
-    head, body = (
-        await context.journal.exchange(Request("document", {"url": url}, about=url), ask, _itself)
-    ).last
-    day = head["published_at"]
-    page = await _local(
-        context,
-        url,
-        head["title"],
-        _decode_text(body),
-        datetime.fromisoformat(day) if day else None,
-    )
+    async def read(tape: Tape) -> Piece:
+        return tape.last
+
+    request = Request("document", {"url": url}, about=url)
+    head, body = await context.journal.exchange(request, ask, read)
+    day = datetime.fromisoformat(head["published_at"]) if head["published_at"] else None
+    text = body.decode(errors="surrogatepass")
+    page = await _local(context, url, head["title"], text, day)
     # A session from before knew of no author.
     author = head.get("author", "")
     return page.model_copy(update={"author": "" if is_injection(author) else one_line(author)})
@@ -154,9 +153,8 @@ async def from_library(context: SessionContext, url: str) -> Page:
 async def attached_pages(
     context: SessionContext, attachments: Sequence[str]
 ) -> tuple[list[Page], list[Problem]]:
-    """The files given with the question as pages; one that cannot be read is a problem.
-
-    Only a session may name files: what comes to a graph on a server comes from anybody.
+    """The files given with the question as pages; one that cannot be read is a problem. Only a
+    session may name files: what comes to a graph on a server comes from anybody.
     """
     pages: list[Page] = []
     problems: list[Problem] = []
@@ -165,9 +163,8 @@ async def attached_pages(
         try:
             if context.owned_by_graph:
                 raise NotAllowed("Files can be attached only to a session.")
-            pages.append(
-                await _read_attachment(context, path, f"{LIBRARY}attached/{n}-{quote(path.name)}")
-            )
+            url = f"{LIBRARY}attached/{n}-{quote(path.name)}"
+            pages.append(await _read_attachment(context, path, url))
         except (FetchError, TimeoutError) as error:
             reason = f"{path.name} cannot be read: {str(error) or 'it took too long'}"
             problems.append(
@@ -196,9 +193,8 @@ async def _read_attachment(context: SessionContext, path: Path, url: str) -> Pag
         extracted = await context.journal.exchange(
             Request("attached", {"url": url}, about=path.name), ask, read
         )
-    return await _local(
-        context, url, extracted.title or path.name, extracted.markdown, extracted.published_at
-    )
+    title = extracted.title or path.name
+    return await _local(context, url, title, extracted.markdown, extracted.published_at)
 
 
 async def _local(
@@ -217,26 +213,7 @@ async def _local(
     )
 
 
-def _as_piece(fetched: Fetched) -> tuple[dict[str, Any], bytes]:
-    """A page as it came: what is known of it, and its bytes."""
-    head = asdict(replace(fetched, body=b""))
-    del head["body"]
-    return head | {"dated": fetched.dated.isoformat() if fetched.dated else None}, fetched.body
-
-
 async def _fetched_of_tape(tape: Tape) -> Fetched:
     head, body = tape.last
     day = datetime.fromisoformat(head["dated"]) if head["dated"] else None
     return Fetched(**{**head, "dated": day, "body": body})
-
-
-async def _itself(tape: Tape) -> Tape:
-    return tape
-
-
-def _encode_text(text: str) -> bytes:
-    return text.encode(errors="surrogatepass")
-
-
-def _decode_text(body: bytes) -> str:
-    return body.decode(errors="surrogatepass")

@@ -1,10 +1,9 @@
-"""What a run will take, told before it begins: from all topics covered in the first round to every
-round that is allowed.
-"""
+"""What a run will take: from all topics covered in the first round to every round allowed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
 from spadework.agents.answer_length import ANSWERS, CLOSING
 from spadework.graph.showing import room_of
@@ -50,11 +49,9 @@ def forecast(
     model: bool = True,
     plan_seconds: float = 0.0,
 ) -> Forecast:
-    """The forecast of a plan whose first tasks are `tasks`. Ceilings of the settings bound it; an
-    unknown price leaves the money None.
-
-    `providers` are the names of those that are searched, `plan_seconds` is how long a model took
-    for the plan, 0 where it made none now.
+    """The forecast of a plan whose first tasks are `tasks`, within the ceilings of the settings;
+    the money is None where a price is unknown. `providers` are the names of those searched,
+    `plan_seconds` is how long a model took for the plan, 0 where it made none now.
     """
     count, more = len(plan.topics), settings.iterations - 1
     searches = sum(len(task.queries) for task in tasks) * len(providers)
@@ -76,7 +73,7 @@ def forecast(
         pages=_span(min(2 * count, pages), pages + more * count * load.gap_pages, settings.pages),
         calls=_span(*called, settings.calls),
         tokens=_span(_sum(low), _sum(high), settings.tokens),
-        writing=_span(_sum(_closing(low)), _sum(_closing(high)), settings.tokens),
+        writing=_span(_sum(low, CLOSING), _sum(high, CLOSING), settings.tokens),
         seconds=_span(
             round_seconds[0] + thinking[0],
             (more + 1) * round_seconds[1] + thinking[1],
@@ -87,9 +84,7 @@ def forecast(
 
 
 def later(made: Forecast, gone: float, settings: Settings) -> Forecast:
-    """The forecast of a run that has already lasted so many seconds, as for the index of a
-    library.
-    """
+    """The forecast of a run that has lasted so many seconds, as for the index of a library."""
     seconds = _span(made.seconds.low + gone, made.seconds.high + gone, settings.minutes * 60)
     return made.model_copy(update={"seconds": seconds})
 
@@ -121,12 +116,10 @@ def _thinking(more: int, calls: tuple[int, int], plan_seconds: float) -> tuple[f
 
 
 def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
-    """Model calls of a run of one round that goes well, and of one with `more` rounds: the plan, an
+    """Model calls of a run of one round that goes well, and of one with `more`: the plan, an
     assessment and a section a topic, a summary over several; in deep effort a reflection a topic
-    and the opinion; a look at the hits of each topic, where they are many and it is not quick.
-
-    Cleaning is not among them: nobody knows before which pages are dirty. It takes a third of the
-    ceiling at most, and gives way to these.
+    and the opinion; in normal effort a look at the hits of each topic. Cleaning is not foreseen: it
+    takes a third of the ceiling at most, and gives way to these.
     """
     deep = settings.effort == "deep"
     low = 1 + 2 * count + (count > 1) + (2 * count + 1 if deep else 0)
@@ -162,12 +155,8 @@ def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
     return made
 
 
-def _closing(tokens: Tokens) -> Tokens:
-    return {role: counts for role, counts in tokens.items() if role in CLOSING}
-
-
-def _sum(tokens: Tokens) -> int:
-    return sum(told + said for told, said in tokens.values())
+def _sum(tokens: Tokens, roles: Sequence[Role] = get_args(Role)) -> int:
+    return sum(told + said for role, (told, said) in tokens.items() if role in roles)
 
 
 def _money(low: Tokens, high: Tokens, settings: Settings) -> Span | None:

@@ -1,6 +1,4 @@
-"""Hits weighed by what they seem to be before they are fetched: what would be refused comes last,
-what takes long to read, or will hardly be let in, counts less.
-"""
+"""Hits weighed, before they are fetched, by how hard their pages will be to have and to read."""
 
 from __future__ import annotations
 
@@ -22,8 +20,7 @@ async def weigh_hits(context: SessionContext, task: Task, hits: Sequence[Hit]) -
     """
 
     async def work() -> dict[str, float]:
-        found = await asyncio.to_thread(_worths, context, hits)
-        return {url: worth for url, worth in found.items() if worth < 1}
+        return await asyncio.to_thread(_worths, context, hits)
 
     # What is installed, and who lets in whom, is so at the moment.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
@@ -51,7 +48,8 @@ def _worths(context: SessionContext, hits: Sequence[Hit]) -> dict[str, float]:
         most = min(most, BROWSER - 1)
     # A host that let in browsers alone will let in nobody else.
     shut = {url for url, level in level_of.items() if level > most}
-    return {
+    worths = {
         hit.url: foreseen(hit.url, hit.title).worth * (SLOW if hit.url in shut else 1.0)
         for hit in web
     }
+    return {url: worth for url, worth in worths.items() if worth < 1}

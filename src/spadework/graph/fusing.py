@@ -1,11 +1,8 @@
-"""Fusing what the workers brought: one record a page, ranked over all topics, near-copies under one
-origin, passages for every topic.
-"""
+"""Fusing what the workers brought: pages ranked over all topics, copies under one origin."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import Any
 
 from spadework.agents.extractive import lead
@@ -25,32 +22,23 @@ async def fuse_finds(context: SessionContext, state: ResearchState) -> dict[str,
     number = max(task.round for task in state["tasks"])
     tasks = [task for task in state["tasks"] if task.round == number]
     pages = await _pages(context, state)
-    planned = {}
+    planned: dict[str, Any] = {}
     unfit = context.model and not context.judging and not context.settings.approve
     if unfit and not state.get("rounds"):
         # Whoever may not judge what answers a question has not said well what is asked, either.
-        planned = _by_code(state, list(pages.values()), number)
-        tasks = planned["tasks"]
+        # With any model a report holds what it would hold without one on the same pages.
+        hits = [Hit(url=page.url, title=page.title) for page in pages.values()]
+        plan = lead.plan(question_of(state), hits)
+        tasks = [Task(topic=topic, queries=topic.queries, round=number) for topic in plan.topics]
+        planned = {"plan": plan, "tasks": tasks}
     passages = await pool_passages(
         context, tasks, state.get("finds", []), pages, state.get("shown", [])
     )
     return planned | {"pages": pages, "passages": passages}
 
 
-def _by_code(state: ResearchState, pages: Sequence[Page], number: int) -> dict[str, Any]:
-    """The plan of code for what was read, and its topics as tasks of the round: with any model a
-    report holds what it would hold without one on the same pages.
-    """
-    hits = [Hit(url=page.url, title=page.title) for page in pages]
-    plan = lead.plan(question_of(state), hits)
-    tasks = [Task(topic=topic, queries=topic.queries, round=number) for topic in plan.topics]
-    return {"plan": plan, "tasks": tasks}
-
-
 async def _pages(context: SessionContext, state: ResearchState) -> dict[str, Page]:
-    """Every page by URL: `rrf` is its fused score over the topics that read it, `origin` what it is
-    a copy of, `linked` its PageRank.
-    """
+    """Every page by URL: `rrf` over all topics, `origin` if it is a copy, `linked` its PageRank."""
     finds = state.get("finds", [])
     known = {page.url: page for find in finds for page in find.pages}
     lists = [[page.url for page in find.pages] for find in finds]

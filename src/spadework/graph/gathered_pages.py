@@ -1,31 +1,34 @@
-"""What was gathered for a query, or read at an address, and the result of a session that did no
-more than that.
-"""
+"""What was gathered for a query, or read at an address, and the result of a session of that."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
-from spadework.agents.editor import problem_lines
+from spadework.agents.editor import of_lines, problem_lines
+from spadework.errors import SettingsError
 from spadework.graph.ending import status_of
 from spadework.graph.session_context import SessionContext
 from spadework.graph.sources import sources_of
 from spadework.graph.state import ResearchState, WorkerState
-from spadework.graph.tasks import asked_of, task_of
 from spadework.tools.export.markdown_report import to_markdown
+from spadework.tools.text.markdown_marks import one_line
 from spadework.values import (
     Hit,
     Page,
     Part,
     Problem,
+    Query,
     Report,
     Result,
     Section,
     Sentence,
     Source,
+    Task,
+    Topic,
     Value,
 )
+from spadework.visible import visible
 
 #: What such a session says of itself.
 NOTHING_WRITTEN = (
@@ -61,6 +64,20 @@ class Gathered(Value):
         )
 
 
+def asked_of(query: str) -> Query:
+    """The query as it is searched. Raises SettingsError for an empty one."""
+    text = " ".join(visible(query).split())
+    if not text:
+        raise SettingsError("The query is empty: say what to search for.")
+    return Query(text=text)
+
+
+def task_of(query: Query, pages: int = 0) -> Task:
+    """The task of finding pages for one query alone; at most so many are read."""
+    topic = Topic(name=one_line(query.text), question=query.text, queries=(query,))
+    return Task(topic=topic, queries=(query,), pages=pages)
+
+
 def begin_state(context: SessionContext, query: str, pages: int) -> WorkerState:
     """What the steps begin with for a query alone."""
     task = task_of(asked_of(query), pages)
@@ -77,11 +94,14 @@ def begin_state(context: SessionContext, query: str, pages: int) -> WorkerState:
 def result_of_pages(
     context: SessionContext, asked: str, gathered: Gathered, *, why: str = "", failed: bool = False
 ) -> Result:
-    """The result of a session that gathered pages: its sources are all that was read, and its
-    report lists them. `why` is what ended it before its time.
-    """
+    """The result of a session that gathered pages; `why` is what ended it before its time."""
     pages = {page.url: page for page in gathered.pages}
-    sources = _sources(pages)
+    read = cast("ResearchState", {"pages": pages})
+    found = {source.url: source for source in sources_of(read, [], [])}
+    # In the order in which they were read: nothing rests on them that could be first.
+    sources = [
+        found[url].model_copy(update={"n": n, "unused": ""}) for n, url in enumerate(pages, 1)
+    ]
     named = gathered.pages[0].title if asked in pages else ""
     document = Report(title=named or asked, sections=_sections(context, gathered, sources, why))
     return Result(
@@ -101,13 +121,6 @@ def result_of_pages(
     )
 
 
-def _sources(pages: Mapping[str, Page]) -> list[Source]:
-    """What was read, in its order: nothing rests on it that could be first."""
-    read = cast("ResearchState", {"pages": dict(pages)})
-    found = {source.url: source for source in sources_of(read, [], [])}
-    return [found[url].model_copy(update={"n": n, "unused": ""}) for n, url in enumerate(pages, 1)]
-
-
 def _sections(
     context: SessionContext, gathered: Gathered, sources: Sequence[Source], why: str
 ) -> tuple[Section, ...]:
@@ -115,25 +128,15 @@ def _sections(
     gone = "Whoever asked went away before it was done." if why == CANCELLED else ""
     about = (NOTHING_WRITTEN if sources else _NONE, gone, searched, *context.notices)
     by_url = {page.url: page for page in gathered.pages}
-    listed = [Sentence(text=_list_page(source, by_url[source.url])) for source in sources]
-    parts = (Part(form="steps", takes=(1,) * len(listed)),) if listed else ()
-    troubles = problem_lines(gathered.problems)
-    return (
-        Section(
-            heading="About this report",
-            kind="limits",
-            sentences=tuple(Sentence(text=line) for line in about if line),
-        ),
-        *((troubles,) if troubles.sentences else ()),
-        *(
-            (Section(heading="Sources", kind="limits", sentences=tuple(listed), parts=parts),)
-            if listed
-            else ()
-        ),
+    listed = []
+    for source in sources:
+        page = by_url[source.url]
+        how = f"{page.chars:,} characters" + (f", level {page.level}" if page.level > 0 else "")
+        listed.append(Sentence(text=f"{source.title or source.domain}: {source.url} ({how})"))
+    parts = (Part(form="steps", takes=(1,) * len(listed)),)
+    made = (
+        of_lines("About this report", about),
+        problem_lines(gathered.problems),
+        Section(heading="Sources", kind="limits", sentences=tuple(listed), parts=parts),
     )
-
-
-def _list_page(source: Source, page: Page) -> str:
-    """A page in a line of a list that is numbered as the sources are."""
-    how = f"{page.chars:,} characters" + (f", level {page.level}" if page.level > 0 else "")
-    return f"{source.title or source.domain}: {source.url} ({how})"
+    return tuple(section for section in made if section.sentences)

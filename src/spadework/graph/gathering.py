@@ -1,6 +1,4 @@
-"""search ▸ select ▸ read ▸ clean: the one way in for all that is searched and read. A worker is
-this and the distilling of what came; who wants the pages alone has this alone.
-"""
+"""search ▸ select ▸ read ▸ clean: the one way in, with or without the distilling of a worker."""
 
 from __future__ import annotations
 
@@ -34,15 +32,12 @@ from spadework.tools.search.search_filters import add_filters, fits
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Query, Task
 
-#: The round whose threshold is that of the preset; every further one of an open topic lowers it by
-#: a step.
+#: The round with the threshold of the preset; every further one lowers it by a step.
 FIRST = 1
 
 
 async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Look at what is known; where that will not do, ask every provider every query. Follow the
-    links of what was read; fuse the lists.
-    """
+    """Look at what is known; where that will not do, ask every provider. Follow links; fuse all."""
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
     before = {canonical_url(url) for url in state["read_before"]}
@@ -109,9 +104,7 @@ async def _paid_earlier(context: SessionContext, task: Task, fresh: Sequence[Hit
 
 
 async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Fetch and extract the chosen hits, a reserve for every one that fails, until the soft
-    deadline.
-    """
+    """Fetch and extract the chosen hits, a reserve for every one that fails, until the deadline."""
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
     # A worker that was saved before pages were dealt out has none.
@@ -131,19 +124,13 @@ async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]
 
 
 async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Keep the pages that hold text, each text once. Most boilerplate went with the extraction; a
-    model takes out what is left of it.
-    """
+    """Keep the pages that hold text, each text once; a model takes out what is not their matter."""
     context = await context_of(state["session_id"], runtime.context)
     seen: dict[str, Any] = {}
     for page in [*state["attached"], *state["drafts"]]:
         seen.setdefault(page.content_hash, page)
     pages, problems = await clean_pages(
-        context,
-        state["question"],
-        state["task"].topic,
-        list(seen.values()),
-        state.get("topics", 1),
+        context, state["question"], state["task"].topic, list(seen.values()), state.get("topics", 1)
     )
     return {"pages": pages, "problems": problems}
 
@@ -151,10 +138,8 @@ async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any
 async def _assign_selection(
     context: SessionContext, state: WorkerState, made: Selection
 ) -> tuple[Selection, frozenset[str]]:
-    """The selection with the pages that this worker is dealt, where they are dealt out; and those
-    that the others of the round are dealt.
-
-    What it would have chosen and others are dealt it reads along with them.
+    """The selection with the pages that this worker is dealt, where they are dealt out, and those
+    that others are; of these it reads along what it would have chosen.
     """
     task, among = state["task"], state.get("among", ())
     if len(among) < 2:
@@ -174,9 +159,7 @@ async def _assign_selection(
 
 
 def steps(output: type) -> StateGraph[WorkerState, Settings, WorkerState, Any]:
-    """The steps that a worker takes to have its pages, the last being `clean`, from which its
-    builder goes on.
-    """
+    """The steps of a worker up to its pages, `clean` being the last, from which others go on."""
     return (
         StateGraph(WorkerState, context_schema=Settings, output_schema=output)
         .add_node(stopped_by_disk(search))

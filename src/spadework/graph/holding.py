@@ -1,12 +1,10 @@
-"""What is left of checked sections: what does not hold is taken out, with what would then hang in
-the air; what is said twice is said once.
-"""
+"""What is left of checked sections: without what does not hold, and each thing said once."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
+from spadework.agents.mark_spelling import beside_code
 from spadework.agents.sentence_context import (
     Stated,
     dangling,
@@ -24,11 +22,8 @@ from spadework.tools.text.lead_in import leads
 from spadework.tools.web.urls import hosts_for_urls
 from spadework.values import Problem, Section, Sentence
 
-#: A topic with fewer sentences of its own than this says again, up to so many, what stands in other
-#: sections.
+#: A topic with fewer sentences of its own says again, up to so many, what stands elsewhere.
 LEAST_SAID = 4
-#: Code within a sentence.
-_IN_CODE = re.compile(r"(`[^`\n]+`)")
 #: Why a sentence was taken out that holds by itself.
 LEANING = "It leaned on a sentence that was taken out."
 LEADING = "It led to nothing that was left."
@@ -36,9 +31,7 @@ AGAIN = "It stood in the place of what did not hold, and could not be checked it
 
 
 def settle_changes(section: Section, changes: Changes, findings: Findings) -> Checked:
-    """A section as it was mended; a sentence that held stays as it was where what stands in its
-    place does not, or nothing does.
-    """
+    """A section as mended; what held stays where what stands in its place does not."""
     old = judge_section(section, findings).findings
     new = iter(judge_section(section.changed(changes), findings).findings)
     kept, told = dict(changes), list[Finding]()
@@ -52,9 +45,7 @@ def settle_changes(section: Section, changes: Changes, findings: Findings) -> Ch
 
 
 def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stated, Finding]:
-    """What stands in the place of sentences that did not hold, and could not be checked: it does
-    not hold either.
-    """
+    """What stands in the place of what did not hold, and could not be checked, does not, either."""
     after = iter(state_sentences(before.section.changed(changes)))
     found = {}
     for n, old in enumerate(before.findings):
@@ -79,7 +70,15 @@ def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list
             changes[n] = (alone,)
     standing = zip(left, checked.findings, strict=True)
     kept = Checked(section, tuple(findings.get(each, was) for each, was in standing))
-    problems = [_taken_out(section, section.sentences[n], gone[n]) for n in sorted(gone)]
+    problems = [
+        Problem(
+            stage="verifier",
+            subject=section.heading,
+            reason=f"{gone[n].strip()} The sentence: {section.sentences[n].text[:300]}",
+            effect="It was taken out.",
+        )
+        for n in sorted(gone)
+    ]
     return kept.changed(changes), problems
 
 
@@ -108,15 +107,6 @@ def _alone(sentence: Sentence) -> Sentence | None:
         return sentence
     text = language(spoken(sentence.text)).alone(sentence.text)
     return sentence.model_copy(update={"text": text}) if text else None
-
-
-def _taken_out(section: Section, sentence: Sentence, why: str) -> Problem:
-    return Problem(
-        stage="verifier",
-        subject=section.heading,
-        reason=f"{why.strip()} The sentence: {sentence.text[:300]}",
-        effect="It was taken out.",
-    )
 
 
 def once(sections: Sequence[Checked]) -> list[Checked]:
@@ -174,11 +164,7 @@ def hosts_only(checked: Checked) -> Checked:
 
 
 def without_addresses(sentence: Sentence) -> Sentence:
-    """Prose names hosts: the only addresses of a report are those of its sources, and what stands
-    in code.
-    """
+    """A sentence with hosts for addresses: those of a report are in its sources, and in code."""
     if sentence.code:
         return sentence
-    parts = _IN_CODE.split(sentence.text)
-    told = [part if n % 2 else hosts_for_urls(part) for n, part in enumerate(parts)]
-    return sentence.model_copy(update={"text": "".join(told)})
+    return sentence.model_copy(update={"text": beside_code(sentence.text, hosts_for_urls)})

@@ -1,6 +1,4 @@
-"""What a follow-up starts from, and what it has together with what was found for it: the one place
-that says so, whether a model goes on from there or a run is cut off.
-"""
+"""What a follow-up starts from, and has together with what was found for it, said in one place."""
 
 from __future__ import annotations
 
@@ -93,9 +91,7 @@ def _shortfalls(
 
 
 def quote_sections(before: Earlier, plan: Plan, new: list[Evidence]) -> list[Section]:
-    """The sections of the report, and for each topic of the follow-up one in the words of its
-    sources.
-    """
+    """The sections of the report, and one in its sources' words for each topic of the follow-up."""
     found = [(topic.name, [e for e in new if e.topic == topic.name]) for topic in plan.topics]
     own = [extractive.section(name, entries) for name, entries in found if entries]
     return list(one_a_heading([*before.sections, *own]))

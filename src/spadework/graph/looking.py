@@ -31,10 +31,15 @@ async def looked_at(
     tasks = state.get("tasks", topics)
 
     async def allowed() -> Permission:
-        took = state.get("plan_seconds", 0.0)
-        if SLOWER * took > _seconds(context) or not context.budget.fits(took):
-            return Permission(given=False)  # it would be asked in vain, or what follows it
-        return await _leave(context, tasks, topics)
+        took, budget = state.get("plan_seconds", 0.0), context.budget
+        if (
+            SLOWER * took > _seconds(context)  # it would be asked in vain
+            or not budget.fits(took)
+            or budget.under(BEST_ONLY)
+            or not leaves_enough(context, tasks, tasks, topics)
+        ):
+            return Permission(given=False)
+        return await sparing(context, "judge")
 
     key = {"topic": topic.name, "round": state["task"].round}
     permission = await context.journal.moment("may look", key, Permission, allowed, Permission())
@@ -57,10 +62,3 @@ async def looked_at(
 
 def _seconds(context: SessionContext) -> float:
     return context.budget.step("search", least=LEAST_SECONDS)
-
-
-async def _leave(context: SessionContext, tasks: int, topics: int) -> Permission:
-    """Whether the hits of one of so many tasks may be looked at now."""
-    if context.budget.under(BEST_ONLY) or not leaves_enough(context, tasks, tasks, topics):
-        return Permission(given=False)
-    return await sparing(context, "judge")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import get_args
 
-from spadework.agents.examination import Examined, examine_model, known_result
+from spadework.agents.examination import Examined, examine_model, result_at
 from spadework.agents.model import Model
 from spadework.errors import BudgetSpent, ModelError
 from spadework.events import Notice
@@ -73,9 +73,7 @@ async def recall(context: SessionContext) -> None:
 
 
 async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """The model that may judge and write from this step of the run on; None where there is none,
-    and why.
-    """
+    """The model that may judge and write from this step of the run on; or None, and why."""
     if context.model is None:
         return None, []
     result = await _result(context, at)
@@ -96,17 +94,16 @@ async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Pr
 
 
 async def _result(context: SessionContext, at: str) -> Examined | str:
-    """The result, or why there is none; in a replay there was no time for it where there was
-    none.
-    """
+    """The result, or why there is none; in a replay there was no time where there was none."""
     if await context.journal.noted("unexamined", at):
         return _NO_TIME
     examination = _begin(context)
     if context.journal.recording is not None:
-        return await _await_result(examination)
+        return await asyncio.shield(examination)
     try:
+        # Who stops waiting does not end the examination.
         return await unless_stopped(
-            context.stop, _await_result(examination), seconds=context.budget.until_closing()
+            context.stop, asyncio.shield(examination), seconds=context.budget.until_closing()
         )
     except (Stopped, TimeoutError):
         await context.journal.note("unexamined", at, True)
@@ -118,11 +115,6 @@ def _begin(context: SessionContext) -> asyncio.Task[Examined | str]:
     if context.examination is None:
         context.examination = asyncio.create_task(_examine_once(context, context.model))
     return context.examination
-
-
-async def _await_result(taken: asyncio.Task[Examined | str]) -> Examined | str:
-    """The result, in time; who stops waiting does not end the examination."""
-    return await asyncio.shield(taken)
 
 
 async def _examine_once(context: SessionContext, model: Model) -> Examined | str:
@@ -152,7 +144,7 @@ async def _known(context: SessionContext, model: Model) -> Examined | None:
     """The result from before this run."""
 
     async def before() -> Examined | None:
-        return await known_result(model, context.settings.common)
+        return await result_at(model.place("verifier"), context.settings.common)
 
     known = await context.journal.moment("examined", "", Examined | None, before, None)
     context.unfit = known is not None and not known.passed

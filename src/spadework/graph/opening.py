@@ -1,6 +1,4 @@
-"""Opening what a session works with, one after the other; each is closed again where a later step
-fails.
-"""
+"""Opening what a session works with; each is closed again where a later step fails."""
 
 from __future__ import annotations
 
@@ -82,11 +80,7 @@ async def open_parts(
 
 
 async def _journal(
-    folder: Path,
-    settings: Settings,
-    budget: Budget,
-    replay: Replay | None,
-    meaning: Meaning | None,
+    folder: Path, settings: Settings, budget: Budget, replay: Replay | None, meaning: Meaning | None
 ) -> Journal:
     """The journal of a folder, to which what is embedded is charged."""
     journal = await Journal.open(

@@ -1,6 +1,4 @@
-"""What a session worked with, as a replay needs it: settings, model, providers, and what was said
-of them.
-"""
+"""What a session worked with, as a replay needs it, and what was said of it."""
 
 from __future__ import annotations
 
@@ -53,7 +51,8 @@ class Opened(Value):
                 for name, value in settings.model_dump(mode="json").items()
                 if name not in SECRETS | {"home", "common_home"}
             }
-            | _models(settings),
+            # Also where a key alone has chosen them.
+            | {f"{role}_model": m for role in get_args(Role) if (m := settings.model_for(role))},
         )
 
     def told(self) -> dict[str, Any]:
@@ -65,12 +64,6 @@ class Opened(Value):
         return Choice(
             tuple(provider_again(*named, settings) for named in self.providers), self.notices
         )
-
-
-def _models(settings: Settings) -> dict[str, str]:
-    """The models of the roles by name, also where a key alone has chosen them."""
-    named = {f"{role}_model": settings.model_for(role) for role in get_args(Role)}
-    return {name: model for name, model in named.items() if model}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,4 @@
-"""Dealing out pages among the workers of a round: the same hits lead to the same pages, whichever
-worker is first.
-"""
+"""Dealing out pages among the workers of a round: the same, whichever of them is first."""
 
 from __future__ import annotations
 
@@ -18,15 +16,13 @@ PageRequest = tuple[Sequence[str], int]
 #: The pages that every topic is dealt.
 Assignment = dict[str, list[str]]
 
-#: Longest wait for the hits of the other workers, in seconds: a slow search for one topic does not
-#: hold up all of them.
+#: Seconds that the hits of others are waited for: a slow search does not hold up all topics.
 ASSIGN_SECONDS = 5.0
 
 
 class How(NamedTuple):
-    """How pages are dealt out. `own`: each to one topic; else what several would read is dealt to
-    all of them. `joint`: by the rank that all wishes together give. `most`: so many pages in all,
-    None for no bound.
+    """How pages are dealt out. `own`: each to one topic, else to all that would read it. `joint`:
+    by the rank that all wishes together give. `most`: so many in all, None for no bound.
     """
 
     own: bool = True
@@ -38,10 +34,9 @@ OWN = How()
 
 
 class PageAssignment:
-    """Where the workers of one round lay down what they would read. `among` are their topics.
-
-    What was dealt is kept in the journal under `of`, the question and the round: a run that is
-    taken up again deals the same, and waits for nobody who had ended.
+    """Where the workers of one round, by their topics `among`, lay down what they would read. What
+    was dealt is kept in the journal under `of`, the question and the round: a run that is taken up
+    again deals the same, and waits for nobody who had ended.
     """
 
     def __init__(
@@ -59,10 +54,8 @@ class PageAssignment:
     async def assign(
         self, topic: str, wish: PageRequest, stop: asyncio.Event, *, seconds: float
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """The pages that are dealt to this topic, and those that are dealt to others alone, once
-        all wishes are known or after `seconds`.
-
-        Who comes later finds them dealt, and takes of what is left.
+        """The pages that are dealt to this topic, and those dealt to others alone, once all wishes
+        are known or after `seconds`. Who comes later takes of what is left.
         """
         self._wishes[topic] = wish
         if self._wishes.keys() >= set(self._among):
@@ -96,28 +89,23 @@ class PageAssignment:
             return [name for name in self._among if name in self._wishes]
 
         async def work() -> Assignment:
-            names = await self._journal.moment(
-                "in time", self._key, list[str], here, [*self._among]
-            )
+            among = [*self._among]
+            names = await self._journal.moment("in time", self._key, list[str], here, among)
             wishes = {name: self._wishes[name] for name in names if name in self._wishes}
             return assign_pages(wishes, self._how)
 
         # In a hurry it is not for good: who takes the run up again has time for all of them.
-        return (
-            await work()
-            if stop.is_set()
-            else await self._journal.once("deal", self._key, Assignment, work)
-        )
+        if stop.is_set():
+            return await work()
+        return await self._journal.once("deal", self._key, Assignment, work)
 
 
 def assign_pages(wishes: Mapping[str, PageRequest], how: How = OWN) -> Assignment:
     """Turn by turn, in the order of `wishes`, each topic takes the best page that none has taken
-    yet or, where they are not to be its `own`, its next one, until it has as many as it wants; no
-    new one when there are as many as may be.
-
-    The best is the first of its own wish or, `joint`, the one of them that all wishes together rank
-    highest: where the topics are parts of one matter, what several of them lead to is nearest to
-    it.
+    yet or, where they are not to be its `own`, its next one, until it has as many as it wants, and
+    no new one when there are as many as may be. The best is the first of its own wish or, `joint`,
+    the one that all wishes together rank highest: what several parts of one matter lead to is
+    nearest to it.
     """
     if how.joint:
         place = {

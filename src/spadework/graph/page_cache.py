@@ -1,6 +1,4 @@
-"""What earlier runs have read: asked before the web, read without fetching, and added to when this
-run has read. It never stops a run.
-"""
+"""What earlier runs have read: asked before the web, added to in the end. It never stops a run."""
 
 from __future__ import annotations
 
@@ -22,17 +20,14 @@ T = TypeVar("T")
 
 #: An answer of the store is not waited for longer; then the run does without it.
 ANSWER_SECONDS = 4.0
-#: Adding goes on while the report is written, which waits for it no longer than the first; the
-#: session's end no longer than the second.
+#: What is added meanwhile is waited for so long: by the report, and by the session's end.
 REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
 class PageCache:
-    """The knowledge store of one run, or none. `problem` is why it cannot be asked, or could not be
-    written.
-
-    `left` gives the seconds in which it may be asked. `meaning` is the model by which it and the
-    library are searched, too; it is closed with the store.
+    """The knowledge store of one run, or none. `problem` is why it cannot be asked, or written;
+    `left` gives the seconds in which it may be asked. `meaning`, the model by which it and the
+    library are searched, too, is closed with it.
     """
 
     def __init__(
@@ -86,16 +81,15 @@ class PageCache:
         return self.problems
 
     async def close(self) -> None:
-        """Let what is being added come to its end, and close the store; who is cancelled meanwhile
-        ends and closes all the same.
-        """
+        """Let what is being added end, and close the store, also when this is cancelled."""
         async with AsyncExitStack() as closing:
             if self._meaning:
                 closing.push_async_callback(self._meaning.close)
             if self._store:
                 closing.push_async_callback(self._store.close)
             if self._adding:
-                closing.push_async_callback(_cancel_task, self._adding)
+                closing.push_async_callback(asyncio.wait, {self._adding})
+                closing.callback(self._adding.cancel)
                 await asyncio.wait({self._adding}, timeout=CLOSING_SECONDS)
         if self._adding and not self._adding.cancelled():
             self._adding.result()  # a fault of ours is not passed over
@@ -125,12 +119,10 @@ class PageCache:
             async with asyncio.timeout(seconds):
                 return await work
         except TimeoutError:
-            self._failed(
-                KnowledgeError(f"It did not answer within {seconds:.3g} s."),
-                "What earlier runs have read was not used.",
-            )
+            fault = KnowledgeError(f"It did not answer within {seconds:.3g} s.")
         except KnowledgeError as error:
-            self._failed(error, "What earlier runs have read was not used.")
+            fault = error
+        self._failed(fault, "What earlier runs have read was not used.")
         return otherwise
 
     def _failed(self, error: Exception, effect: str) -> None:
@@ -140,13 +132,5 @@ class PageCache:
         )
 
     def _may_see(self, entry: Entry) -> bool:
-        """Whether a page may be used: that of somebody's own host only by those who may visit
-        it.
-        """
+        """Whether a page may be used: that of an own host only by who may visit that."""
         return not entry.own or host_of(entry.page.url) in self._owned
-
-
-async def _cancel_task(task: asyncio.Task[None]) -> None:
-    """Cancel what is not done, and wait for its end."""
-    task.cancel()
-    await asyncio.wait({task})

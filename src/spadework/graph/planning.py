@@ -1,10 +1,11 @@
-"""Planning: the plan of a question asked before, or a new one by the lead, who may look around
-first.
-"""
+"""Planning: the plan of a question asked before, or a new one by the lead, who may look first."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import os
+import platform
 from contextlib import suppress
 from typing import Any
 
@@ -15,7 +16,6 @@ from spadework.events import Notice
 from spadework.graph.emit import Emit
 from spadework.graph.experience import by_experience, reckoning
 from spadework.graph.forecast import ceilings, forecast, later
-from spadework.graph.kind import kind_of, machine_of
 from spadework.graph.model_examination import examines
 from spadework.graph.routes import first_tasks
 from spadework.graph.searching import first_look
@@ -28,15 +28,17 @@ LEAST_SECONDS = 6.0
 #: Most runs have a plan so many seconds after they began, besides those of a model; the first one
 #: over a library has its index to make.
 START_SECONDS = 5.0
+_AGAIN = (
+    "The plan is that of the same question asked before. SPADEWORK_PLAN_DAYS=0 makes a new one."
+)
 
 
 async def make_plan(
     context: SessionContext, question: Question, emit: Emit
 ) -> tuple[Plan, list[Problem], float]:
-    """The plan of a question, what failed, and how many seconds a model took for it: 0 where none
-    has made it now.
-
-    A model's plan is kept for the next time; the extractive lead's follows what is found now.
+    """The plan of a question, what failed, and the seconds that a model took for it: 0 where none
+    has made it now. A model's plan is kept for the next time; the extractive lead's follows what is
+    found now.
     """
     store = PlanStore(context.settings.home / "plans", context.settings.plan_days)
     key = _key(context, question)
@@ -50,14 +52,7 @@ async def make_plan(
 
     if known := await context.journal.moment("plan", dated, Plan | None, look, None):
         context.budget.add(cache_hits=1)
-        emit(
-            Notice(
-                text=(
-                    "The plan is that of the same question asked before. SPADEWORK_PLAN_DAYS=0"
-                    " makes a new one."
-                )
-            )
-        )
+        emit(Notice(text=_AGAIN))
         return known.model_copy(update={"question": question.text}), [], 0.0
     # A model that plans quickly, or sees what was answered before, is not shown what there is.
     told = context.model and (context.quick or any(question.answers))
@@ -103,24 +98,16 @@ async def foreseen(
         model=context.model is not None,
         plan_seconds=plan_seconds,
     )
-    made = later(
-        made, _seconds_before_plan(context.budget.elapsed() - plan_seconds), context.settings
-    )
-    kind = kind_of(context, follows=follows, examines=first)
-    named = {"kind": kind, "machine": machine_of(context)}
+    gone = context.budget.elapsed() - plan_seconds
+    made = later(made, round(gone, 1) if gone > START_SECONDS else 0.0, context.settings)
+    kind = _kind(context, follows=follows, examines=first)
+    named = {"kind": kind, "machine": _machine(context)}
     made = made.model_copy(update={**named, "reckoned": reckoning(made)})
     return by_experience(made, context.experience, ceilings(context.settings))
 
 
-def _seconds_before_plan(seconds: float) -> float:
-    """The seconds that a run has lasted before its plan, where these are more than of most."""
-    return round(seconds, 1) if seconds > START_SECONDS else 0.0
-
-
 def _key(context: SessionContext, question: Question) -> Any:
-    """What a model's plan depends on: the question and what came with it, the model, the effort,
-    the words of the prompt.
-    """
+    """What a model's plan depends on: the question and what came with it, model, effort, prompt."""
     asked = {
         "question": normalise_question(question.text),
         "earlier": [normalise_question(text) for text in question.earlier],
@@ -139,3 +126,30 @@ def _key(context: SessionContext, question: Question) -> Any:
         "effort": settings.effort,
         "prompt": system,
     }
+
+
+def _kind(context: SessionContext, *, follows: bool, examines: bool) -> str:
+    """The kind of a run in words: runs of one kind on one machine take alike."""
+    settings, model = context.settings, context.model
+    models = dict.fromkeys((model.name("lead"), model.name("writer"))) if model else ["no model"]
+    searched = sorted({provider.name for provider in context.search.providers})
+    parts = [
+        f"{settings.effort} effort",
+        " and ".join(models),
+        " and ".join(searched) or "nothing searched",
+        f"{settings.iterations} rounds at most",
+        f"{settings.preset} selection",
+        *(["follow-up"] if follows else []),
+        *(["its model examined first"] if examines else []),
+    ]
+    return ", ".join(parts)
+
+
+def _machine(context: SessionContext) -> str:
+    """The machine, and the server of the model, as a digest: neither is named."""
+    told = (
+        platform.node(),
+        os.cpu_count(),
+        context.settings.openai_base_url if context.model else "",
+    )
+    return hashlib.blake2b(repr(told).encode(), digest_size=4).hexdigest()

@@ -40,9 +40,8 @@ SNIPPET_CHARS = 2_000
 async def search_one(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit] | Problem:
-    """The hits of one query at one provider with their relevance, or what went wrong.
-
-    Where nothing is found that is recent enough, the query is asked again for pages of any age.
+    """The hits of one query at one provider with their relevance, or what went wrong. Where none is
+    recent enough, the query is asked again for pages of any age.
     """
     try:
         hits = await _hits(context, provider, query, seconds)
@@ -62,9 +61,7 @@ async def search_one(
 async def _hits(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit]:
-    """The hits of one query, asked once in the session; those that are kept from another session
-    cost no search.
-    """
+    """The hits of one query, asked once in the session; those of another session cost no search."""
     limit = context.settings.search_results
     new = False
 
@@ -107,9 +104,8 @@ async def _hits(
 async def _asked_now(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit]:
-    """The hits of one provider, asked now; a search that was made and failed is counted as such.
-
-    Raises SearchError, Stopped, TimeoutError.
+    """The hits of one provider; a search that failed is counted as such. Raises SearchError,
+    Stopped, TimeoutError.
     """
     made = False
 
@@ -128,9 +124,7 @@ async def _asked_now(
 
 
 async def kept_hits(context: SessionContext, provider: Provider, query: Query) -> list[Hit] | None:
-    """The hits that `search_one` has found in this session with their relevance, None where it has
-    not.
-    """
+    """The hits that `search_one` has found in this session, None where it has not searched."""
     hits = await context.journal.known("search", _key(context, provider, query), list[Hit])
     if not hits and _may_be_older(query):
         hits = await context.journal.known(
@@ -153,9 +147,7 @@ def _key(context: SessionContext, provider: Provider, query: Query) -> dict[str,
 
 
 def _may_be_older(query: Query) -> bool:
-    """Whether pages of any age are asked for where none is recent enough: not where the days that
-    count are named.
-    """
+    """Whether pages of any age will do where none is recent enough: not where days are named."""
     return query.freshness != "any" and not is_dated(query)
 
 
@@ -164,9 +156,7 @@ def _of_any_age(query: Query) -> Query:
 
 
 def ranked_hits(hits: Sequence[Hit], query: Query) -> list[Hit]:
-    """The hits of one query that can be read, with their relevance to it and where they were
-    found.
-    """
+    """The hits that can be read, with their relevance to a query and where they were found."""
     terms = query_terms(query.text)
     return [
         _rank_hit(hit, query, terms)
@@ -182,13 +172,8 @@ def search_seconds(budget: Budget, settings: Settings) -> float:
 
 def _rank_hit(hit: Hit, query: Query, terms: list[str]) -> Hit:
     title = "" if is_injection(hit.title) else one_line(hit.title)
-    hit = hit.model_copy(
-        update={"title": title, "snippet": one_line(without_injections(hit.snippet), SNIPPET_CHARS)}
-    )
+    snippet = one_line(without_injections(hit.snippet), SNIPPET_CHARS)
+    worth = relevance(title, snippet, hit.position, terms)
     found = Found(query=query.text, kind=query.kind, provider=hit.provider, rank=hit.position)
-    return hit.model_copy(
-        update={
-            "relevance": relevance(hit.title, hit.snippet, hit.position, terms),
-            "found_by": (found,),
-        }
-    )
+    told = {"title": title, "snippet": snippet, "relevance": worth, "found_by": (found,)}
+    return hit.model_copy(update=told)

@@ -1,6 +1,4 @@
-"""What a query wishes of its results beyond its words: how recent they are, from which domains, and
-how many.
-"""
+"""What a query wishes of its results beyond its words: recency, domains, and how many."""
 
 from __future__ import annotations
 
@@ -12,10 +10,8 @@ from spadework.values import Freshness, Plan, Query, Recommendation, Task
 
 
 def date_queries(queries: Sequence[Query], freshness: Freshness) -> tuple[Query, ...]:
-    """The queries for pages as recent as the plan wants.
-
-    Of what is asked about now, the first query asks for news, and the others, at least that one
-    again, for all pages of the past year.
+    """The queries for pages as recent as the plan wants. Of what is asked about now, the first asks
+    for news, the others, at least that one again, for all pages of the past year.
     """
     if freshness == "any" or not queries:
         return tuple(queries)

@@ -1,6 +1,4 @@
-"""Reading for one task: many pages at once, a reserve for every page that fails, until the soft
-deadline.
-"""
+"""Reading for one task: many pages at once, a reserve for each that fails, up to a deadline."""
 
 from __future__ import annotations
 
@@ -39,6 +37,9 @@ from spadework.values import Hit, Page, Problem, Task
 SLOW_SHARE = 0.3
 #: A page keeps its own deadline; past this one that was named is not waited for.
 GRACE_SECONDS = 2.0
+#: What is told of a page that was read.
+_TOLD = {"title", "chars", "known", "level", "status", "media_type", "bytes", "content_hash"}
+_TOLD |= {"cleaned_by", "fetching", "cleaning"}
 
 
 async def read_pages(
@@ -49,31 +50,32 @@ async def read_pages(
     emit: Emit,
     taken: AbstractSet[str] = frozenset(),
 ) -> tuple[list[Page], list[Problem]]:
-    """The pages of `chosen` in their order, replaced by those of `reserve` where one fails or is
-    slow; what came by the deadline counts.
-
-    Those at the canonical URLs `taken` are other workers': they are read along, and take no place
-    of another where there is one.
+    """The pages of `chosen` in their order, those of `reserve` for what fails or is slow; what came
+    by the deadline counts. Those at the canonical URLs `taken` are other workers': they are read
+    along, and take no place of another where there is one.
     """
     hits = [*chosen, *reserve]
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
     if not wanted:  # all are others': each fills a place, or none would be read
         wanted, taken = len(chosen), frozenset()
-    # A replay cannot know which pages came first: of those that nobody waited for it tells what was
-    # told then.
+    # A replay cannot know which pages came first: what nobody waited for is told as it was then.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     given_up: dict[str, str] = await context.journal.noted("given up", key) or {}
-    told = {
-        hit.url: _problems(_given_up(hit, given_up[hit.url])) for hit in hits if hit.url in given_up
-    }
+    told: dict[str, list[Problem]] = {}
+    for hit in hits:
+        if (why := given_up.get(hit.url)) is not None:
+            left_out = why in get_args(Why)
+            told[hit.url] = _problems(
+                Left(hit, cast("Why", why)) if left_out else Failed(hit, TooSlow(why))
+            )
     left = [hit for hit in hits if hit.url not in given_up]
     outcomes = await _read_hits(context, task, left, wanted, taken, emit)
-    told |= {outcome.candidate.url: _problems(outcome) for outcome in outcomes}
-    given_up |= {
-        outcome.candidate.url: why
-        for outcome in outcomes
-        if (why := _why_given_up(outcome)) is not None
-    }
+    for outcome in outcomes:
+        told[outcome.candidate.url] = _problems(outcome)
+        if isinstance(outcome, Left):
+            given_up[outcome.candidate.url] = outcome.why
+        elif isinstance(outcome, Failed) and isinstance(outcome.error, TooSlow):
+            given_up[outcome.candidate.url] = str(outcome.error)
     waiting = [hit.url for hit in left if hit.url not in told]
     await context.journal.note(
         "given up", key, {**dict.fromkeys(waiting, "not needed"), **given_up}
@@ -94,9 +96,7 @@ async def _read_hits(
     taken: AbstractSet[str],
     emit: Emit,
 ) -> list[Outcome[Hit, Page]]:
-    """What becomes of the hits, told as it comes, until `wanted` pages that are not `taken` are
-    there.
-    """
+    """What becomes of the hits, told as it comes, until `wanted` not `taken` pages are there."""
     outcomes: list[Outcome[Hit, Page]] = []
     began: dict[str, float] = {}
     others: set[str] = set()
@@ -110,9 +110,12 @@ async def _read_hits(
     def place(page: Page) -> str | None:
         return page.url if page.url not in others else None
 
-    reading = read_many(
-        hits, read, _limits(context, wanted), group=_host, key=place, stop=context.stop
-    )
+    def host(hit: Hit) -> str:
+        # Documents of a library are not asked of anybody.
+        return "" if hit.url.startswith(LIBRARY) else host_of(hit.url)
+
+    limits = _limits(context, wanted)
+    reading = read_many(hits, read, limits, group=host, key=place, stop=context.stop)
     async with aclosing(reading):
         async for outcome in reading:
             emit(_event(task, outcome, began))
@@ -134,17 +137,11 @@ def _limits(context: SessionContext, wanted: int) -> Limits:
     )
 
 
-def _host(hit: Hit) -> str:
-    """The host that is asked for a page; documents of a library are not asked of anybody."""
-    return "" if hit.url.startswith(LIBRARY) else host_of(hit.url)
-
-
 async def read_page(
     context: SessionContext, hit: Hit, seconds: float, since: datetime | None = None
 ) -> Page:
-    """The page of a hit, read once in the session, with what the hit knows of it.
-
-    One that an earlier run has fetched since then is taken from the knowledge store.
+    """The page of a hit, read once in the session, with what the hit knows of it; from the
+    knowledge store where an earlier run has fetched it since then.
     """
 
     async def work() -> Page:
@@ -170,9 +167,7 @@ async def read_page(
 
 
 async def page_at(context: SessionContext, url: str) -> Page:
-    """The page at an address that somebody named, within the seconds of a page. Raises FetchError,
-    and Stopped when the user wants to stop.
-    """
+    """The page at an address that somebody named. Raises FetchError, Stopped at the user's wish."""
     seconds = min(context.settings.page_seconds, context.budget.until_closing())
     reading = read_page(context, Hit(url=url), seconds)
     try:
@@ -182,9 +177,7 @@ async def page_at(context: SessionContext, url: str) -> Page:
 
 
 async def was_readable(journal: Journal, hit: Hit) -> bool | None:
-    """Whether the page of a hit, tried in the session, could be read; None where it was not tried.
-    Neither is tried again.
-    """
+    """Whether the page of a hit could be read; None where it was not tried in the session."""
     try:
         return True if await journal.known("page", _key(hit), Page) else None
     except FetchError:
@@ -193,20 +186,6 @@ async def was_readable(journal: Journal, hit: Hit) -> bool | None:
 
 def _key(hit: Hit) -> dict[str, str]:
     return {"url": canonical_url(hit.url)}
-
-
-def _given_up(hit: Hit, said: str) -> Left[Hit] | Failed[Hit]:
-    """How a page was given up: why, or what was said of it."""
-    return Left(hit, cast("Why", said)) if said in get_args(Why) else Failed(hit, TooSlow(said))
-
-
-def _why_given_up(outcome: Outcome[Hit, Page]) -> str | None:
-    """Why nobody waited for a page; None where it came, or failed by itself."""
-    if isinstance(outcome, Left):
-        return outcome.why
-    if isinstance(outcome, Failed) and isinstance(outcome.error, TooSlow):
-        return str(outcome.error)
-    return None
 
 
 def _event(task: Task, outcome: Outcome[Hit, Page], began: dict[str, float]) -> Reading | Read:
@@ -219,21 +198,7 @@ def _event(task: Task, outcome: Outcome[Hit, Page], began: dict[str, float]) -> 
     of["seconds"] = round(now - began.get(hit.url, now), 3)
     if not isinstance(outcome, Came):
         return Read(**of, title=hit.title, reason=_reason(outcome))
-    page = outcome.result
-    return Read(
-        **of,
-        title=page.title,
-        chars=page.chars,
-        known=page.known,
-        level=page.level,
-        status=page.status,
-        media_type=page.media_type,
-        bytes=page.bytes,
-        content_hash=page.content_hash,
-        cleaned_by=page.cleaned_by,
-        fetching=page.fetching,
-        cleaning=page.cleaning,
-    )
+    return Read(**of, **outcome.result.model_dump(include=_TOLD))
 
 
 def _reason(outcome: Failed[Hit] | Left[Hit]) -> str:
@@ -248,30 +213,18 @@ def _reason(outcome: Failed[Hit] | Left[Hit]) -> str:
 
 
 def _problems(outcome: Outcome[Hit, Page]) -> list[Problem]:
-    """What the reader of the report must know about a hit: that it was not read, or is perhaps out
-    of date.
-    """
+    """What the reader of the report must know of a hit: that it was not read, or is out of date."""
     hit = outcome.candidate
-    name = f"“{hit.title or hit.url}”"
     if isinstance(outcome, Came) and outcome.result.stale:
         day = outcome.result.fetched_at
-        reason = (
-            f"{host_of(hit.url)} could not be reached; the copy of {day.day} {day:%B %Y} was read."
-        )
-        return [
-            Problem(
-                stage="read", subject=hit.url, reason=reason, effect=f"{name} may be out of date."
-            )
-        ]
-    if isinstance(outcome, Failed) or (
+        unreached = f"{host_of(hit.url)} could not be reached"
+        reason = f"{unreached}; the copy of {day.day} {day:%B %Y} was read."
+        effect = "may be out of date."
+    elif isinstance(outcome, Failed) or (
         isinstance(outcome, Left) and outcome.why in ("deadline", "stopped")
     ):
-        return [
-            Problem(
-                stage="read",
-                subject=hit.url,
-                reason=_reason(outcome),
-                effect=f"{name} was not read.",
-            )
-        ]
-    return []
+        reason, effect = _reason(outcome), "was not read."
+    else:
+        return []
+    effect = f"“{hit.title or hit.url}” {effect}"
+    return [Problem(stage="read", subject=hit.url, reason=reason, effect=effect)]

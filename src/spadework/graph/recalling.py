@@ -1,28 +1,26 @@
-"""What is known already, before anything is searched: the pages of the session that is followed up,
-and what any earlier run has read.
-"""
+"""What is known before anything is searched: the pages of the session before, and of any other."""
 
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import closing
+from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from spadework.clock import today
 from spadework.events import Searched
+from spadework.graph.earlier import answers_of
 from spadework.graph.emit import Emit
 from spadework.graph.fetching import Kept
 from spadework.graph.provider_search import ranked_hits
 from spadework.graph.searching import leads_of
 from spadework.graph.session_context import SessionContext
 from spadework.graph.session_id import checked_session_id
-from spadework.tools.knowledge import Recalled
 from spadework.tools.knowledge.sufficiency import enough, fresh_since, relevant, subject
 from spadework.tools.ranking.selection import KNOWLEDGE
 from spadework.tools.search.domain_filter import is_wanted
@@ -35,18 +33,14 @@ FRESH = timedelta(days=1)
 
 
 class Known(Value):
-    """What earlier runs have read for the question of a task: hits, and whether they will do
-    without the web.
-    """
+    """What earlier runs have read for a task: hits, and whether they will do without the web."""
 
     hits: tuple[Hit, ...] = ()
     enough: bool = False
     problems: tuple[Problem, ...] = ()
 
     def beside(self, lists: Sequence[Sequence[Hit]]) -> list[list[Hit]]:
-        """The known pages that the web has not found, too, as one list: to be known adds no weight
-        to a page.
-        """
+        """The known pages that the web has not found, as one list: known adds no weight."""
         found = {canonical_url(hit.url) for hits in lists for hit in hits}
         left = [hit for hit in self.hits if canonical_url(hit.url) not in found]
         return [left] if left else []
@@ -55,18 +49,14 @@ class Known(Value):
 async def recall_pages(
     context: SessionContext, question: str, task: Task, emit: Emit, before: AbstractSet[str]
 ) -> Known:
-    """What is known for a task of a question, without the pages `before` (canonical URLs). Decided
-    once in a session, also when it is resumed.
-    """
+    """What is known for a task, without the pages `before` (canonical URLs); decided once."""
     if not task.queries:
         return Known()
 
     key = {"topic": task.topic.name, "round": task.round, "question": question}
 
-    async def asked() -> Known:
-        return await _ask_store(context, question, task, before)
-
     async def work() -> Known:
+        asked = partial(_ask_store, context, question, task, before)
         return await context.journal.moment("known", key, Known, asked, Known())
 
     known = await context.journal.once("known", key, Known, work)
@@ -98,19 +88,15 @@ async def _ask_store(
             for text in dict.fromkeys((question, task.topic.question))
         )
     )
-    fit = [one for one in relevant(found) if _is_wanted(one.entry.page.url, task, before)]
+    # New ones, of a site that one of the queries may find.
+    fit = [
+        one
+        for one in relevant(found)
+        if canonical_url(one.entry.page.url) not in before
+        and any(is_wanted(query, one.entry.page.url) for query in task.queries)
+    ]
     # Where there will be no second round, nothing could make good what is missing.
     will_do = context.budget.limits.iterations > 1 and await asyncio.to_thread(enough, fit, task)
-    hits = tuple(_hits(fit[:limit], Query(text=question)))
-    return Known(hits=hits, enough=will_do, problems=tuple(context.page_cache.problems))
-
-
-def _is_wanted(url: str, task: Task, before: AbstractSet[str]) -> bool:
-    """Whether a page is new, and of a site that one of the queries may find."""
-    return canonical_url(url) not in before and any(is_wanted(query, url) for query in task.queries)
-
-
-def _hits(found: Sequence[Recalled], query: Query) -> list[Hit]:
     hits = [
         Hit(
             url=one.entry.page.url,
@@ -118,41 +104,36 @@ def _hits(found: Sequence[Recalled], query: Query) -> list[Hit]:
             snippet=one.snippet,
             position=position,
             provider=KNOWLEDGE,
-            query=query.text,
+            query=question,
             published_at=one.entry.page.published_at,
         )
-        for position, one in enumerate(found, 1)
+        for position, one in enumerate(fit[:limit], 1)
     ]
-    return ranked_hits(hits, query)
+    ranked = tuple(ranked_hits(hits, Query(text=question)))
+    return Known(hits=ranked, enough=will_do, problems=tuple(context.page_cache.problems))
 
 
 async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> list[Page]:
-    """The pages that the session `follows` has read, now pages of this session, too; [] where there
-    is none, or the folder is gone.
-    """
+    """The pages of the session `follows`, now of this session, too; [] where there is none."""
     if not follows:
         return []
     folder = context.folder.parent / checked_session_id(follows)
 
     async def work() -> list[Kept]:
-        store = PageStore(folder / "pages")
         pages = await asyncio.to_thread(recorded_pages, folder)
-        found = [await _load_kept(page, store) for page in pages]
-        return [kept for kept in found if kept]
+        texts = await PageStore(folder / "pages").texts(page.content_hash for page in pages)
+        # One that is gone, or another than it was, is none.
+        return [
+            Kept(page=page, text=text)
+            for page in pages
+            if (text := texts.get(page.content_hash)) is not None
+            and content_hash(text) == page.content_hash
+        ]
 
     found = await context.journal.moment("earlier pages", follows, list[Kept], work, list[Kept]())
     oldest = today() - FRESH
     wanted = [kept for kept in found if plan.freshness != "now" or kept.page.fetched_at > oldest]
     return [await _taken_over(context, kept) for kept in wanted]
-
-
-async def _load_kept(page: Page, store: PageStore) -> Kept | None:
-    """The page with its text; None when that is gone, or another than it was."""
-    try:
-        text = await store.get(page.content_hash)
-    except (OSError, UnicodeDecodeError):
-        return None
-    return Kept(page=page, text=text) if content_hash(text) == page.content_hash else None
 
 
 async def _taken_over(context: SessionContext, kept: Kept) -> Page:
@@ -167,36 +148,15 @@ async def _taken_over(context: SessionContext, kept: Kept) -> Page:
 
 
 def recorded_pages(folder: Path) -> list[Page]:
-    """The pages in the journal of a session, in the order they were read, with what its result says
-    of their worth.
-    """
-    try:
-        with closing(
-            sqlite3.connect(f"{(folder / 'session.sqlite').as_uri()}?mode=ro", uri=True)
-        ) as db:
-            rows = db.execute(
-                "SELECT answer FROM journal WHERE kind = 'page' AND answer IS NOT NULL ORDER BY"
-                " rowid"
-            ).fetchall()
-        pages = [Page.model_validate_json(answer) for (answer,) in rows]
-    except (sqlite3.Error, ValidationError):
-        return []
-    try:
-        sources = {
-            s.content_hash: s
-            for s in Result.model_validate_json((folder / "result.json").read_bytes()).sources
-        }
-    except (OSError, ValidationError):
-        sources = {}
-    return [_as_known(page, sources) for page in pages]
-
-
-def _as_known(page: Page, sources: dict[str, Source]) -> Page:
-    known = sources.get(page.content_hash)
-    return (
-        page
-        if known is None
-        else page.model_copy(
-            update={"title": known.title, "relevance": known.relevance, "found_by": known.found_by}
-        )
-    )
+    """The pages of a session, in the order they were read, with their worth by its result."""
+    sources = dict[str, Source]()
+    with suppress(OSError, ValidationError):
+        result = Result.model_validate_json((folder / "result.json").read_bytes())
+        sources = {source.content_hash: source for source in result.sources}
+    pages = []
+    for page in answers_of(folder, "page", Page):
+        if known := sources.get(page.content_hash):
+            worth = {"relevance": known.relevance, "found_by": known.found_by}
+            page = page.model_copy(update={"title": known.title, **worth})
+        pages.append(page)
+    return pages

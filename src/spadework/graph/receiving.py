@@ -1,6 +1,4 @@
-"""The reception before the graph, for the doors where people and their programs talk: what needs no
-research is answered at once, without a search, and leaves no session.
-"""
+"""The reception before the graph: what needs no research is answered at once, without a session."""
 
 from __future__ import annotations
 
@@ -43,9 +41,8 @@ async def receive(
     earlier: Sequence[str] = (),
     answer: str = "",
 ) -> Greeted:
-    """Receive a message, with what system messages say as `wishes`. `earlier` are the user's
-    messages before it, `answer` is the last answer.
-    Nothing is opened for a message whose rules are sure. Raises SettingsError.
+    """Receive a message, with what system messages say as `wishes`, the user's messages `earlier`
+    and the last `answer`. Nothing is opened for one whose rules are sure. Raises SettingsError.
     """
     heard = Heard(said, wishes, tuple(earlier), answer)
     budget = Budget.of(settings)

@@ -1,11 +1,8 @@
-"""Checking a report of which a part was written anew: what changed is verified, what did not keeps
-its verdicts.
-"""
+"""Checking a report that changed in part: what did not change keeps its verdicts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,9 +40,7 @@ class Base:
 
 
 def base_of(state: ResearchState) -> Base | None:
-    """What the sections of a run are compared with: what its editor read, else the report that is
-    followed up; None where all of it is new.
-    """
+    """What sections are compared with: what the editor read, else the report followed up."""
     if review := state.get("review"):
         return Base(review.sections, state.get("citations", []), better=True)
     if before := state.get("before"):
@@ -75,8 +70,7 @@ async def check_changed(
     changed = [section for section in sections if section not in base.sections]
     found = await verify_sections(model, state["plan"], changed, material, check)
     # A section of which nothing held shows what it cites; the one before it is better.
-    shown = {p.subject for p in found.problems if "extractive" in p.effect}
-    empty = {heading for heading in shown if base.of(heading)}
+    empty = {p.subject for p in found.problems if "extractive" in p.effect and base.of(p.subject)}
     made = {section.heading: section for section in found.sections}
     stands: list[Section] = []
     places: dict[str, int] = {}
@@ -84,8 +78,12 @@ async def check_changed(
         old, now = base.of(section.heading), made.get(hosts_for_urls(section.heading))
         if section in base.sections:
             now = section
-        elif old and (now is None or section.heading in empty or _worse(section, now, old, base)):
+        elif old and (now is None or section.heading in empty):
             now = old
+        elif old and now and base.better:
+            # Of what was to be better less may be left than there was.
+            left = sum(one in section.sentences for one in now.sentences)
+            now = old if left < min(len(section.sentences), len(old.sentences)) else now
         if now is not None:
             stands.append(now)
             if old and now != old:
@@ -94,23 +92,20 @@ async def check_changed(
         "sections": stands,
         "citations": _citations(base, stands, citations_of(found, material.ledger)),
         "places": state.get("places", {}) if base.better else places,
-        "problems": [_as_it_is(p, empty) for p in found.problems],
+        "problems": [
+            p.model_copy(update={"effect": "The section stands as it was."})
+            if p.subject in empty and "extractive" in p.effect
+            else p
+            for p in found.problems
+        ],
         **_undone(state, stands, changed),
     }
-
-
-def _worse(written: Section, held: Section, old: Section, base: Base) -> bool:
-    """Whether of a section that was to be better less is left than there was."""
-    left = sum(one in written.sentences for one in held.sentences)
-    return base.better and left < min(len(written.sentences), len(old.sentences))
 
 
 def _undone(
     state: ResearchState, stands: Sequence[Section], changed: Sequence[Section]
 ) -> dict[str, Any]:
-    """Where a report was to be told otherwise and nothing of that is left: its plan, whose language
-    is that of the report, and its title as they were.
-    """
+    """Where nothing is left of a report told otherwise: its plan, with its language, and title."""
     before = state.get("before")
     if before is None or state["turn"].kind != "form" or tuple(stands) != before.sections:
         return {}
@@ -130,13 +125,6 @@ def _citations(base: Base, sections: Sequence[Section], new: Sequence[Citation])
         for id_ in one.evidence_ids
         if (at := (sentence_markdown(one), id_)) in known
     ]
-
-
-def _as_it_is(problem: Problem, empty: AbstractSet[str]) -> Problem:
-    """A problem; one of a section of which nothing held says that it stayed."""
-    if problem.subject not in empty or "extractive" not in problem.effect:
-        return problem
-    return problem.model_copy(update={"effect": "The section stands as it was."})
 
 
 async def judging(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:

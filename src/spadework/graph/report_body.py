@@ -1,6 +1,4 @@
-"""Building the report of a run: its sections, what was not reached or found, where it was
-searched.
-"""
+"""Building the report of a run: its sections, what was not found, how it was made."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from spadework.agents.editor import Made, about, disagreements, limits, not_found, untold
-from spadework.agents.entered import speaks_of
+from spadework.agents.entry_text import speaks_of
 from spadework.agents.extractive import writer as extractive
 from spadework.graph.earlier import makers
 from spadework.graph.holding import without_addresses
@@ -84,13 +82,16 @@ def build_report(
 
 def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
     """The sections of the findings, and the one that tells what is left open."""
-    unread = unread_hits(state)
+    unread, told = unread_hits(state), {c.evidence_id for c in state.get("citations", [])}
+    cited = [e for e in state.get("evidence", []) if e.id in told]
+    # Unless a later round has found it.
+    missing = [m for m in state.get("missing", []) if not any(speaks_of(e, m) for e in cited)]
     open_ones = with_unread(
         not_found(
             state["plan"],
             state.get("coverage", {}),
             queries_of(state),
-            _missing(state),
+            missing,
             frozenset(unread),
             say,
         ),
@@ -107,19 +108,19 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
 
 
 def _about(
-    context: SessionContext,
-    state: ResearchState,
-    why: str,
-    sources: Sequence[Source],
-    say: Phrases,
+    context: SessionContext, state: ResearchState, why: str, sources: Sequence[Source], say: Phrases
 ) -> Section:
     """How the report was made: by whom, where it was searched, what ended the run."""
     writer, judge = makers(context, state)
+    found: dict[str, Verdict] = {c.sentence: c.verdict for c in state.get("citations", [])}
+    # In deep effort, which reads many pages, it is said where it stands why others are not cited.
+    count = sum(not source.unused for source in sources)
+    some = context.deep and count < len(sources)
     return about(
-        Made(writer, judge, _verdicts(state) if writer else {}),
+        Made(writer, judge, Counter(found.values()) if writer else {}),
         context.searching,
         (
-            *_count_uncited(context, sources, say),
+            *([say("cited_of", many=count)] if some else []),
             *context.notices,
             *context.search.waits.sentences(),
             *context.search.unmet.sentences(),
@@ -129,30 +130,6 @@ def _about(
         "" if _left_open(state, why) else why,
         say,
     )
-
-
-def _missing(state: ResearchState) -> list[str]:
-    """What must be covered and no section answers, unless a later round has found it."""
-    ledger = {e.id: e for e in state.get("evidence", [])}
-    cited = {c.evidence_id for c in state.get("citations", [])}
-    told = [ledger[id_] for id_ in cited if id_ in ledger]
-    return [must for must in state.get("missing", []) if not any(speaks_of(e, must) for e in told)]
-
-
-def _count_uncited(context: SessionContext, sources: Sequence[Source], say: Phrases) -> list[str]:
-    """In deep effort, which reads many pages, how many are cited, and where it says why others are
-    not.
-    """
-    count = sum(not source.unused for source in sources)
-    if not context.deep or count == len(sources):
-        return []
-    return [say("cited_of", many=count)]
-
-
-def _verdicts(state: ResearchState) -> Counter[Verdict]:
-    """How many sentences were found to be what."""
-    found: dict[str, Verdict] = {c.sentence: c.verdict for c in state.get("citations", [])}
-    return Counter(found.values())
 
 
 def _nearest(state: ResearchState, sections: Sequence[Section], say: Phrases) -> dict[str, Section]:

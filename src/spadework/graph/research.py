@@ -25,7 +25,7 @@ from spadework.errors import SettingsError, SpadeworkError
 from spadework.events import Assessed, Finished, Planned, Wrote
 from spadework.graph import checkpoint_types, routes, worker
 from spadework.graph.again import price
-from spadework.graph.assessing import assess_round
+from spadework.graph.assessing import after, assess_round
 from spadework.graph.clarifying import approve, clarify
 from spadework.graph.closing import result_of
 from spadework.graph.composing import compose_report
@@ -123,8 +123,8 @@ async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
     # What an error of ours says is meant for people; any other may name paths of this machine.
     ours = isinstance(error.error, SpadeworkError)
     said = str(error.error) if ours else type(error.error).__name__
-    problem = worker.report_lost(state["task"].topic.name, said[:300])
-    return {"problems": [problem]}
+    topic, effect = state["task"].topic.name, "This topic got nothing from this round."
+    return {"problems": [Problem(stage="worker", subject=topic, reason=said[:300], effect=effect)]}
 
 
 async def fuse(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
@@ -141,22 +141,21 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     context = await context_of(state["session_id"], runtime.context)
     _, unfit = await judge(context, f"assess {len(state.get('rounds', []))}")
     judged = await assess_round(context, state)
-    known = judged.after(state)
+    known, number = after(state, judged), judged["rounds"][0].number
     emit, before = emitter(context, runtime), state.get("coverage", {})
-    for event in score_topics(
-        judged.round, before, judged.coverage, by_model=context.judging is not None
-    ):
+    by_model = context.judging is not None
+    for event in score_topics(number, before, judged["coverage"], by_model=by_model):
         emit(event)
     emit(
         Assessed(
-            round=judged.round.number,
+            round=number,
             coverage=tuple(known["coverage"].values()),
             evidence=len(known["evidence"]),
             usage=context.budget.used,
         )
     )
     emit(Wrote(markdown=draft(known)))
-    stop = await was_stopped(context.journal, context.stop, f"round {judged.round.number}")
+    stop = await was_stopped(context.journal, context.stop, f"round {number}")
     cost = await price(context, known)
     ended = partial(stopped_by, known, context.budget, context.settings, cost)
     why = "stop" if stop else await asyncio.to_thread(ended)
@@ -165,8 +164,8 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         [] if why else await asyncio.to_thread(routes.gap_tasks, known, context.budget, work, cost)
     )
     return {
-        **judged.channels(),
-        "problems": [*unfit, *judged.problems],
+        **judged,
+        "problems": [*unfit, *judged["problems"]],
         "tasks": tasks,
         "stopped_by": why or ("" if tasks else "nothing left to ask"),
     }

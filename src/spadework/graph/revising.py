@@ -1,20 +1,18 @@
-"""A follow-up that revises: what it wants of the report before, the sections that change, and their
-verdicts. What does not change keeps its words, its evidence and its verdicts.
-"""
+"""A follow-up that revises a report: what does not change keeps words, evidence and verdicts."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
 
 from spadework.agents.extractive.lead import in_context
+from spadework.agents.fallback import first_of
 from spadework.agents.length import longer, shorter
 from spadework.agents.model import Model
 from spadework.agents.reviser import Told, revise
 from spadework.agents.turn import Reported, Turn, TurnKind, requested_addition, sure_turn, turn_of
-from spadework.errors import BudgetSpent, ModelError
 from spadework.events import Notice
 from spadework.graph.disputing import find_disputes
 from spadework.graph.earlier import earlier, take_over
@@ -45,7 +43,10 @@ _NOTICES: dict[TurnKind, str] = {
     "more": "The report before is kept; only what it lacks for this is searched.",
     "known": "What the session before has proven answers this; nothing is searched.",
 }
-#: Why code cannot make a report shorter or longer.
+#: Why code cannot tell a report otherwise.
+_BY_MODEL = (
+    "Without a language model only the length of a report that is made of quotes can be changed."
+)
 _NOTHING = {
     "shorter": "No passage of it can be left out.",
     "longer": "Nothing more stands around what it quotes.",
@@ -61,22 +62,22 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
         return {"turn": Turn(kind="new"), "before": None, **_instead(state, emit)}
     asked = state["question"]
     exchanges = _exchanges(state, before)
+    pages = {page.content_hash: page for page in before.pages}
+    question = Question(text=asked, earlier=tuple(exchanges["earlier"]))
+    report = Reported(before.plan.question, before.sections, before.evidence, pages)
     turn, problems = await turn_of(
-        context.model,
-        Question(text=asked, earlier=tuple(exchanges["earlier"])),
-        _report_before(before),
-        seconds=context.budget.phase("plan"),
+        context.model, question, report, seconds=context.budget.phase("plan")
     )
     told = {"turn": turn, "problems": problems, **exchanges}
     if turn.kind == "new":
         return {**told, "before": None}
     texts = await take_over(context, state.get("follows", ""), before)
-    if turn.kind == "known" and not _proven(turn, before, texts):
+    proofs = [e for e in before.evidence if e.id in turn.proofs]
+    if turn.kind == "known" and not all(e.content_hash in texts for e in proofs):
         return {**told, "turn": Turn(kind="new"), "before": None}
     emit(Notice(text=_NOTICES[turn.kind]))
     if turn.kind == "known":
-        told_alone = in_context(Question(text=asked, earlier=tuple(exchanges["earlier"])))
-        meant = turn.question or (asked if context.model else told_alone)
+        meant = turn.question or (asked if context.model else in_context(question))
         return {**told, **answer_from_evidence(before, turn, meant), "before": None}
     told |= {**as_it_was(before), "before": before}
     if turn.kind == "more":
@@ -90,9 +91,7 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 
 
 def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
-    """Where another form of a report is wanted and there is none: the question before it is
-    researched, for a report of that form.
-    """
+    """Where another form of a report is wanted and there is none: the question before, for one."""
     asked, before = state["question"], state.get("earlier", [])
     questions = [n for n, text in enumerate(before) if not sure_turn(text)]
     if not questions or sure_turn(asked) is None:
@@ -121,16 +120,6 @@ def _exchanges(state: ResearchState, before: Earlier) -> dict[str, Any]:
         "earlier": [*(text for text, _ in kept), before.plan.question],
         "answers": [*(said for _, said in kept), *last],
     }
-
-
-def _proven(turn: Turn, before: Earlier, texts: Collection[str]) -> bool:
-    """Whether the texts of the pages are there that hold what answers a follow-up."""
-    return all(e.content_hash in texts for e in before.evidence if e.id in turn.proofs)
-
-
-def _report_before(before: Earlier) -> Reported:
-    pages = {page.content_hash: page for page in before.pages}
-    return Reported(before.plan.question, before.sections, before.evidence, pages)
 
 
 async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
@@ -179,7 +168,6 @@ def _tell_state(
         before.sections,
         proving(state),
         state["question"],
-        plan.language,
         more,
         state.get("asked_on", ""),
     )
@@ -188,37 +176,29 @@ def _tell_state(
 async def _by_model(
     context: SessionContext, model: Model, told: Told, before: Earlier
 ) -> dict[str, Any]:
-    try:
-        done = await revise(
-            model,
-            told,
-            window=context.settings.window_tokens,
-            seconds=context.budget.phase("write"),
-        )
-    except (ModelError, BudgetSpent) as error:
-        return _as_is(before, str(error), model.news("writer"))
-    return {
-        "sections": list(done.sections),
-        "title": done.title,
-        "places": dict(done.places),
-        "problems": model.news("writer"),
-    }
+    seconds = context.budget.phase("write")
+
+    async def ask(model: Model) -> dict[str, Any]:
+        window = context.settings.window_tokens
+        done = await revise(model, told, window=window, seconds=seconds)
+        sections = list(done.sections)
+        return {"sections": sections, "title": done.title, "places": dict(done.places)}
+
+    stays = {"sections": list(before.sections)}
+    changes, problems = await first_of(model, "writer", "revision", ask, lambda: stays, STAYED)
+    return {**changes, "problems": problems}
 
 
-def _as_is(before: Earlier, why: str, other: Sequence[Problem] = ()) -> dict[str, Any]:
+def _as_is(before: Earlier, why: str) -> dict[str, Any]:
     """The report as it was, and why."""
     problem = Problem(stage="writer", subject="revision", reason=why, effect=STAYED)
-    return {"sections": list(before.sections), "problems": [*other, problem]}
+    return {"sections": list(before.sections), "problems": [problem]}
 
 
 async def _by_code(context: SessionContext, before: Earlier, turn: Turn) -> dict[str, Any]:
     """The report shorter or longer, where it is made of passages; nothing else is for code."""
     if before.writer or not turn.length or turn.language:
-        reason = (
-            "Without a language model only the length of a report that is made of quotes can be"
-            " changed."
-        )
-        return _as_is(before, reason)
+        return _as_is(before, _BY_MODEL)
     ledger = list(before.evidence)
     asked = {topic.name: topic.question for topic in before.plan.topics}
     sections = []
@@ -233,18 +213,10 @@ async def _by_code(context: SessionContext, before: Earlier, turn: Turn) -> dict
         ledger += more
     if sections == list(before.sections):
         return _as_is(before, _NOTHING[turn.length])
-    new = ledger[len(before.evidence) :]
-    coverage = {
-        found.topic: found.model_copy(
-            update={
-                "evidence_ids": (
-                    *found.evidence_ids,
-                    *(e.id for e in new if e.topic == found.topic),
-                )
-            }
-        )
-        for found in before.coverage
-    }
+    new, coverage = ledger[len(before.evidence) :], {}
+    for found in before.coverage:
+        ids = (*found.evidence_ids, *(e.id for e in new if e.topic == found.topic))
+        coverage[found.topic] = found.model_copy(update={"evidence_ids": ids})
     return {
         "sections": sections,
         "evidence": new,

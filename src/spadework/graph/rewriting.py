@@ -1,6 +1,4 @@
-"""Revising a report in deep effort: the sections that an editor found weak are written anew, once,
-and stand where they hold.
-"""
+"""Revising in deep effort: what an editor found weak is written anew, once, if that holds."""
 
 from __future__ import annotations
 
@@ -59,11 +57,7 @@ async def rewritten(
             )
         ),
         writer.write(
-            model,
-            plan,
-            by_topic(plan, apart),
-            seconds=seconds,
-            asked_on=state.get("asked_on", ""),
+            model, plan, by_topic(plan, apart), seconds=seconds, asked_on=state.get("asked_on", "")
         ),
     )
     written = {made.heading: made for made, _ in done}
@@ -76,10 +70,7 @@ async def rewritten(
 
 
 def _asked(
-    review: Review,
-    sections: Sequence[Section],
-    fresh: Sequence[Evidence],
-    homes: Mapping[str, str],
+    review: Review, sections: Sequence[Section], fresh: Sequence[Evidence], homes: Mapping[str, str]
 ) -> dict[str, list[str]]:
     """What each section is to say better, by its heading."""
     asked: dict[str, list[str]] = defaultdict(list)
@@ -102,9 +93,7 @@ def _was_found(point: Weakness, fresh: Sequence[Evidence]) -> bool:
 def _home(
     entry: Evidence, review: Review, sections: Sequence[Section], ledger: Sequence[Evidence]
 ) -> str:
-    """The section that tells what was found: the one that the editor named, else the one that cites
-    most of its topic.
-    """
+    """The section for an entry: as the editor named it, else that which cites most of its topic."""
     for point in review.weaknesses:
         if point.query and point.section and point.topic == entry.topic:
             return point.section

@@ -1,6 +1,4 @@
-"""The decisions of the graph as pure functions: whom to send, whether to go on, what ended the
-run.
-"""
+"""The decisions of the graph as pure functions: whom to send, whether to go on."""
 
 from __future__ import annotations
 
@@ -15,16 +13,7 @@ from spadework.graph.query_filters import date_queries, gap_query
 from spadework.graph.state import ResearchState
 from spadework.graph.workload import Workload
 from spadework.tools.ranking.selection import LOCAL
-from spadework.values import (
-    Coverage,
-    Plan,
-    Query,
-    Question,
-    Recommendation,
-    Shortfall,
-    Task,
-    Topic,
-)
+from spadework.values import Coverage, Plan, Query, Question, Recommendation, Shortfall, Task, Topic
 
 #: Share of the pages that the first round may read, so that gaps find some left; what is more of a
 #: ceiling is held back from a round that would come near it, and perhaps for nobody.
@@ -50,9 +39,7 @@ def question_of(state: ResearchState) -> Question:
 
 
 def received(state: ResearchState) -> str:
-    """What comes after a follow-up was understood: another form of the report that is there, an
-    answer from what was proven, or research.
-    """
+    """What comes after a follow-up was understood: another form, what was proven, or research."""
     return {"form": "revise", "known": "write"}.get(state["turn"].kind, "clarify")
 
 
@@ -95,11 +82,9 @@ class _Gap(NamedTuple):
 def gap_tasks(
     state: ResearchState, budget: Budget, load: Workload, price: float = 0.0
 ) -> list[Task]:
-    """Tasks for the topics only that are worth the `price` of a round: their own queries first,
-    then those that were recommended and not yet asked.
-
-    Those of a survey, and all that read on where the evidence itself does not lead them, look also
-    at what was found and left unread.
+    """Tasks for the topics that are worth the `price` of a round: their own queries, then those
+    recommended and not yet asked. Those of a survey, and all that read on where the evidence does
+    not lead them, look also at what was found and left unread.
     """
     number, plan = max(task.round for task in state["tasks"]) + 1, state["plan"]
     if number == KNOWN + 1:
@@ -128,12 +113,14 @@ def _tasks_after_known(state: ResearchState, budget: Budget, load: Workload) -> 
     if not unanswered:
         return []
     left = state["plan"].model_copy(update={"topics": tuple(unanswered)})
-    return [
-        task.model_copy(
-            update={"queries": (*task.queries, *_led_to(task, state)[: load.gap_queries])}
-        )
-        for task in first_tasks(left, budget, load)
-    ]
+    made = []
+    for task in first_tasks(left, budget, load):
+        own = {(query.text.lower(), query.exclude_domains) for query in task.queries}
+        found = _recommended_searches(task.topic, state["coverage"].get(task.topic.name), ())
+        # Also what the known pages lead on to.
+        led = _gap_queries([r for r in found if r.led_to], own, state["plan"])[: load.gap_queries]
+        made.append(task.model_copy(update={"queries": (*task.queries, *led)}))
+    return made
 
 
 def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> list[_Gap]:
@@ -155,8 +142,7 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
         if queries or (again and topic.name in unread):
             going.append(_Gap(topic, queries, again))
     if going:
-        # What the evidence as a whole lacks rides along with the first topic: by itself it is no
-        # reason to go on.
+        # What the whole lacks rides along with the first topic: by itself it is no reason to go on.
         whole = _gap_queries([s.recommendation for s in lacking if not s.topic], asked, plan)
         queries = going[0].queries
         room = max(0, load.gap_queries - len(queries))
@@ -164,17 +150,8 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
     return going
 
 
-def _led_to(task: Task, state: ResearchState) -> tuple[Query, ...]:
-    """What the pages that are known already lead on to, beside the topic's own queries."""
-    own = {(query.text.lower(), query.exclude_domains) for query in task.queries}
-    found = _recommended_searches(task.topic, state["coverage"].get(task.topic.name), ())
-    return _gap_queries([r for r in found if r.led_to], own, state["plan"])
-
-
 def _queries_unasked(topic: Topic, state: ResearchState) -> tuple[Query, ...]:
-    """The topic's own queries, where what earlier runs have read was to do without the web, and has
-    not.
-    """
+    """A topic's own queries, where what earlier runs have read was to do without the web."""
     pages = [
         page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages
     ]
@@ -185,9 +162,7 @@ def _queries_unasked(topic: Topic, state: ResearchState) -> tuple[Query, ...]:
 def _recommended_searches(
     topic: Topic, found: Coverage | None, lacking: Sequence[Shortfall]
 ) -> list[Recommendation]:
-    """The searches that the assessor recommends for a topic, then those that would mend what the
-    evidence lacks; of both those of the highest priority first.
-    """
+    """The recommended searches, and those that mend what is lacking; highest priority first."""
     made = [
         *(found.recommendations if found else ()),
         *(s.recommendation for s in lacking if s.topic == topic.name),

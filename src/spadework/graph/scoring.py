@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from spadework.events import Scored
-from spadework.values import Coverage, Round
+from spadework.values import Coverage
 
 
 def score_topics(
-    round_: Round, before: Mapping[str, Coverage], after: Mapping[str, Coverage], *, by_model: bool
+    round_: int, before: Mapping[str, Coverage], after: Mapping[str, Coverage], *, by_model: bool
 ) -> Iterator[Scored]:
     """What is told of each topic that was judged in a round."""
     for name, coverage in after.items():
@@ -20,7 +20,7 @@ def score_topics(
         new = tuple(id_ for id_ in coverage.evidence_ids if id_ not in known)
         yield Scored(
             topic=name,
-            round=round_.number,
+            round=round_,
             before=old.score if old else 0.0,
             score=coverage.score,
             by="model" if by_model else "code",

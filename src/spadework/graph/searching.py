@@ -21,15 +21,14 @@ from spadework.tools.search.search_filters import add_filters
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Lead, Problem, Query, Task
 
-#: Words from which on two snippets can be told to say the same, and the share of their shingles
-#: from which they do.
+#: Words from which on snippets are compared, and the share of shingles from which two are the same.
 LEAST_TOLD, SPREAD = 12, 0.3
+#: What is told of a hit.
+_TOLD = {"url", "title", "snippet", "position", "published_at", "relevance"}
 
 
 class Answers(NamedTuple):
-    """The `lists` of hits that were found, best first; what failed, each failure of a provider
-    once; and the names of the providers that have answered.
-    """
+    """The `lists` of hits, best first; each failure of a provider once; and who has answered."""
 
     lists: list[list[Hit]]
     problems: list[Problem]
@@ -66,12 +65,7 @@ def leads_of(hits: Sequence[Hit], query: Query) -> tuple[Lead, ...]:
     terms = query_terms(query.text)
     return tuple(
         Lead(
-            url=hit.url,
-            title=hit.title,
-            snippet=hit.snippet,
-            position=hit.position,
-            published_at=hit.published_at,
-            relevance=hit.relevance,
+            **hit.model_dump(include=_TOLD),
             parts=relevance_parts(hit.title, hit.snippet, hit.position, terms),
         )
         for hit in hits
@@ -85,10 +79,8 @@ UNASKED = Answers([], [], [])
 async def search_all(
     context: SessionContext, task: Task, emit: Emit, before: AbstractSet[str] = frozenset()
 ) -> Answers:
-    """What the providers answer to the queries of a task.
-
-    `before` are the canonical URLs of pages that were read already; they do not count among the
-    results that a query wants.
+    """What the providers answer to the queries of a task. Pages at the canonical URLs `before` were
+    read already, and do not count among the results that a query wants.
     """
     telling = Telling(emit, task.topic.name, task.round)
     done = await asyncio.gather(*(_everywhere(context, query, telling) for query in task.queries))
@@ -119,9 +111,7 @@ async def search_all(
 async def _everywhere(
     context: SessionContext, query: Query, telling: Telling
 ) -> list[tuple[Provider, list[Hit] | Problem]]:
-    """What every provider answers; where all fail, what those who stand in do, up to the first who
-    does not.
-    """
+    """What every provider answers; where all fail, those who stand in, up to one that does not."""
 
     async def ask(provider: Provider, seconds: float) -> list[Hit] | Problem:
         began = time.monotonic()
@@ -147,11 +137,8 @@ async def _everywhere(
 async def found_before(
     context: SessionContext, task: Task, before: AbstractSet[str]
 ) -> list[list[Hit]]:
-    """What the first searches of a gap's topic found and nobody has read: all their lists for a
-    survey, else one, fused of them.
-
-    Only the journal is asked, so this costs no search: what was not searched, or has failed, is not
-    searched now.
+    """What the first searches of a gap's topic found and nobody has read: for a survey all lists,
+    else one, fused. Only the journal is asked: this costs no search.
     """
     providers = (*context.search.providers, *context.stand_ins.opened)
     asked = [kept_hits(context, provider, query) for query in task.again for provider in providers]
@@ -182,9 +169,7 @@ def _new(hits: list[Hit], query: Query, before: AbstractSet[str]) -> list[Hit]:
 
 
 async def first_look(context: SessionContext, question: str, emit: Emit) -> list[Hit]:
-    """The hits of one broad search for the question itself, best provider first, each text once; []
-    when none answers.
-    """
+    """The hits of one search for the question, best provider first, each text once; [] for none."""
     query = add_filters(Query(text=question), context.settings, question)
     done = await _everywhere(context, query, Telling(emit))
     return _without_copies(
@@ -193,9 +178,7 @@ async def first_look(context: SessionContext, question: str, emit: Emit) -> list
 
 
 def _without_copies(hits: Sequence[Hit]) -> list[Hit]:
-    """The first of hits that say the same: a text that is spread over many pages suggests no more
-    topics than one.
-    """
+    """The first of hits that say the same: one text on many pages suggests no more topics."""
     kept: list[Hit] = []
     sketches: list[Sketch] = []
     for hit in hits:

@@ -57,8 +57,7 @@ class SessionContext:
     tables: dict[tuple[str, int], PageAssignment] = field(default_factory=dict)
     #: What earlier runs took, the newest first.
     experience: Sequence[Took] = ()
-    #: Pages that were put before the cleaner in the session, and those of them that are with it
-    #: now.
+    #: Pages that were put before the cleaner in the session, and those that are with it now.
     cleanings: int = field(init=False)
     cleaning: int = 0
     #: What could not be searched or asked, by stage and name, as far as it was told.
@@ -118,9 +117,7 @@ class SessionContext:
         return self.settings.effort == "quick"
 
     def told_once(self, problem: Problem) -> str:
-        """What went wrong, in words for those who watch; "" where the same one has failed
-        before.
-        """
+        """What went wrong, in words for those who watch; "" where the same failed before."""
         who = (problem.stage, problem.subject)
         if who in self.told:
             return ""
@@ -134,9 +131,7 @@ class SessionContext:
             self.model.record = record
 
     async def narrowed(self, mark: Mark, at: str) -> bool:
-        """Whether less time than `mark` is left at a step of the run; in a replay, whether it
-        was.
-        """
+        """Whether less time than `mark` is left at a step; in a replay, whether it was."""
 
         async def under() -> bool:
             return self.budget.under(mark)
@@ -159,46 +154,27 @@ class SessionContext:
         progress: Callable[[str], None] | None = None,
         providers: Sequence[Any] | Replay | PagesAlone = (),
     ) -> Self:
-        """Open the session's folder, which has its id for a name, and its journal, choose the
-        providers (with those brought along, or those of the session that is replayed; for pages
-        alone perhaps none) and the model, and register the context.
-
-        Raises SettingsError where a setting cannot be used (an unknown provider, a missing folder,
-        no permission to write), DiskHangs where the folder does not answer in the time of the run.
+        """Open the folder of a session, which has its id for a name, and its journal, choose the
+        providers (with those brought along, or those of the session that is replayed) and the
+        model, and register the context. Raises SettingsError where a setting cannot be used,
+        DiskHangs where the folder does not answer in the time of the run.
         """
-        budget = budget or Budget.of(settings)
-        opening = cls._opened(folder, settings, budget, stop, progress, providers)
-        context = await in_time(opening, folder / "session.sqlite", budget.left(), cls.close)
+        budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
+        session_id = checked_session_id(folder.name)
+
+        async def opened() -> Self:
+            parts = await open_parts(folder, settings, budget, stop, progress, providers)
+            context = cls(session_id, folder, settings, budget, parts, stop)
+            _desks[session_id] = context
+            return context
+
+        context: Self = await in_time(opened(), folder / "session.sqlite", budget.left(), cls.close)
         try:
             if context.asked:
                 context.asked.check()  # what this loads is no matter of the disk
         except BaseException:
             await context.close()
             raise
-        return context
-
-    @classmethod
-    async def _opened(
-        cls,
-        folder: Path,
-        settings: Settings,
-        budget: Budget,
-        stop: asyncio.Event | None,
-        progress: Callable[[str], None] | None,
-        providers: Sequence[Any] | Replay | PagesAlone,
-    ) -> Self:
-        session_id = checked_session_id(folder.name)
-        stop = stop or asyncio.Event()
-        parts = await open_parts(folder, settings, budget, stop, progress, providers)
-        context = cls(
-            session_id=session_id,
-            folder=folder,
-            settings=settings,
-            budget=budget,
-            parts=parts,
-            stop=stop,
-        )
-        _desks[session_id] = context
         return context
 
     async def close(self) -> None:
@@ -227,8 +203,7 @@ async def context_of(session_id: str, settings: Settings | None) -> SessionConte
     if session_id not in _desks:
         async with _opening.setdefault(session_id, asyncio.Lock()):
             if session_id not in _desks:
-                # The context of somebody's own graph, of which this one is a part, is none of our
-                # settings.
+                # The context of somebody's own graph around this one is none of our settings.
                 own = settings if isinstance(settings, Settings) else Settings.load()
                 folder = own.home / "sessions" / checked_session_id(session_id)
                 context = await SessionContext.open(folder, own)
@@ -239,9 +214,7 @@ async def context_of(session_id: str, settings: Settings | None) -> SessionConte
 
 
 async def _closed_in_the_end(context: SessionContext) -> None:
-    """Close a context that only the graph knows when its time is over or its event loop ends,
-    whatever became of its run.
-    """
+    """Close a context that only the graph knows when its time, or its event loop, ends."""
     try:
         await asyncio.sleep(context.budget.left() + KEPT_SECONDS)
     finally:

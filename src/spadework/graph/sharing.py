@@ -1,6 +1,4 @@
-"""Sharing out many pages in deep effort: what does not fit one window is read in several calls side
-by side, and each topic is judged by what these have named.
-"""
+"""Sharing out many pages in deep effort: several calls read them, and topics are judged by that."""
 
 from __future__ import annotations
 
@@ -8,11 +6,12 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
+from spadework.agents.assessor import LIKELY
 from spadework.agents.confirming import confirm_fact
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.model import Model
 from spadework.agents.passage_view import Judgement, PassageView, Spot, to_people
-from spadework.agents.reader import LIKELY, Served, judge_ledger, read_share
+from spadework.agents.reader import Served, judge_ledger, read_share
 from spadework.graph.cutting import show_passage
 from spadework.graph.entering import entries
 from spadework.graph.session_context import SessionContext
@@ -88,10 +87,16 @@ async def _look_at_shares(
             for topic in topics
         )
     )
+    starts = {(s.shown.page.content_hash, s.shown.start) for share in shares for s in share}
     return Looked(
         [judgement for judgement, _ in judged],
         added,
-        [p for ps in found.values() for p in ps if _within(p, shares)],
+        [
+            p
+            for ps in found.values()
+            for p in ps
+            if any(digest == p.content_hash and p.start <= at < p.end for digest, at in starts)
+        ],
         [*problems, *(problem for _, failed in judged for problem in failed)],
     )
 
@@ -99,22 +104,11 @@ async def _look_at_shares(
 def _proven(
     plan: Plan, topic: Topic, spots: Sequence[Spot], shown: Sequence[PassageView]
 ) -> tuple[Spot, ...]:
-    """What proves something of a topic: what was named and what confirms it; where nothing was
-    named, what code finds likely.
-    """
+    """What was named for a topic and what confirms it; for nothing, what code finds likely."""
     if not spots:
         found = extractive.assess(plan, topic, shown, ())
         spots = found.spots if found.score > LIKELY else ()
     return confirm_fact(plan, topic, Judgement(False, 0.0, tuple(spots)), shown).spots
-
-
-def _within(passage: Passage, shares: Sequence[Sequence[Served]]) -> bool:
-    return any(
-        one.shown.page.content_hash == passage.content_hash
-        and passage.start <= one.shown.start < passage.end
-        for share in shares
-        for one in share
-    )
 
 
 def shares_of(
@@ -124,10 +118,8 @@ def shares_of(
     room: tuple[int, int],
 ) -> list[list[Served]]:
     """The passages of all topics, each once with the topics it was found for, in shares of a window
-    each, all together in the second of the `room`s.
-
-    The best passage of every page comes first: a page is left out only where there is no room for
-    one of each.
+    each, all together in the second of the `room`s. The best of every page comes first: a page is
+    left out only where there is no room for one of each.
     """
     window, most = room
     served: dict[Place, list[int]] = {}

@@ -11,8 +11,7 @@ from spadework.agents.passage_view import Judgement, PassageView
 from spadework.tools.text.tokens import count
 from spadework.values import Evidence, Passage, Problem
 
-#: Share of its time in which a slow model reads what it is shown; the rest is for its answer. The
-#: least that it is shown.
+#: Share of its time in which a slow model reads, the rest being for its answer; the least it reads.
 READING_SHARE, LEAST_ROOM = 0.5, 1_000
 
 
@@ -35,9 +34,7 @@ async def readable(model: Model, room: int, seconds: float, share: int = 1) -> i
 
 
 def room_of(topics: int, most: int, together: int) -> int:
-    """Tokens of pages that each of some topics may show: `most`, and `together` all of them no
-    more.
-    """
+    """Tokens of pages that each of some topics may show: `most`, all of them `together` no more."""
     return min(most, together // max(1, topics))
 
 

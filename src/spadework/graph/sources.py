@@ -1,6 +1,4 @@
-"""The sources of a report: the pages that were read, numbered, each with what it is worth, and why
-nothing rests on it where nothing does.
-"""
+"""The sources of a report: the pages that were read, with their worth, and why some are unused."""
 
 from __future__ import annotations
 
@@ -24,23 +22,21 @@ FAR = "No passage of it comes near the question."
 def sources_of(
     state: ResearchState, sections: Sequence[Section], conflicts: Sequence[Conflict]
 ) -> list[Source]:
-    """The pages that were read, those cited first in the order of their first citation; numbered
-    from 1.
-    """
+    """The pages that were read, numbered from 1, first those cited, in the order of citation."""
     evidence = state.get("evidence", [])
     ledger = {e.id: e for e in evidence}
     disputed = [
         id_ for conflict in conflicts for side in conflict.sides for id_ in side.evidence_ids
     ]
-    cited = [
-        ledger[i].url
+    resting = [
+        ledger[i]
         for section in sections
         for s in section.sentences
         for i in s.evidence_ids
         if i in ledger
     ]
-    told = {ledger[i].content_hash for i in _cited_ids(sections) if i in ledger}
-    cited += [ledger[i].url for i in disputed]
+    told = {e.content_hash for e in resting}
+    cited = [*(e.url for e in resting), *(ledger[i].url for i in disputed)]
     pages = {url: _as_cited(page, evidence, told) for url, page in state.get("pages", {}).items()}
     rest = sorted(pages, key=lambda url: -pages[url].rrf)
     before = state.get("before")
@@ -48,10 +44,8 @@ def sources_of(
     same = [url for url in before.numbered if url in cited] if before else []
     order = [url for url in dict.fromkeys([*same, *cited, *rest]) if url in pages]
     made = [_source(n, pages[url], evidence, disputed) for n, url in enumerate(order, 1)]
-    return [
-        source.model_copy(update={"unused": _why_unused(pages[source.url], state, told)})
-        for source in made
-    ]
+    unused = (_why_unused(pages[source.url], state, told) for source in made)
+    return [one.model_copy(update={"unused": why}) for one, why in zip(made, unused, strict=True)]
 
 
 def _as_cited(page: Page, evidence: Sequence[Evidence], told: AbstractSet[str]) -> Page:
@@ -78,17 +72,9 @@ def _source(n: int, page: Page, evidence: Sequence[Evidence], disputed: Sequence
         published_at=page.published_at,
         content_hash=page.content_hash,
         known=page.known,
-        shape=_shape(page),
+        # Of a local document, whose text alone is known, what its name says.
+        shape=foreseen(page.url).shape if page.level < 0 else shape_of_type(page.media_type),
     )
-
-
-def _shape(page: Page) -> str:
-    """What came; of a local document, whose text alone is known, what its name says."""
-    return foreseen(page.url).shape if page.level < 0 else shape_of_type(page.media_type)
-
-
-def _cited_ids(sections: Sequence[Section]) -> set[str]:
-    return {id_ for section in sections for s in section.sentences for id_ in s.evidence_ids}
 
 
 def _why_unused(page: Page, state: ResearchState, told: AbstractSet[str]) -> str:

@@ -1,18 +1,14 @@
-"""When a model is asked only for what must be: in quick effort, where it is slow, where calls are
-few. Looking at hits and cleaning pages then are left out.
-"""
+"""When a model is asked only for what must be: in quick effort, where slow, where calls are few."""
 
 from __future__ import annotations
 
 import math
 
-from spadework.agents.model import Model
 from spadework.graph.session_context import SessionContext
 from spadework.settings import Role
 from spadework.values import Problem, Value
 
-#: Tokens in a second: a model that reads fewer needs its time for the plan, the assessment and the
-#: report.
+#: Tokens in a second: who reads fewer needs the time for plan, assessment and report.
 LEAST_SPEED = 200.0
 
 
@@ -34,9 +30,7 @@ def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) 
 
 
 def payable(context: SessionContext, *, closing: bool = False) -> float:
-    """Tokens that the limits can pay when all that is under way has cost what it usually does; that
-    of money by the price of the assessor's model.
-    """
+    """Tokens that are left when all under way has cost the usual; money at the assessor's price."""
     free = context.budget.free(closing=closing, settled=True)
     examining = context.examination is not None and not context.examination.done()
     name = context.model.place("assessor").name if context.model else ""
@@ -47,34 +41,25 @@ def payable(context: SessionContext, *, closing: bool = False) -> float:
 
 
 class Permission(Value):
-    """Whether a model may be asked for what can be left out, which the limit, the clock and its
-    speed decide; and what is said where not.
-    """
+    """Whether a model may be asked for what can be left out; and what is said where not."""
 
     given: bool = True
     problems: tuple[Problem, ...] = ()
 
 
 async def sparing(context: SessionContext, *roles: Role) -> Permission:
-    """Whether these roles may be asked, and why not, where that is not what the user has chosen. It
-    is said once in a run.
-    """
+    """Whether these roles may be asked; why not, unless the user chose that, once in a run."""
     if context.model is None or context.quick:
         return Permission(given=False)
-    slow = await _slowness(context.model, *roles)
-    said = (slow,) if slow and not context.said_slow else ()
-    context.said_slow = context.said_slow or bool(said)
-    return Permission(given=slow is None, problems=said)
-
-
-async def _slowness(model: Model, *roles: Role) -> Problem | None:
-    """Why a model is spared; None for one that is fast, or that nothing is known of."""
     for role in roles:
-        speed = await model.speed(role)
+        speed = await context.model.speed(role)
         if speed is not None and speed < LEAST_SPEED:
+            name, said = context.model.name(role), context.said_slow
             reason = f"It reads about {speed:.0f} tokens a second." if speed else _LATE
-            return Problem(stage="judge", subject=model.name(role), reason=reason, effect=_EFFECT)
-    return None
+            slow = Problem(stage="judge", subject=name, reason=reason, effect=_EFFECT)
+            context.said_slow = True
+            return Permission(given=False, problems=() if said else (slow,))
+    return Permission()
 
 
 _LATE = "It did not answer in time."

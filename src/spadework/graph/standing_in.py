@@ -1,6 +1,4 @@
-"""Searching elsewhere where all providers of a run have failed: at the next one that may be asked,
-which is opened when it is first needed.
-"""
+"""Searching elsewhere where all providers have failed: at spares, opened when first needed."""
 
 from __future__ import annotations
 
@@ -35,12 +33,9 @@ class StandIns:
         """The one to ask after `n` others have failed, None where there is none."""
         async with self._lock:
             while n >= len(self.opened):
+                opening = partial(self._open, context)
                 name, describes = await context.journal.moment(
-                    "stands in",
-                    len(self.opened),
-                    tuple[str, str],
-                    partial(self._open, context),
-                    _NOBODY,
+                    "stands in", len(self.opened), tuple[str, str], opening, _NOBODY
                 )
                 if not name:
                     return None

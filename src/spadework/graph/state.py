@@ -74,16 +74,6 @@ class Earlier(Value):
     judge: str = ""
 
 
-def by_topic(old: dict[str, Coverage], new: dict[str, Coverage]) -> dict[str, Coverage]:
-    """The newest judgement of every topic."""
-    return {**old, **new}
-
-
-def by_url(old: dict[str, Page], new: dict[str, Page]) -> dict[str, Page]:
-    """Every page once; the newest record of it."""
-    return {**old, **new}
-
-
 class ResearchState(TypedDict, total=False):
     """What a run knows. Required is what every node behind the first few finds there: what these
     put into it, and what is gathered by a reducer.
@@ -92,15 +82,13 @@ class ResearchState(TypedDict, total=False):
     question: Required[str]
     attachments: list[str]
     session_id: Required[str]
-    #: The session that this thread has opened last, to tell a new run in it from a session that was
-    #: named.
+    #: The session that this thread opened last, to tell a new run from a session that was named.
     opened: str
     follows: str
     earlier: list[str]
     #: What was answered to them.
     answers: list[str]
-    #: What is wished of the form of the report beside the question, and its words at most (0: as
-    #: the settings say).
+    #: What is wished of the form of the report, and its words at most (0: as the settings say).
     wishes: str
     most_words: int
     #: The day on which the run began: no prompt reads the clock.
@@ -118,12 +106,14 @@ class ResearchState(TypedDict, total=False):
     forecast: Forecast | None
     tasks: Required[Annotated[list[Task], operator.add]]
     finds: Annotated[list[Find], operator.add]
-    pages: Annotated[dict[str, Page], by_url]
+    #: By URL, the newest record of each.
+    pages: Annotated[dict[str, Page], operator.or_]
     passages: dict[str, list[Passage]]
     #: What a model was shown of the pages, in all rounds.
     shown: Annotated[list[Passage], operator.add]
     evidence: Required[Annotated[list[Evidence], operator.add]]
-    coverage: Required[Annotated[dict[str, Coverage], by_topic]]
+    #: By topic, the newest judgement of each.
+    coverage: Required[Annotated[dict[str, Coverage], operator.or_]]
     rounds: Required[Annotated[list[Round], operator.add]]
     #: What the evidence lacks after the newest round.
     shortfalls: list[Shortfall]
@@ -165,15 +155,12 @@ class ResearchInput(BaseModel):
     most_words: SkipJsonSchema[int] = 0
 
 
-#: What an input may leave out, as it is then. A run leaves it so behind: the next one in its thread
-#: has only what its own input gives.
+#: What an input may leave out, and a run leaves behind: the next has only what its own input gives.
 GIVEN = ResearchInput(question="").model_dump(exclude={"question", "session_id"})
 
 
 def proving(state: ResearchState) -> list[Evidence]:
-    """The ledger as it is told: of every topic that was judged the entries that its judgement
-    names, in its order.
-    """
+    """The ledger as it is told: of a judged topic the entries its judgement names, in its order."""
     coverage, known = state.get("coverage", {}), {e.id: e for e in state.get("evidence", [])}
     judged = [known[i] for found in coverage.values() for i in found.evidence_ids if i in known]
     return [*judged, *(e for e in known.values() if e.topic not in coverage)]
@@ -189,35 +176,16 @@ def queries_of(state: ResearchState) -> dict[str, tuple[str, ...]]:
 
 
 def left_over(state: ResearchState) -> dict[str, Any]:
-    """The update that clears what an earlier run in the same thread has gathered; {} in a fresh
-    thread.
-    """
+    """The update that clears what an earlier run in a thread has gathered; {} in a fresh one."""
     if not state.get("opened"):
         return {}
-    lists, tables = (
-        ("tasks", "finds", "shown", "evidence", "rounds", "problems"),
-        ("pages", "coverage"),
-    )
-    replaced: dict[str, Any] = {name: Overwrite([]) for name in lists} | {
-        name: Overwrite({}) for name in tables
-    }
-    return replaced | {
-        "passages": {},
-        "stopped_by": "",
-        "shortfalls": [],
-        "before": None,
-        "forecast": None,
-        "places": {},
-        "title": "",
-        "left_out": [],
-        "missing": [],
-        "names": [],
-        "sections": [],
-        "citations": [],
-        "conflicts": [],
-        "review": None,
-        "report": "",
-    }
+    gathered = ("tasks", "finds", "shown", "evidence", "rounds", "problems")
+    lists = ("shortfalls", "left_out", "missing", "names", "sections", "citations", "conflicts")
+    cleared: dict[str, Any] = dict.fromkeys(("before", "forecast", "review"))
+    cleared |= dict.fromkeys(("stopped_by", "title", "report"), "")
+    cleared |= {name: Overwrite([]) for name in gathered} | {name: [] for name in lists}
+    cleared |= {name: Overwrite({}) for name in ("pages", "coverage")}
+    return cleared | {"passages": {}, "places": {}}
 
 
 class ResearchOutput(TypedDict, total=False):

@@ -1,6 +1,4 @@
-"""What a report says first: what could not be asked, searched or read at all; and what was found
-and not read.
-"""
+"""What a report says first: what could not be reached at all; and what was found and not read."""
 
 from __future__ import annotations
 
@@ -16,8 +14,7 @@ from spadework.tools.text.phrases import Phrases
 from spadework.tools.web.urls import canonical_url, host_of, hosts_for_urls
 from spadework.values import Hit, Part, Problem, Section, Sentence
 
-#: Hits that are listed whose pages could not be read where none could, and where others were read;
-#: characters of what is said of each.
+#: Unread hits that are listed where no page was read, and where others were; characters of each.
 MOST_UNREAD, MOST_BESIDE, UNREAD_CHARS = 10, 4, 300
 #: What a role says whose budget is spent, or which was in no time asked.
 _NOT_A_FAULT = "the budget of"
@@ -99,9 +96,7 @@ def told_last(
 
 
 def unread_hits(state: ResearchState) -> dict[str, list[Hit]]:
-    """The hits whose pages could not be read, best first, each once, by the topics that are not
-    answered.
-    """
+    """The hits that could not be read, best first, each once, by the topics not answered."""
     coverage, found = state.get("coverage", {}), dict[str, dict[str, Hit]]()
     had = {canonical_url(url) for url in state.get("pages", {})}
     for find in state.get("finds", []):
@@ -126,7 +121,14 @@ def with_unread(
     if not hits:
         return section
     best = sorted(hits, key=lambda hit: -hit.relevance)[:most]
-    lines = [say("found_unread"), *(_describe_hit(hit) for hit in best)]
+    lines = [say("found_unread")]
+    for hit in best:
+        host, title = host_of(hit.url), hosts_for_urls(hit.title)
+        named = f"“{title}” ({host})" if title and title != host else host
+        snippet = one_line(hosts_for_urls(hit.snippet), UNREAD_CHARS + 1)
+        if len(snippet) > UNREAD_CHARS:
+            snippet = f"{snippet[:UNREAD_CHARS].rpartition(' ')[0]} …"
+        lines.append(f"{named}: {snippet}" if snippet else f"{named}.")
     more = len(hits) - len(best)
     lines += [say("more", more=more)] if more else []
     own = section.sentences
@@ -137,13 +139,3 @@ def with_unread(
     )
     told = (*own, *(Sentence(text=line) for line in lines))
     return section.model_copy(update={"sentences": told, "parts": parts if own else parts[1:]})
-
-
-def _describe_hit(hit: Hit) -> str:
-    """A hit by its title and host, with what the search says of its page."""
-    host, title = host_of(hit.url), hosts_for_urls(hit.title)
-    named = f"“{title}” ({host})" if title and title != host else host
-    snippet = one_line(hosts_for_urls(hit.snippet), UNREAD_CHARS + 1)
-    if len(snippet) > UNREAD_CHARS:
-        snippet = f"{snippet[:UNREAD_CHARS].rpartition(' ')[0]} …"
-    return f"{named}: {snippet}" if snippet else f"{named}."

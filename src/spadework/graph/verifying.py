@@ -1,5 +1,7 @@
 """Verifying a report: every sentence is checked; what did not hold is mended once by its writer,
-while the summary is written from what did; what then does not hold is taken out and named.
+while the summary is written from what did; what then does not hold is taken out and named. Should
+the first sentence of the summary not hold, the answer that the outline gave in short stands in its
+place, which was checked with the sections.
 """
 
 from __future__ import annotations
@@ -13,14 +15,16 @@ from spadework.agents import writer
 from spadework.agents.citation_material import Material
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.model import Model
+from spadework.agents.outline import is_summary
 from spadework.agents.verifier import Checked, Finding, Findings, judge_section, verify
 from spadework.graph.citing import cited_by, near, put_right, under_founded
 from spadework.graph.holding import hosts_only, keep_what_holds, once, settle_changes, unproven
-from spadework.graph.summing import best_of, summable, summed_up
 from spadework.values import Coverage, Evidence, Plan, Problem, Section
 
 #: The share of the time that mending may take; what is left is for checking what was mended.
 MENDING = 0.6
+#: A report with no more sentences than this needs no summary.
+SUMMED_UP = 4
 
 
 @dataclass(frozen=True)
@@ -39,9 +43,7 @@ class Verified:
 def standing(
     ledger: Sequence[Evidence], pages: Mapping[str, str], question: str, language: str = ""
 ) -> tuple[Material, list[Problem]]:
-    """What sentences are checked against: the entries that stand in their stored pages, and a
-    problem for each that does not.
-    """
+    """The entries that stand in their pages, to check against; a problem for each other."""
     held = {e.id: e for e in ledger if pages.get(e.content_hash, "")[e.start : e.end] == e.quote}
     problems = [
         Problem(
@@ -57,9 +59,7 @@ def standing(
 
 
 def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[str, Coverage]:
-    """The coverage of topics as far as their entries stand: what is proven by nothing that stands
-    is open.
-    """
+    """The coverage as far as its entries stand: what nothing proves that stands is open."""
     made = {}
     for name, found in coverage.items():
         ids = tuple(id_ for id_ in found.evidence_ids if id_ in material.ledger)
@@ -86,9 +86,7 @@ class Check:
 
 @dataclass(frozen=True)
 class _Draft:
-    """Sections with what was found of each, what was found of all their sentences, and a summary,
-    if there is one.
-    """
+    """Sections and their sentences with what was found of them, and a summary, if there is one."""
 
     checked: list[Checked]
     findings: Findings
@@ -98,9 +96,7 @@ class _Draft:
 async def verify_sections(
     model: Model | None, plan: Plan, sections: Sequence[Section], material: Material, check: Check
 ) -> Verified:
-    """The sections with what holds of them. A section of which nothing is left shows what it
-    cites.
-    """
+    """The sections with what holds of them; one of which nothing is left shows what it cites."""
     until = time.monotonic() + check.seconds
     material = material.beside(sections, check.names)
     sections = await asyncio.to_thread(put_right, sections, material)
@@ -186,3 +182,43 @@ def _keep_quotes(
         effect="The extractive role did this work.",
     )
     return Checked(shown, (Finding("supported"),) * len(shown.sentences)), [problem]
+
+
+def summable(sections: Sequence[Section], code: str) -> bool:
+    """Whether sections need a summary: not where little is said, nor where one of them is one."""
+    has_one = any(is_summary(one.heading, code) for one in sections)
+    return not has_one and sum(len(one.sentences) for one in sections) > SUMMED_UP
+
+
+async def summed_up(
+    model: Model,
+    plan: Plan,
+    sections: Sequence[Section],
+    first: Sequence[Checked],
+    *,
+    seconds: float,
+    asked_on: str,
+) -> tuple[Section, list[Problem]]:
+    """The summary of sections that hold, where they need one. Who writes it is told what was found
+    of the answer that the outline gave `first`.
+    """
+    if not summable(sections, plan.language):
+        return writer.in_short("", plan.language), []
+    told = [one for one in sections if one.sentences]
+    return await writer.summarise(model, plan, told, first, seconds=seconds, asked_on=asked_on)
+
+
+def best_of(made: Sequence[Checked], findings: Findings) -> tuple[list[Checked], list[Problem]]:
+    """Of summaries the first that still begins as it was written once what does not hold is taken
+    out, else the first of which anything is left, if any; and what was taken out of it.
+    """
+    kept = [(each, *keep_what_holds(each, findings)) for each in made]
+    left = [(one, lost) for _, one, lost in kept if one.section.sentences]
+    whole = [
+        (one, lost)
+        for each, one, lost in kept
+        if each.section.sentences[:1] == one.section.sentences[:1] != ()
+    ]
+    for one, lost in [*whole, *left][:1]:
+        return [one], lost
+    return [], [problem for _, _, lost in kept for problem in lost]

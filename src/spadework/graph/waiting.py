@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Awaitable
+from typing import TypeVar
 
 from spadework.tools.stores.journal import Journal
 
@@ -16,9 +16,7 @@ class Stopped(Exception):
 
 
 async def was_stopped(journal: Journal, stop: asyncio.Event, at: str) -> bool:
-    """Whether the user wants the report by now, at a step of the run; in a replay, whether they
-    did.
-    """
+    """Whether the user wants the report by now; in a replay, whether they did at this step."""
 
     async def wished() -> bool:
         return stop.is_set()
@@ -28,10 +26,8 @@ async def was_stopped(journal: Journal, stop: asyncio.Event, at: str) -> bool:
     return stop.is_set()
 
 
-async def unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, T], *, seconds: float) -> T:
-    """What `work` gives within `seconds`. Raises TimeoutError when it takes longer, Stopped when
-    `stop` is set before it is done.
-    """
+async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: float) -> T:
+    """What `work` gives. Raises TimeoutError after `seconds`, Stopped when `stop` is set before."""
     doing = asyncio.ensure_future(work)
     stopping = asyncio.ensure_future(stop.wait())
     try:

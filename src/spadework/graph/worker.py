@@ -1,6 +1,4 @@
-"""One topic: search ▸ select ▸ read ▸ clean ▸ distil. A compiled subgraph, started once for every
-task.
-"""
+"""One topic: search ▸ select ▸ read ▸ clean ▸ distil. A subgraph, started for every task."""
 
 from __future__ import annotations
 
@@ -19,13 +17,10 @@ from spadework.graph.session_context import context_of
 from spadework.graph.state import Find, WorkerOutput, WorkerState
 from spadework.graph.stopping import stopped_by_disk
 from spadework.settings import Settings
-from spadework.values import Problem
 
 
 async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Cut the pages into passages and keep those that fit best what the topic asks: text, a figure,
-    or rows of a table.
-    """
+    """Cut the pages into passages and keep those that fit best: text, figures, or rows."""
     context = await context_of(state["session_id"], runtime.context)
     task, pages = state["task"], state["pages"]
     # Who judges decides how much is looked at.
@@ -59,16 +54,6 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
             )
         ]
     }
-
-
-def report_lost(topic: str, reason: str) -> Problem:
-    """A worker that failed as a whole; the others go on."""
-    return Problem(
-        stage="worker",
-        subject=topic,
-        reason=reason,
-        effect="This topic got nothing from this round.",
-    )
 
 
 worker = (

@@ -1,6 +1,4 @@
-"""How much a question is worth: what its workers ask and read, by the complexity of its plan and
-the effort (S3).
-"""
+"""How much a question is worth: what workers ask and read, by complexity and effort (S3)."""
 
 from __future__ import annotations
 
@@ -19,18 +17,16 @@ QUERIES, GAP_QUERIES = 4, 3
 SIMPLE_QUERIES, SIMPLE_PAGES = 3, 6
 #: Pages of a worker that fills gaps, in normal effort.
 GAP_PAGES = 5
-#: How many times the pages of the preset are read in deep effort. Of a complex question the run's
-#: ceiling of pages bounds them.
+#: Times the pages of the preset in deep effort; the ceiling of pages bounds complex questions.
 DEEP_TIMES: dict[Complexity, int] = {"simple": 2, "moderate": 4, "complex": 4}
 DEEP_GAP_TIMES = 2
 
 
 class Workload(NamedTuple):
-    """The queries and pages of one worker at most: in the first round, and in a round for gaps.
-
-    `broad` says whether pages that another worker reads, too, do not count among those of the first
-    round; `reads_on` whether every open topic also looks at what its first searches found and left
-    unread, rather than only one that has nothing else to ask.
+    """The queries and pages of one worker at most, in the first round and in one for gaps. `broad`:
+    pages that another worker reads, too, do not count among those of the first round; `reads_on`:
+    every open topic also looks at what its first searches left unread, rather than only one that
+    has nothing else to ask.
     """
 
     queries: int
@@ -42,10 +38,8 @@ class Workload(NamedTuple):
 
 
 def workload(complexity: Complexity, settings: Settings, *, model: bool) -> Workload:
-    """What the workers of a plan may do; `model` says whether one judges what they bring.
-
-    Rounds do not depend on complexity: a further one searches only for what is not covered, and the
-    settings say how many there may be.
+    """What the workers of a plan may do; `model`: one judges what they bring. Rounds do not depend
+    on complexity: a further one searches only for what is not covered.
     """
     most = PRESETS[settings.preset][1]
     if settings.effort == "deep":

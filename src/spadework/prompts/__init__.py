@@ -30,8 +30,7 @@ _FORGED = re.compile(
 #: What may be left out: the text of a page, or a quote that is known.
 Kind = Literal["page", "evidence"]
 
-#: Characters that no text holds (Unicode assigns none): a part stands between them while a prompt
-#: is rendered.
+#: Characters that no text holds (Unicode assigns none), around a part while a prompt is rendered.
 _OPENING: dict[str, Kind] = {"\ufdd0": "page", "\ufdd1": "evidence"}
 _CLOSING = "\ufdd2"
 _MARKS = re.compile("([\ufdd0-\ufdd2])")
@@ -60,16 +59,12 @@ class Fenced(str):
 
 
 def fence(text: str) -> str:
-    """Text from a page inside the marked block, which a forged mark inside the text cannot
-    close.
-    """
+    """Text from a page inside the marked block, which no forged mark in the text can close."""
     return Fenced(f"<{FENCE}>\n{_harmless(text)}\n</{FENCE}>")
 
 
 def plain(text: str) -> str:
-    """A short text from outside, such as a title, on one line, in which nothing can be taken for a
-    mark of the block.
-    """
+    """A short text from outside on one line, with nothing that could pass for a mark of ours."""
     return _harmless(" ".join(str(text).split()))
 
 
@@ -100,9 +95,7 @@ def part(text: str, kind: Kind) -> str:
 
 
 def _strip_prompt_marks(value: Any) -> Any:
-    """A value for a prompt without the marks of parts, which only its file may set, and without
-    forged marks of the block, wherever it stands.
-    """
+    """A value without the marks of parts, which only a prompt's file sets, and forged ones."""
     if not isinstance(value, str):
         return value
     return _MARKS.sub("", value if isinstance(value, Fenced) else _harmless(value))
@@ -123,7 +116,6 @@ def _environment() -> Environment:
 
 def render(role: str, **variables: Any) -> Prompt:
     """The prompt of a role. Its file holds the system message, a line `---`, and the user message.
-
     Raises jinja2.UndefinedError when a variable is missing.
     """
     system, user = _templates(role)

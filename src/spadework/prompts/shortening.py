@@ -1,6 +1,4 @@
-"""Making a request shorter without breaking it: what is worth least goes first, the frame and the
-task stay.
-"""
+"""Making a request shorter: what is worth least goes first, the frame and the task stay."""
 
 from __future__ import annotations
 
@@ -50,8 +48,12 @@ def shorten_prompt(prompt: Prompt, chars: int) -> str:
     for kind in _ORDER:
         _leave_out(pieces, own[kind], chars)
     shorter = "".join(piece.text for piece in pieces)
-    whole = len(shorter) <= chars or prompt.parts or _BLOCK.search(prompt.user)
-    return shorter if whole else _around_the_task(prompt.user, chars)
+    if len(shorter) <= chars or prompt.parts or _BLOCK.search(prompt.user):
+        return shorter
+    told, gap, task = prompt.user.rpartition("\n\n")
+    if not told:
+        return _cut(prompt.user, chars)
+    return _cut(told, max(0, chars - len(gap) - len(task))) + gap + task
 
 
 def _pieces(prompt: Prompt) -> list[_Piece]:
@@ -104,11 +106,3 @@ def _cut(text: str, most: int) -> str:
     text = text[:most]
     ends = (text.rfind(end) + len(end.rstrip(" ")) for end in _ENDS if end in text)
     return text[: next((end for end in ends if end > most // 2), most)].rstrip()
-
-
-def _around_the_task(message: str, chars: int) -> str:
-    """A message without blocks, cut before its last paragraph."""
-    told, gap, task = message.rpartition("\n\n")
-    if not told:
-        return _cut(message, chars)
-    return _cut(told, max(0, chars - len(gap) - len(task))) + gap + task

@@ -13,9 +13,9 @@ from typing import Any
 
 from spadework.budget import Budget
 from spadework.graph.fetching import LIBRARY
+from spadework.graph.gathered_pages import asked_of
 from spadework.graph.recalling import recorded_pages
 from spadework.graph.session_id import new_session_id
-from spadework.graph.tasks import asked_of
 from spadework.sessions.brief import Brief
 from spadework.sessions.documents import Linked, checked_address, tell_links
 from spadework.sessions.files import read_page

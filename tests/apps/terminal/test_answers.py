@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework.agents.plan_change import apply_wish
 from spadework.agents.plan_edits import WISH, edit_plan, with_topics
+from spadework.agents.plan_wording import apply_wish
 from spadework.apps.terminal.answers import answer, change_plan, choice, names, replace_topics
 from spadework.apps.terminal.commands import COMMANDS, Ask, Command, Wrong, parse, source_number
 from spadework.values import Plan, Topic

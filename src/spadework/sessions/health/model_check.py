@@ -9,7 +9,7 @@ from importlib import import_module
 
 from spadework.agents.examination import result_at
 from spadework.agents.greeting import every_place, greet
-from spadework.agents.model_place import Place
+from spadework.agents.providers import Place
 from spadework.graph.default_model import default_model
 from spadework.sessions.health.check import Check, run_check
 from spadework.sessions.health.nearby import model_servers
