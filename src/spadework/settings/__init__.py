@@ -2,8 +2,8 @@
 or from keywords. Its fields stand by what they are for, one group a file.
 
 A field `minutes` is set by `SPADEWORK_MINUTES` or `Settings(minutes=…)`; the variables of the
-providers (`OPENAI_API_KEY`, `SEARXNG_URL`, …) count as well. The descriptions and bounds below are
-the reference in `docs/settings.md` and the form of Studio.
+providers (`OPENAI_API_KEY`, `SEARXNG_URL`, …) count as well. What is written under a field, and its
+bounds, are the reference in `docs/settings.md` and the form of Studio.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableVariable
 
 from spadework.errors import SettingsError
-from spadework.form import as_form, sentence
+from spadework.form import as_form, describe_fields, sentence
 from spadework.home import absolute
 from spadework.settings.budgets import Budgets
 from spadework.settings.front_doors import Serving
 from spadework.settings.kinds import Cleaning, Effort, Role
-from spadework.settings.machines import Machines
 from spadework.settings.model_choice import Models
 from spadework.settings.observing import Observing
 from spadework.settings.page_reading import Reading
@@ -43,7 +42,6 @@ DEFAULT_SMALL_MODEL = "openai:gpt-5-nano"
 
 
 class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its own is below
-    Machines,
     Users,
     Observing,
     Serving,
@@ -152,3 +150,6 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         if named or not self.openai_api_key or self.openai_base_url:
             return named
         return DEFAULT_SMALL_MODEL if role in ("judge", "cleaner") else DEFAULT_MODEL
+
+
+describe_fields(Settings)
