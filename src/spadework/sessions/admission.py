@@ -10,7 +10,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -206,20 +206,6 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
-
-
-@asynccontextmanager
-async def place(
-    most: int, stop: asyncio.Event, told: Told, whose: Whose = NOBODYS
-) -> AsyncIterator[None]:
-    """See `Admission.place`."""
-    async with _admission.place(most, stop, told, whose):
-        yield
-
-
-def stepped_out(user: str = "") -> AbstractContextManager[None]:
-    """See `Admission.stepped_out`."""
-    return _admission.stepped_out(user)
 
 
 def here() -> Admission:

@@ -22,7 +22,12 @@ from spadework.graph.waiting import Stopped
 from spadework.sessions.brief import Brief
 from spadework.sessions.file_names import JOURNAL
 from spadework.sessions.records import Records
-from spadework.sessions.stream import ANSWER_SECONDS, EMERGENCY, parts_until_deadline
+from spadework.sessions.stream import (
+    ANSWER_SECONDS,
+    EMERGENCY,
+    parts_until_deadline,
+    tell_beginning,
+)
 from spadework.tools.stores.disk import on_disk
 from spadework.values import Hit, Problem, Result
 
@@ -50,6 +55,7 @@ class Gathering:
         """
         fault: SpadeworkError | None = None
         record = self._context.record
+        tell_beginning(self._context, self._brief, {}, self._records)
         try:
             work = self._found() if self._brief.kind == "gather" else self._one()
             try:

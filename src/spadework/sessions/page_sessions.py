@@ -102,7 +102,7 @@ async def gather(
 
 async def gathered_pages(session: Session, result: Result) -> GatheredPages:
     """What a session that has gathered pages has, with its result."""
-    found = session.gathered
+    found = session.gathering.gathered if session.gathering else None
     pages = found.pages if found else ()
     reasons = {p.subject: p.reason for p in result.problems if p.stage == "read"}
     unread = [Unread(url=hit.url, reason=reasons[hit.url]) for hit in found.unread] if found else []

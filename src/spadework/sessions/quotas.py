@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
 
 from spadework.budget import Budget
 from spadework.errors import DaySpent, Stopping
@@ -43,27 +43,24 @@ async def check(settings: Settings, *, replayed: bool = False) -> None:
         raise
 
 
-@asynccontextmanager
-async def place(
+def place(
     settings: Settings, stop: asyncio.Event, progress: Callable[[str], None] | None
-) -> AsyncIterator[None]:
+) -> AbstractAsyncContextManager[None]:
     """A place in the process, waited for; `progress` is told the place in the queue."""
 
     def told(place: int, of: int) -> None:
         if progress:
             full = whose.most and admission.here().inside_of(whose.user) >= whose.most
-            progress(
-                f"{why_waiting(whose.most if full else 0)}: place {place} of {of} in the queue."
-            )
+            why = why_waiting(whose.most if full else 0)
+            progress(f"{why}: place {place} of {of} in the queue.")
 
     whose = _whose(settings)
-    async with admission.place(settings.parallel_sessions, stop, told, whose):
-        yield
+    return admission.here().place(settings.parallel_sessions, stop, told, whose)
 
 
 def stepped_out(settings: Settings) -> AbstractContextManager[None]:
     """Leave the place to others while the user is thinking."""
-    return admission.stepped_out(_whose(settings).user)
+    return admission.here().stepped_out(_whose(settings).user)
 
 
 def _whose(settings: Settings) -> Whose:

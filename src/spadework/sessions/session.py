@@ -17,7 +17,6 @@ from spadework.clock import set_today
 from spadework.errors import SessionNotFound, SettingsError
 from spadework.events import Event, Finished, Notice
 from spadework.graph.chat import MOST_WISHES
-from spadework.graph.gathered_pages import Gathered
 from spadework.graph.opening_record import Replay
 from spadework.graph.session_context import SessionContext
 from spadework.graph.session_id import new_session_id
@@ -35,7 +34,7 @@ from spadework.sessions.redrawing import end_drawing
 from spadework.sessions.researching import Researching
 from spadework.sessions.reserve import took
 from spadework.sessions.run_history import experience
-from spadework.sessions.stream import in_its_time, start_event, tell_beginning
+from spadework.sessions.stream import in_its_time, start_event
 from spadework.sessions.tally import TALLY
 from spadework.settings import Settings
 from spadework.tools.stores.disk import DiskHangs, let_go, on_disk
@@ -56,8 +55,8 @@ class Session:
         self.folder = settings.home / "sessions" / session_id
         self._providers: tuple[Any, ...] = ()
         self._replay: Replay | None = None
-        #: What a session that gathers pages has, once it is over.
-        self.gathered: Gathered | None = None
+        #: The work of a session that gathers pages, once it has begun.
+        self.gathering: Gathering | None = None
         self._stop = asyncio.Event()
         self._answers: asyncio.Queue[str] = asyncio.Queue()
         #: How many of its events who watches knows, where others run it; None: what is told here.
@@ -102,20 +101,15 @@ class Session:
         metadata = read_metadata(session_folder(home, session_id))
         asked = {name: value for name, value in changed.items() if value is not None}
         kept = settings or Settings.load(**{**metadata.settings, "home": home, **asked})
-        limits = {
-            name: value
-            for name, value in (vars(metadata.limits) if metadata.limits else {}).items()
-            if name not in asked
-        }
-        brief = Brief.again(home, metadata)
-        return cls(session_id, brief, kept, Budget(**{**vars(Budget.of(kept).limits), **limits}))
+        begun = vars(metadata.limits) if metadata.limits else {}
+        limits = {name: value for name, value in begun.items() if name not in asked}
+        budget = Budget(**{**vars(Budget.of(kept).limits), **limits})
+        return cls(session_id, Brief.again(home, metadata), kept, budget)
 
     def attach(self, paths: Sequence[Path]) -> None:
         """Give files along that are read first. Before the run begins."""
-        self.brief = replace(
-            self.brief,
-            attachments=(*self.brief.attachments, *(str(path.absolute()) for path in paths)),
-        )
+        files = (*self.brief.attachments, *(str(path.absolute()) for path in paths))
+        self.brief = replace(self.brief, attachments=files)
 
     def wishing(self, wishes: str, most_words: int = 0) -> Self:
         """Wish for the form of the report, before the run begins: in words what length, form,
@@ -154,26 +148,24 @@ class Session:
         """
         self._answers.put_nowait(text)
 
-    async def result(self) -> Result:
-        """Run to the end and give the result."""
+    async def result(self, watch: Callable[[Event], None] | None = None) -> Result:
+        """Run to the end and give the result; `watch` is given each event as it happens."""
         async with aclosing(self.events()) as events:
             async for event in events:
+                if watch:
+                    watch(event)
                 if isinstance(event, Finished):
                     return event.result
         raise SessionNotFound(f"Session {self.session_id} ended without a result.")
 
-    async def events(
-        self, progress: Callable[[str], None] | None = None
-    ) -> AsyncGenerator[Event, None]:
+    def events(self, progress: Callable[[str], None] | None = None) -> AsyncGenerator[Event, None]:
         """Run the session; its events as they happen, the last being Finished.
 
         `progress` is told what takes long before the run begins: its place in the queue where the
         process is full, building an index. Closing the iterator cancels the run, which can be
         resumed. Raises SettingsError, SessionBusy, DiskFailed, SessionUnreadable.
         """
-        async with aclosing(handed_on(self._events(progress), self.folder, self.budget)) as events:
-            async for event in events:
-                yield event
+        return handed_on(self._events(progress), self.folder, self.budget)
 
     async def _events(self, progress: Callable[[str], None] | None) -> AsyncGenerator[Event, None]:
         if (done := await asyncio.to_thread(whole_result, self.folder)) is not None:
@@ -231,15 +223,17 @@ class Session:
         try:
             context.experience = await experience(self.settings.home)
             context.tell_into(records.record)
-            shared = quotas.day_limit(self.budget, self.settings, replayed=bool(self._replay))
-            async with shared, aclosing(self._run(context, records)) as events:
-                async for event in events:
-                    await records.saw(event)
-                    for sentence in records.late:
-                        yield Notice(text=sentence)
-                    if isinstance(event, Finished):
-                        writing = self.budget.closing()
-                    yield event
+            async with quotas.day_limit(self.budget, self.settings, replayed=bool(self._replay)):
+                note = context.journal.note("brief", "", self.brief.told())
+                await in_its_time(note, self.folder, self.budget)
+                async with aclosing(self._work(context, records)) as events:
+                    async for event in events:
+                        await records.saw(event)
+                        for sentence in records.late:
+                            yield Notice(text=sentence)
+                        if isinstance(event, Finished):
+                            writing = self.budget.closing()
+                        yield event
         except DiskHangs:
             context.journal.hangs = True
             raise
@@ -269,28 +263,11 @@ class Session:
         if self.settings.otel:
             await asyncio.to_thread(telemetry.tell, course, course.result, telemetry.providers())
 
-    async def _run(self, context: SessionContext, records: Records) -> AsyncGenerator[Event, None]:
-        await in_its_time(
-            context.journal.note("brief", "", self.brief.told()), self.folder, self.budget
-        )
+    def _work(self, context: SessionContext, records: Records) -> AsyncGenerator[Event, None]:
         if self.brief.kind == "research":
-            work = Researching(self.brief, context, records, self._answered).events()
-        else:
-            work = self._gather(context, records)
-        async with aclosing(work) as events:
-            async for event in events:
-                yield event
-
-    async def _gather(
-        self, context: SessionContext, records: Records
-    ) -> AsyncGenerator[Event, None]:
-        """The run of a session that gathers pages; one that is taken up has what it paid for."""
-        tell_beginning(context, self.brief, {}, records)
-        work = Gathering(self.brief, context, records)
-        async with aclosing(work.events()) as events:
-            async for event in events:
-                self.gathered = work.gathered
-                yield event
+            return Researching(self.brief, context, records, self._answered).events()
+        self.gathering = Gathering(self.brief, context, records)
+        return self.gathering.events()
 
     async def _answered(self) -> str:
         """What the user answers; "" when they want the report now, or say nothing for long."""
