@@ -96,9 +96,7 @@ class Budget(Deadline):
         )
 
     def start(self, at: float, used: Usage | None = None) -> None:
-        """Set the clock back to `at` (time.monotonic) and the limit to what was `used` before, as
-        on a resume.
-        """
+        """Set the clock to `at` (time.monotonic) and the limit to what was `used` before."""
         self.started = at
         self.used = used or self.used
         self._money = self.used.money or 0.0
@@ -114,18 +112,14 @@ class Budget(Deadline):
         self._began = self.elapsed(), {limit: self._paid(limit) for limit in _HELD_BACK}
 
     def wrote(self) -> None:
-        """The report is written and checked. To write again what is weak in it takes less than all
-        of it has.
-        """
+        """The report is written and checked; to write it again takes less than all of it has."""
         if self._began is not None:
             at, before = self._began
             self.written = self.elapsed() - at
             self._again = {p: AGAIN * (self._paid(p) - paid) for p, paid in before.items()}
 
     def charge(self, limit: Limit, amount: float = 1) -> None:
-        """Take `amount` before the thing is done. Raises BudgetSpent when it is not there, and then
-        takes nothing.
-        """
+        """Take `amount` before the thing is done. Raises BudgetSpent, and then takes nothing."""
         if self.spent(limit) + amount > getattr(self.limits, limit):
             self._refuse(limit)
         self.add(**{_FIELD[limit]: int(amount)})
@@ -172,9 +166,7 @@ class Budget(Deadline):
         return hold
 
     def settle(self, hold: Hold, *, used: tuple[int, int], price: float | None) -> None:
-        """Give back what `hold` set aside, and record what the call really cost. Without a price
-        the money is unknown from now on.
-        """
+        """Give back a hold and record the real cost; no price: the money is unknown from now on."""
         self._holds.remove(hold)
         if self.shared:
             self.shared.settle(hold, sum(used), price or 0.0)
@@ -241,9 +233,7 @@ class Budget(Deadline):
         )
 
     def _open(self, limit: Limit, *, closing: bool = False) -> float:
-        """The ceiling of a limit, without what is held back for the closing. Of a few calls that is
-        one at least.
-        """
+        """The ceiling of a limit without what is held back for the closing: one call at least."""
         ceiling: float = getattr(self.limits, limit)
         if closing or limit not in _HELD_BACK:
             return ceiling

@@ -119,17 +119,13 @@ class ModelError(SpadeworkError):
 
 
 class BadReply(ModelError):
-    """The model answered, but not in the asked shape. `said` is what came where that was not the
-    whole answer.
-    """
+    """The answer has not the asked shape. `said` is what came where that was not all of it."""
 
     said = ""
 
 
 class TooLong(ModelError):
-    """The request does not fit the model's context: it has `over` tokens too many, 0 where that is
-    not known.
-    """
+    """The request is `over` tokens too long for the model's context, 0 where that is unknown."""
 
     def __init__(self, message: str, *, hint: str = "", over: int = 0) -> None:
         super().__init__(message, hint=hint)
@@ -177,9 +173,7 @@ class DiskFailed(SessionError):
 
 
 class BudgetSpent(Exception):
-    """A ceiling is reached: not a failure, but the signal to write with what there is. `what` names
-    the ceiling.
-    """
+    """The ceiling `what` is reached: no failure, but the signal to write with what there is."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"the budget of {what} is spent")

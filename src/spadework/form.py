@@ -85,9 +85,7 @@ def _place_field(name: str, group: str, nodes: Collection[str]) -> dict[str, Any
 
 
 def by_effort(*, quick: int, normal: int, deep: int) -> Callable[[dict[str, Any]], int]:
-    """The value of a field that is not set: it follows the effort, a field that stands before
-    it.
-    """
+    """The value of a field that is not set: by the effort, a field that stands before it."""
     values = {"quick": quick, "deep": deep}
     return lambda given: values.get(given.get("effort", ""), normal)
 

@@ -51,9 +51,7 @@ class SharedLimit(Protocol):
     """What all runs of a user may take together, beside the limits of each."""
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
-        """Know what others have taken, and let them know what was taken here, and what a call that
-        comes now may take.
-        """
+        """Exchange with others what was taken, and tell them what a call that comes may take."""
 
     def free(self, *, settled: bool = False) -> Free:
         """What is left; `settled`: as if no call were under way."""
@@ -96,9 +94,7 @@ def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
 
 
 def longest(wish: HoldRequest, free: Free) -> int:
-    """Tokens of the longest answer that what is free can pay; below 0 where it cannot pay the
-    request.
-    """
+    """Tokens of the longest answer that can be paid; below 0 where not even the request can."""
     return min(int(free.tokens) - wish.told, paid_by(wish, free.money))
 
 

@@ -46,9 +46,7 @@ class Unanswered(Timed):
 
 
 class Checked(Timed):
-    """The hits of a topic were judged before reading: how many, and those not worth it (URL →
-    why).
-    """
+    """The hits of a topic were judged before reading; `against`: those not worth it (URL → why)."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round")
     type: Literal["checked"] = "checked"

@@ -69,9 +69,7 @@ class Admission:
         return len(self._waiting)
 
     def close(self) -> None:
-        """Let nobody in any more: who is inside stays until it is done, who waits does so until the
-        process ends.
-        """
+        """Let nobody in any more: who is inside stays until done, who waits goes on waiting."""
         self.closed = True
 
     def inside_of(self, user: str) -> int:

@@ -18,9 +18,7 @@ _INDEX = "documents.db"
 
 
 def broken_caches(home: Path) -> Iterator[Broken]:
-    """The files and folders of a home that are broken. A damaged page of the cache is not told of:
-    it is fetched anew.
-    """
+    """What is broken in a home, but for damaged pages of the cache: they are fetched anew."""
     for name in _JSON:
         if why := fault_in(home / name, _json):
             yield Broken(name, why)

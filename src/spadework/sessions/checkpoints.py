@@ -42,9 +42,7 @@ class _Summed(JsonPlusSerializer):
         return kind + _SUMMED, data + _sum(data)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        """The value; one of an earlier version has no checksum. Raises sqlite3.DatabaseError where
-        it is damaged.
-        """
+        """The value, checked if it has a checksum. Raises sqlite3.DatabaseError if damaged."""
         kind, told = data
         if kind.endswith(_SUMMED):
             told, checksum = told[:-_SUM_BYTES], told[-_SUM_BYTES:]

@@ -1,6 +1,4 @@
-"""The files of a session, each with what it is: the report and its records, and the pages as they
-were read.
-"""
+"""The files of a session, each with what it is; the pages as they were read."""
 
 from __future__ import annotations
 

@@ -119,9 +119,7 @@ def _made(settings: Settings) -> DayLimit:
 
 
 async def day_limit_of(settings: Settings) -> DayLimit | None:
-    """The limit of the settings' home, up to date; None where nothing is limited. Raises DaySpent
-    where nothing is left of it.
-    """
+    """The limit of a home, up to date, None without one. Raises DaySpent if it is used up."""
     if not (settings.user_tokens or settings.user_money):
         return None
     limit = _limits.setdefault((settings.home, settings.database_url), _made(settings))

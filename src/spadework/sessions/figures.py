@@ -56,9 +56,7 @@ def figures_of(metadata: Metadata, result: Result, course: Course) -> Figures:
 
 
 class _Quote(NamedTuple):
-    """An entry of the ledger: who found its page, in which round, and whether a sentence of the
-    report rests on it.
-    """
+    """An entry of the ledger: who found its page, in which round, and if the report cites it."""
 
     finders: dict[str, set[str]]
     round: str
@@ -83,9 +81,7 @@ def _quotes(result: Result) -> list[_Quote]:
 
 
 def _round_of(entry: Evidence, result: Result) -> str:
-    """The round that has brought an entry, by its number: the ledger only grows. "" for what stood
-    in it before.
-    """
+    """The round that brought an entry, by its number: the ledger only grows. "": before any."""
     found = _NUMBER.search(entry.id)
     number = int(found[0]) if found else 0
     for done in result.rounds:
@@ -141,9 +137,7 @@ def _figures(
 
 
 def _model_losses(lost: Counter[str], result: Result) -> int:
-    """What a session of an earlier version tells of calls that failed: each only where it cost the
-    report something.
-    """
+    """Failed calls of an earlier version's session, as far as they cost the report something."""
     return (
         sum(n for stage, n in lost.items() if stage not in _NO_MODEL)
         if result.usage.model_calls

@@ -59,9 +59,7 @@ def broken_files(folder: Path) -> list[Broken]:
 
 
 def fault_in(path: Path, check: Callable[[bytes], str]) -> str:
-    """What is wrong with a file, also by what `check` says of its bytes; "" where nothing is, or
-    there is none.
-    """
+    """What is wrong with a file, if there is one, also by what `check` says of its bytes, or ""."""
     if fault := no_file(path):
         return fault
     try:
@@ -73,9 +71,7 @@ def fault_in(path: Path, check: Callable[[bytes], str]) -> str:
 
 
 def database_fault(path: Path, *, live: bool = False) -> str:
-    """What is wrong with an SQLite file, "" where nothing is; one to which others write (`live`)
-    may be held by them.
-    """
+    """What is wrong with an SQLite file, or ""; one that others write to (`live`) may be held."""
     try:
         with closing(open_database(path, live=live)) as db:
             (said,) = db.execute("PRAGMA quick_check(1)").fetchone()
@@ -183,9 +179,7 @@ def _text(data: bytes) -> str:
 
 
 def no_file(path: Path) -> str:
-    """What is wrong where something else stands in the place of a file: a folder, a pipe, a link
-    that leads nowhere.
-    """
+    """What is wrong where a folder, a pipe or a link to nothing stands in the place of a file."""
     try:
         return "it is no file" if stands(path) and not path.is_file() else ""
     except OSError as error:

@@ -21,9 +21,7 @@ def log_event(folder: Path, event: Event) -> None:
 
 
 def log_lines(folder: Path, lines: bytes) -> None:
-    """Append lines. What a killed process left of a line is ended first, so that the next one
-    stands alone.
-    """
+    """Append lines, on a new line even where a killed process has left part of one."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(folder / LOG, flags, 0o600), "ab+") as file:
         if file.tell() and not _ends_a_line(file.fileno()):

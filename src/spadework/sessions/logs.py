@@ -56,9 +56,7 @@ _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
 
 
 class Logs:
-    """The logs that the settings ask for: a level for each concern that is logged, as text or as
-    JSON.
-    """
+    """The logs that the settings ask for: a level for each logged concern, as text or as JSON."""
 
     def __init__(self, folder: Path, log: str, *, as_json: bool) -> None:
         self._folder = folder / LOGS

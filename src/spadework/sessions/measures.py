@@ -14,9 +14,7 @@ Measures = dict[str, float | int | None]
 
 
 def measures(course: Course) -> Measures:
-    """The measures by name. A share, or a mean, is None where there is nothing of which it is
-    one.
-    """
+    """The measures by name; a share or a mean of nothing is None."""
     return {**_of_searching(course), **_of_reading(course), **_of_models(course)}
 
 

@@ -1,6 +1,4 @@
-"""One page of the web or of the library as text, with all that is known of it, or its source as it
-came. Nothing is left behind.
-"""
+"""One page of the web or library as text, or its source as it came. Nothing is left behind."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ async def read(url: str, settings: Settings | None = None) -> ReadPage:
 
 
 async def source(url: str, settings: Settings) -> str:
-    """The text at an address as it came. Raises SettingsError, FetchError, and Unreadable for what
-    is no text.
-    """
+    """The text at an address as it came. Raises SettingsError, FetchError (Unreadable: no text)."""
     address = checked_address(url)
     async with _context_for(address, settings) as context:
         try:

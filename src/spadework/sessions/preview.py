@@ -1,6 +1,4 @@
-"""The plan of a session that is not run: no folder of its own, no page fetched, nothing paid but
-the call that plans.
-"""
+"""The plan of a session that is not run: nothing fetched or kept, only the planning paid."""
 
 from __future__ import annotations
 

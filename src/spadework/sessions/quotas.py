@@ -68,9 +68,7 @@ def _whose(settings: Settings) -> Whose:
 
 
 def why_waiting(most: int) -> str:
-    """Why one must wait: for `most` runs of one's own, as many as one may have, or (0) for those of
-    others.
-    """
+    """Why one must wait: for `most` runs of one's own, as many as may be, or (0) for others'."""
     if most:
         many = "1 question is" if most == 1 else f"{most} questions are"
         return f"{many} being researched for you, as many as may be at once"
@@ -79,9 +77,7 @@ def why_waiting(most: int) -> str:
 
 @asynccontextmanager
 async def day_limit(budget: Budget, settings: Settings, *, replayed: bool) -> AsyncIterator[None]:
-    """Let a run take no more than its user may have today; what is replayed costs nothing. Raises
-    DaySpent.
-    """
+    """Let a run, not a replay, take no more than its user may have today. Raises DaySpent."""
     found = None if replayed else await day_limit_of(settings)
     if found is None:
         yield

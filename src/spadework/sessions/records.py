@@ -158,9 +158,7 @@ class Records:
         return self.folder / stamp_name(REPORT, self._metadata)
 
     async def _draw(self) -> None:
-        """The work products and the metadata by now. What takes too long to be drawn is left:
-        `redraw` draws it at any time.
-        """
+        """The work products and metadata by now; what takes too long is left to `redraw`."""
         course, result = self.course, self._result
         work: dict[str, bytes] = {}
         with suppress(TimeoutError, DiskHangs):
@@ -203,9 +201,7 @@ class Records:
 async def begin_metadata(
     folder: Path, brief: Brief, settings: Settings, limits: Limits
 ) -> Metadata:
-    """What is known at the start of a session that others run, written down here; what stands
-    there where it has begun.
-    """
+    """What is known of a session that others run, written down here unless it has begun."""
     await asyncio.to_thread(make_folder, folder)
     if (folder / METADATA).exists():
         return taken_over(await on_disk(read_metadata, folder))

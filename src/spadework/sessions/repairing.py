@@ -1,6 +1,4 @@
-"""`spadework sessions repair`: broken files are set aside, never deleted; what can still be read
-stays, and is found again.
-"""
+"""`spadework sessions repair`: broken files are set aside, what can be read of them stays."""
 
 from __future__ import annotations
 
@@ -175,9 +173,7 @@ def _place(folder: Path, name: str) -> str:
 
 
 def _move(folder: Path, name: str, where: str) -> None:
-    """Move a file or a folder; with a database go the files that SQLite keeps beside it. Raises
-    OSError.
-    """
+    """Move a file, with what SQLite keeps beside it, or a folder. Raises OSError."""
     private_folder((folder / where).parent)
     (folder / name).rename(folder / where)
     for beside in ("-wal", "-shm"):

@@ -1,6 +1,4 @@
-"""Replaying: a finished session is run again from what it has heard, without network and without
-model, to the same report.
-"""
+"""Replaying: a finished session run again from what it heard, without network and model."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A session that researches its question: the graph from where it stands to the result, or to the
-deadline, where code closes it.
-"""
+"""A session that researches: the graph to its result, or to the deadline, where code closes."""
 
 from __future__ import annotations
 
@@ -82,9 +80,7 @@ class Researching:
     async def _cut_off(
         self, graph: Graph, config: RunnableConfig, before: ResearchState, saved: AfterTelling
     ) -> Result:
-        """The result of a run that was cut off at the deadline, in whatever node it was: what the
-        ledger holds is handed over.
-        """
+        """The result of a run cut off at the deadline, in whatever node: what the ledger holds."""
         journal = self._context.journal
         state: ResearchState
         if await journal.answers(ANSWER_SECONDS):

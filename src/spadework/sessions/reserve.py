@@ -29,9 +29,7 @@ def reserve(home: Path) -> float:
 
 
 def took(home: Path, **seconds: float) -> None:
-    """Remember how many seconds each of the ENDINGS of a run has taken. A home that cannot be
-    written to learns nothing.
-    """
+    """Remember the seconds that ENDINGS of a run took, if the home can be written to."""
     known = _load_known(home)
     for end, each in seconds.items():
         known[end] = [*known[end], round(each, 3)][-KEPT:]

@@ -80,9 +80,7 @@ class Run:
         self._wake()
 
     async def watch(self, after: int) -> AsyncGenerator[tuple[int, Event], None]:
-        """The events after number `after` as (number, event), up to the last; a note bears the
-        number of the event before it.
-        """
+        """Events after `after` as (number, event) to the last; a note has the number before it."""
         n, noted = after, 0
         while True:
             more = self._more
@@ -105,9 +103,7 @@ class Run:
 
 
 class Runs:
-    """The runs of a process, by session id. Close it at the end: what still runs is left as it is,
-    to be taken up.
-    """
+    """The runs of a process by session id. What still runs when it is closed can be taken up."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -175,9 +171,7 @@ class Runs:
                 yield n, event
 
     async def cancel(self, session_id: str) -> None:
-        """End a run without a report; it can be resumed. Raises SessionNotFound when it does not
-        run here.
-        """
+        """End a run without a report; it can be resumed. Raises SessionNotFound."""
         if session_id not in self._tasks:
             raise SessionNotFound(f"Session {session_id[:80]!r} does not run here.")
         run, task = self._runs[session_id], self._tasks[session_id]
@@ -242,9 +236,7 @@ class Runs:
         await self._forget(run)
 
     async def _forget(self, run: Run) -> None:
-        """A run that is over is read from its log from now on; those who watch it keep it until
-        they have all of it.
-        """
+        """A run that is over is read from its log from now on, except by those who watch it."""
         with suppress(OSError):  # the disk that ended the run; what is finished is not run again
             await on_disk((run.session.folder / SERVED).unlink, missing_ok=True)
         run.end()

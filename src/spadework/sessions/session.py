@@ -1,6 +1,4 @@
-"""A research session: start, watch its events, answer, stop, cancel, resume, follow up. Every front
-door shares this object.
-"""
+"""A research session, shared by every front door: start, watch, answer, stop, resume, follow up."""
 
 from __future__ import annotations
 
@@ -94,9 +92,7 @@ class Session:
 
     @classmethod
     def resume(cls, session_id: str, *, settings: Settings | None = None, **changed: Any) -> Self:
-        """A session taken up where it was left; `changed` settings replace those it was started
-        with. Raises SessionNotFound.
-        """
+        """A session taken up, with some settings `changed`. Raises SessionNotFound."""
         home = Path(changed.get("home") or (settings or Settings.load()).home).absolute()
         metadata = read_metadata(session_folder(home, session_id))
         asked = {name: value for name, value in changed.items() if value is not None}
@@ -252,9 +248,7 @@ class Session:
                 await self._told_of(records)
 
     async def _told_of(self, records: Records) -> None:
-        """Count what should be looked at in the run, and tell OpenTelemetry of it where the
-        settings want that.
-        """
+        """Count what should be looked at in the run, and tell OpenTelemetry of it where wanted."""
         course = records.course
         if course.result is None:
             return

@@ -24,9 +24,7 @@ LEAST_FREE = 65_536
 
 @contextmanager
 def disk_faults(folder: Path) -> Iterator[None]:
-    """Raises DiskFailed or SessionUnreadable where the system or SQLite fails at the files of the
-    session in `folder`.
-    """
+    """Raises DiskFailed or SessionUnreadable where the system or SQLite fails at a session."""
     try:
         yield
     except (OSError, sqlite3.Error, ExceptionGroup, DiskStopped) as error:

@@ -45,18 +45,14 @@ _log = logging.getLogger(__name__)
 
 
 class Drawn(NamedTuple):
-    """What was made of a folder, as JSON; None where it is no session. What is not `kept` is made
-    anew every time.
-    """
+    """What was made of a folder, as JSON, None of no session; unless `kept`, every time anew."""
 
     value: Any
     kept: bool = True
 
 
 class View(NamedTuple):
-    """One thing that is drawn from the folder of each session: its name, the files it is drawn
-    from, and how.
-    """
+    """One thing drawn from each session's folder: its name, the files it is made of, and how."""
 
     name: str
     files: tuple[str, ...]
@@ -163,9 +159,7 @@ class _Patience:
 
 
 class _Index:
-    """The SQLite file. One that cannot be used is as good as empty; one that is broken is
-    removed.
-    """
+    """The SQLite file. One that cannot be used is as good as empty, one that is broken goes."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -111,9 +111,7 @@ class Statistics:
     alerted: int = 0
 
     def brought(self, by: str) -> list[Worth]:
-        """What providers (`by` "provider"), kinds of queries ("kind") or rounds ("round")
-        brought.
-        """
+        """What each "provider", "kind" of query or "round" has brought (`by`)."""
         return [worth for worth in self.worth if worth.by == by]
 
     def gains(self, newest: int | None = None) -> list[Gain]:

@@ -1,6 +1,4 @@
-"""Research as a tool for the agents of others: `deep_research(question)` for LangChain and
-LangGraph.
-"""
+"""Research as a tool for others' agents: `deep_research(question)` for LangChain and LangGraph."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Figures over time: by day, week or month, whichever shows what there is in so many points that
-one can see them.
-"""
+"""Figures over time: by day, week or month, whichever gives so many points as one can see."""
 
 from __future__ import annotations
 

@@ -52,9 +52,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     Models,
     BaseSettings,
 ):
-    """What a run may use and how much. Frozen: make a changed copy with
-    `settings.with_(minutes=5)`.
-    """
+    """What a run may use and how much. Frozen: `settings.with_(minutes=5)` is a changed copy."""
 
     model_config = SettingsConfigDict(
         env_prefix="SPADEWORK_",
@@ -119,9 +117,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
 
     @property
     def given(self) -> frozenset[str]:
-        """The fields that were asked for, rather than set by the environment or left as they
-        are.
-        """
+        """The fields that were asked for, not set by the environment or left as they are."""
         return self._given
 
     def with_(self, **changes: Any) -> Self:

@@ -36,9 +36,7 @@ class Observing(BaseModel, defer_build=True):
 
 
 def levels_of(log: str) -> dict[Concern, LogLevel]:
-    """The level of each concern that is logged. Raises ValueError for a word that is neither a
-    level nor a concern with one.
-    """
+    """The level of each concern that is logged. Raises ValueError for a word that is no such."""
     found: dict[Concern, LogLevel] = {}
     for word in filter(None, (word.strip() for word in log.split(","))):
         name, _, level = word.rpartition("=")

@@ -113,9 +113,7 @@ class Plan(Value):
 
 
 class Span(Value):
-    """From `low` to `high`, half of the runs below the `median`, which is None where it is not
-    known.
-    """
+    """From `low` to `high`, half of the runs below the `median` (None: not known)."""
 
     low: float = 0.0
     high: float = 0.0

@@ -79,9 +79,7 @@ class Page(Value):
 
 
 class Passage(Value):
-    """A stretch `start:end` of the page `content_hash`, cut at headings and paragraphs; `score`
-    ranks it for one topic.
-    """
+    """A stretch `start:end` of a page, cut at headings and paragraphs; `score` ranks it."""
 
     content_hash: str
     start: int

@@ -59,9 +59,7 @@ class Quality(Value):
 
 
 class Shortfall(Value):
-    """What the evidence lacks though its topic may be covered; it never un-covers one. `topic` is
-    "" for the evidence as a whole.
-    """
+    """What the evidence lacks of a `topic` ("": as a whole) that may be covered all the same."""
 
     kind: Literal[
         "definition",

@@ -1,6 +1,4 @@
-"""What is handed over: the report, its sources, what could not be done, what it took, and all of it
-as one result.
-"""
+"""What is handed over: the report, its sources, what failed, what it took, in one result."""
 
 from __future__ import annotations
 
@@ -105,9 +103,7 @@ class Report(Value):
     language: str = "en"
 
     def heading_of(self, section: Section) -> str:
-        """What stands above a section. The only topic of a question is the question, which is not
-        said twice on end.
-        """
+        """What stands above a section: nothing over the only topic, which is the question."""
         first = section in self.sections[:1]
         again = first and section.kind == "topic" and section.heading == self.title
         return "" if again else section.heading

@@ -1,6 +1,4 @@
-"""What a run needs of this machine: a home that can be written, its stores, and the server of
-embeddings.
-"""
+"""What a run needs of this machine: a home to write in, its stores, a server of embeddings."""
 
 from __future__ import annotations
 

@@ -124,9 +124,7 @@ async def _know(settings: Settings, kept: Kept, *, anew: bool = False) -> None:
 
 
 async def drop(settings: Settings, deleted: Sequence[str]) -> None:
-    """Delete what this machine has of sessions that were deleted elsewhere, but for one that
-    somebody here still works on.
-    """
+    """Delete the copies here of sessions deleted elsewhere, but for those still worked on."""
     for session_id in deleted:
         with suppress(SessionError):
             await asyncio.to_thread(delete_session, settings.home, session_id)

@@ -51,9 +51,7 @@ def check_installed() -> None:
 
 @asynccontextmanager
 async def connected(settings: Settings) -> AsyncIterator[None]:
-    """Keep the connections of a server to the database, where the settings name one. Raises
-    SettingsError where it cannot be used.
-    """
+    """Keep a server's connections to its database, if one is named. Raises SettingsError."""
     if settings.database_url is None:
         yield
         return
@@ -62,9 +60,7 @@ async def connected(settings: Settings) -> AsyncIterator[None]:
 
 
 def home_of(owner: str, settings: Settings) -> Path:
-    """The home of an owner on this machine, whose server has these settings. Raises SettingsError
-    for a path that leads elsewhere.
-    """
+    """The home of an owner on this machine. Raises SettingsError for a path leading elsewhere."""
     parts = PurePosixPath(owner).parts
     if ".." in parts or PurePosixPath(owner).is_absolute():
         raise SettingsError(f"The database names an owner that cannot be: {owner[:80]!r}.")

@@ -32,9 +32,7 @@ async def keep_tidy(shared: SharedSessions, settings: Settings) -> None:
 
 
 async def tidy(shared: SharedSessions, settings: Settings) -> None:
-    """Delete what this machine has of sessions that were deleted, in everybody's home. Raises
-    DatabaseDown.
-    """
+    """Delete the copies here of deleted sessions, in everybody's home. Raises DatabaseDown."""
     people = People(settings)
     for name in await asyncio.to_thread(lambda: [*people.names()]):
         own = people.settings_of(name)

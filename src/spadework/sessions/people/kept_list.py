@@ -74,9 +74,7 @@ class ListFile(Generic[Row]):
 
     @contextmanager
     def changing(self) -> Iterator[list[Row]]:
-        """The rows, to be changed in place; written down at the end. Raises SettingsError where the
-        file is broken.
-        """
+        """The rows, changed in place, then written. Raises SettingsError where they are broken."""
         make_folder(self.path.parent)
         with FileLock(self.path.with_name(f".{self.path.name}.lock"), mode=0o600):
             rows = self.read()
@@ -121,9 +119,7 @@ class ListTable(Generic[Row]):
 
     @contextmanager
     def changing(self) -> Iterator[list[Row]]:
-        """The rows, to be changed in place; kept at the end. Raises SettingsError where the
-        database cannot be used.
-        """
+        """The rows, changed in place and then kept. Raises SettingsError where that cannot be."""
         from spadework.tools.stores.postgres.list_rows import changed_list
 
         with changed_list(self._url, self._name) as held:
@@ -144,9 +140,7 @@ KeptList = ListFile[Row] | ListTable[Row]
 def kept_list(
     path: Path, rows: TypeAdapter[list[Row]], database_url: SecretStr | None
 ) -> KeptList[Row]:
-    """The list of the file at `path`, or where a database is named the one that bears its name
-    there.
-    """
+    """The list of the file at `path`, or the one of its name in the database that is named."""
     if database_url is None:
         return ListFile(path, rows)
     return ListTable(database_url.get_secret_value(), path.stem, rows, path)

@@ -33,9 +33,7 @@ NOBODY = User("", frozenset())
 
 
 def user_name(text: str) -> str:
-    """A name as it is kept. Raises SettingsError for what is none: another name is never made of
-    it, which could be somebody's.
-    """
+    """A name as it is kept. Raises SettingsError for what is none: no other is made of it."""
     name = text.strip().lower()
     if not _NAME.fullmatch(name):
         raise SettingsError(
