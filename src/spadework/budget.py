@@ -10,9 +10,8 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields, replace
 from typing import Literal, NoReturn
 
 from spadework.bill import Amounts, Bill, meter_bill
@@ -84,16 +83,7 @@ class Budget(Deadline):
     @classmethod
     def of(cls, settings: Settings) -> Budget:
         """The budget that the settings state, its clock started now."""
-        s = settings
-        return cls(
-            s.minutes,
-            iterations=s.iterations,
-            calls=s.calls,
-            searches=s.searches,
-            pages=s.pages,
-            tokens=s.tokens,
-            money=s.money,
-        )
+        return cls(**{limit.name: getattr(settings, limit.name) for limit in fields(Limits)})
 
     def start(self, at: float, used: Usage | None = None) -> None:
         """Set the clock to `at` (time.monotonic) and the limit to what was `used` before."""
@@ -101,11 +91,9 @@ class Budget(Deadline):
         self.used = used or self.used
         self._money = self.used.money or 0.0
 
-    @contextmanager
-    def metered(self) -> Iterator[Bill]:
+    def metered(self) -> AbstractContextManager[Bill]:
         """What is used inside, as a bill of its own; one that is not `kept` is loose in the end."""
-        with meter_bill(self.loose) as bill:
-            yield bill
+        return meter_bill(self.loose)
 
     def writes(self) -> None:
         """The report is written from now on."""

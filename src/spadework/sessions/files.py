@@ -216,10 +216,7 @@ def exchanges_before(home: Path, follows: str) -> list[tuple[str, str]]:
 
 def _summary(folder: Path) -> str:
     """What a report says first of all: its summary, or its only topic. "" where there is none."""
-    try:
-        result = read_result(folder)
-    except SessionUnreadable:
-        return ""
+    result = whole_result(folder)
     sections = result.document.sections if result else ()
     found = sorted(
         (section for section in sections if section.kind in ("summary", "topic")),

@@ -66,11 +66,13 @@ class Gathering:
             except FetchError as error:
                 fault = error
             if not await self._context.journal.answers(ANSWER_SECONDS):
-                self._records.hangs(JOURNAL)
+                self._records.late.hangs(JOURNAL)
             await self._keep()
             for problem in self.gathered.problems:
                 record.tell(Troubled(problem=problem))
-            result = await self._finish(self._ended_by(), failed=fault is not None)
+            budget = self._context.budget
+            cut = "stop" if self._context.stop.is_set() else budget.refused or budget.ended_by()
+            result = await self._finish(cut, failed=fault is not None)
         except (asyncio.CancelledError, GeneratorExit):
             await self._finish(CANCELLED)
             raise
@@ -132,10 +134,6 @@ class Gathering:
         await self._records.finish(result)
         await self._records.progressed()  # it may end without telling that it is finished
         return result
-
-    def _ended_by(self) -> str:
-        budget = self._context.budget
-        return "stop" if self._context.stop.is_set() else budget.refused or budget.ended_by()
 
     def _unanswered(self) -> SearchError | None:
         """Why nothing was found, where no search was answered."""

@@ -56,7 +56,7 @@ class Late:
         ]
 
     async def within(
-        self, name: str, work: Callable[P, None], *args: P.args, **kwargs: P.kwargs
+        self, name: str, work: Callable[P, object], *args: P.args, **kwargs: P.kwargs
     ) -> None:
         """Do what writes a file, in a thread for files, as long as the disk answers."""
         if not (seconds := self.seconds):

@@ -24,7 +24,8 @@ def log_lines(folder: Path, lines: bytes) -> None:
     """Append lines, on a new line even where a killed process has left part of one."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(folder / LOG, flags, 0o600), "ab+") as file:
-        if file.tell() and not _ends_a_line(file.fileno()):
+        end = os.lseek(file.fileno(), 0, os.SEEK_END)
+        if end and os.pread(file.fileno(), 1, end - 1) != b"\n":
             lines = b"\n" + lines
         file.write(lines)
 
@@ -51,8 +52,3 @@ def _event(line: bytes) -> Event | None:
         return read_event(line)
     except ValidationError:
         return None
-
-
-def _ends_a_line(descriptor: int) -> bool:
-    end = os.lseek(descriptor, 0, os.SEEK_END)
-    return os.pread(descriptor, 1, end - 1) == b"\n"

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,24 +56,12 @@ class Records:
         self.folder = folder
         self._metadata = metadata
         self._fresh = fresh
-        self._late = Late(folder.name)
+        #: What could not be written in time.
+        self.late = Late(folder.name)
         self._logs = logs
         #: What was handed over: events that come after it change nothing of that.
         self._result: Result | None = None
         self.record = Record(self._append)
-
-    @property
-    def late(self) -> list[str]:
-        """What could not be written in time since this was asked last, in a sentence each."""
-        return self._late.told()
-
-    def hangs(self, name: str) -> None:
-        """A file of the session does not answer: nothing more is written, and that is said."""
-        self._late.hangs(name)
-
-    def hurry(self, left: Callable[[], float]) -> None:
-        """Wait for no file longer than the run has time `left`, in seconds."""
-        self._late.left = left
 
     @classmethod
     async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
@@ -88,7 +75,7 @@ class Records:
             await taken_up._take_up()
             return taken_up
         records = cls(folder, _metadata_of(folder, brief, settings, limits), logs, fresh=True)
-        records.hurry(lambda: 60 * limits.minutes)
+        records.late.left = lambda: 60 * limits.minutes
         try:
             await on_disk(write_atomically, folder / METADATA, as_file(records._metadata))
         except OSError:
@@ -102,22 +89,14 @@ class Records:
         between a line of the record and what is drawn of it, and it will not be told again.
         """
         self.record.recall(event for event in await on_disk(read_log, self.folder) if event)
-        await self._late.within(LOGS, self._redraw_logs)
+        await self.late.within(LOGS, self._logs.redraw, self.record.events)
         if evidence := self.course.evidence:
             await self._write(LEDGER, drawn_ledger(evidence))
-
-    def _redraw_logs(self) -> None:
-        self._logs.redraw(self.record.events)
 
     @property
     def metadata(self) -> Metadata:
         """What is known of the session as a whole by now."""
         return self._metadata
-
-    @property
-    def created_at(self) -> datetime:
-        """When the session began, also one that is taken up."""
-        return self._metadata.created_at
 
     @property
     def proven(self) -> frozenset[str]:
@@ -138,7 +117,7 @@ class Records:
     async def saw(self, event: Event) -> None:
         """Bring the session's files up to an event that was told, once it is written down."""
         await self.record.written()
-        await self._late.within(LOGS, self._logs.add, [event])
+        await self.late.within(LOGS, self._logs.add, [event])
         if isinstance(event, Proven):
             await self._write(LEDGER, drawn_ledger(self.course.evidence))
         if isinstance(event, Planned | Assessed | Troubled | Finished):
@@ -151,7 +130,7 @@ class Records:
         all is told. Returns the path of the report.
         """
         self._result = result
-        self._late.try_again()
+        self.late.try_again()
         for name, data in drawn_report(result, self._metadata).items():
             await self._write(name, data)
         await self._draw()
@@ -162,7 +141,7 @@ class Records:
         course, result = self.course, self._result
         work: dict[str, bytes] = {}
         with suppress(TimeoutError, DiskHangs):
-            async with asyncio.timeout(self._late.seconds):
+            async with asyncio.timeout(self.late.seconds):
                 work = await on_disk(drawn_work, self.folder, course, self._metadata, result)
         for name, data in work.items():
             await self._write(name, data)
@@ -178,10 +157,10 @@ class Records:
     async def _append(self, lines: bytes) -> None:
         if claim := claim_on(self.folder.name):
             await claim.tell(lines)
-        await self._late.within(LOG, self._log, lines)
+        await self.late.within(LOG, self._log, lines)
 
     async def _write(self, name: str, data: bytes) -> None:
-        await self._late.within(name, self._put, name, data)
+        await self.late.within(name, self._put, name, data)
 
     def _put(self, name: str, data: bytes) -> None:
         self._there()

@@ -89,7 +89,7 @@ class Researching:
             state = {**before, **saved.remembered()}
         result = await closed_by_code(self._context, state, self._brief.question)
         if journal.hangs:
-            self._records.hangs(JOURNAL)
+            self._records.late.hangs(JOURNAL)
         return result
 
     async def _finished(self, result: Result) -> list[Event]:

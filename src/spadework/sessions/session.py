@@ -187,7 +187,7 @@ class Session:
         me = self.session_id, self.brief, self.settings, self.budget
         async with entered(*me, self._stop, progress):
             with hold_session(self.folder):
-                set_today(records.created_at)
+                set_today(records.metadata.created_at)
                 async with aclosing(TALLY.counted(self._opened(records, progress))) as events:
                     async for event in events:
                         yield event
@@ -214,7 +214,7 @@ class Session:
         except SettingsError:
             await records.discard()
             raise
-        records.hurry(self.budget.left)
+        records.late.left = self.budget.left
         writing: float | None = None
         try:
             context.experience = await experience(self.settings.home)
@@ -225,7 +225,7 @@ class Session:
                 async with aclosing(self._work(context, records)) as events:
                     async for event in events:
                         await records.saw(event)
-                        for sentence in records.late:
+                        for sentence in records.late.told():
                             yield Notice(text=sentence)
                         if isinstance(event, Finished):
                             writing = self.budget.closing()

@@ -17,10 +17,7 @@ from spadework.settings import Settings
 
 @asynccontextmanager
 async def temporary_context(
-    settings: Settings,
-    budget: Budget,
-    tell: Callable[[str], None],
-    alone: PagesAlone | None = None,
+    settings: Settings, budget: Budget, tell: Callable[[str], None], alone: PagesAlone | None = None
 ) -> AsyncGenerator[SessionContext, None]:
     """A context `alone` for pages, or for a whole run. `tell` is told what takes long."""
     folder = await asyncio.to_thread(TemporaryDirectory, prefix="spadework-")

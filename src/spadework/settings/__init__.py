@@ -42,15 +42,7 @@ DEFAULT_SMALL_MODEL = "openai:gpt-5-nano"
 
 
 class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its own is below
-    Users,
-    Observing,
-    Serving,
-    Judging,
-    Reading,
-    Searching,
-    Budgets,
-    Models,
-    BaseSettings,
+    Users, Observing, Serving, Judging, Reading, Searching, Budgets, Models, BaseSettings
 ):
     """What a run may use and how much. Frozen: `settings.with_(minutes=5)` is a changed copy."""
 
@@ -77,20 +69,16 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     @field_validator("allow_hosts", "serve_hosts", "library", "trusted_proxies", mode="before")
     @classmethod
     def _split_words(cls, value: Any) -> Any:
-        return (
-            tuple(word.strip() for word in value.split(",") if word.strip())
-            if isinstance(value, str)
-            else value
-        )
+        if isinstance(value, str):
+            return tuple(word.strip() for word in value.split(",") if word.strip())
+        return value
 
     @field_validator("home", "common_home", "library", mode="after")
     @classmethod
     def _absolute(cls, value: Any) -> Any:
-        if value is None:
-            return None
-        return (
-            absolute(value) if isinstance(value, Path) else tuple(absolute(path) for path in value)
-        )
+        if isinstance(value, Path):
+            return absolute(value)
+        return value and tuple(absolute(path) for path in value)
 
     @field_validator("search_until", mode="after")
     @classmethod

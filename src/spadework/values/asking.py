@@ -22,16 +22,7 @@ Need = Literal["text", "count", "table"]
 
 #: What would answer a topic, in a form that code can check; "open" is all that it cannot.
 Expected = Literal[
-    "number",
-    "date",
-    "name",
-    "definition",
-    "steps",
-    "code",
-    "items",
-    "rows",
-    "both sides",
-    "open",
+    "number", "date", "name", "definition", "steps", "code", "items", "rows", "both sides", "open"
 ]
 
 

@@ -45,17 +45,8 @@ class Quality(Value):
     @property
     def mean(self) -> float:
         """The mean of the five."""
-        return round(
-            (
-                self.accuracy
-                + self.completeness
-                + self.relevance
-                + self.source_quality
-                + self.clarity
-            )
-            / 5,
-            2,
-        )
+        scores: dict[str, float] = vars(self)
+        return round(sum(scores.values()) / 5, 2)
 
 
 class Shortfall(Value):

@@ -34,11 +34,7 @@ def drawn_progress(course: Course, result: Result | None) -> Progress:
     )
     topics = tuple(topic.name for topic in plan.topics) if plan else ()
     return Progress(
-        state=state,
-        topics=topics,
-        rounds=rounds,
-        problems=course.problems,
-        phases=phases(course),
+        state=state, topics=topics, rounds=rounds, problems=course.problems, phases=phases(course)
     )
 
 

@@ -48,7 +48,7 @@ async def run_by_workers(
             return
         await submit(shared, settings, brief, known)
         seen = session.seen if session.seen is not None else await _ended(shared, folder.name)
-        watched = watch(shared, settings, session.session_id, seen, told or _unheard)
+        watched = watch(shared, settings, session.session_id, seen, told or (lambda text: None))
         said = forwarding(shared, session.session_id, stop, answers)
         async with said, aclosing(watched) as events:
             async for _, event in events:
@@ -157,7 +157,3 @@ async def _why(shared: SharedSessions, session_id: str) -> str:
     if not workers:
         return "No worker runs: `spadework worker` starts one on any machine of the database."
     return f"{quotas.why_waiting(most_runs)}: place {place} of {of} in the queue."
-
-
-def _unheard(text: str) -> None:
-    """Nobody wants to be told."""
