@@ -190,9 +190,7 @@ class Budget(Deadline):
         return True
 
     def draw_on(self, shared: SharedLimit) -> None:
-        """Take no more than is left of a limit that other runs share: of the little that is left
-        something is held back for the closing.
-        """
+        """Take no more than is left of a shared limit: something of that is kept for closing."""
         left = shared.free()
         tokens = min(self.limits.tokens, self.spent("tokens") + max(0.0, left.tokens))
         money = min(self.limits.money, self._money + max(0.0, left.money))
@@ -200,9 +198,7 @@ class Budget(Deadline):
         self.shared = shared
 
     def _free(self, *, closing: bool, settled: bool = False) -> Free:
-        """What a call may set aside of both, the run's own limits and the shared one; for the calls
-        of other runs nobody waits here.
-        """
+        """What a call may set aside of both limits; for other runs' calls nobody waits here."""
         own = self.free(closing=closing, settled=settled)
         if self.shared is None:
             return own
@@ -244,9 +240,7 @@ class Budget(Deadline):
         return float(getattr(self.used, _FIELD[limit]) or 0)
 
     def ended_by(self) -> str:
-        """The ceiling that is reached ("time", "calls", …), or "" while there is something left
-        beside what is held back for the closing.
-        """
+        """The ceiling that is reached ("time", "calls", …), but for what closing has; "" before."""
         if self.reckoned("plan") <= 0:
             return "time"
         return next((p for p in _LIMITS if 0 < self.spent(p) >= self._open(p)), "")

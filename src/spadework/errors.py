@@ -149,9 +149,7 @@ class SessionNotFound(SessionError):
 
 
 class SessionUnreadable(SessionError):
-    """The files of a session are broken: cut off, or not what they should be. `why` says what is
-    wrong with the file, where it is one.
-    """
+    """A session's files are broken, cut off or wrong; `why` says what is wrong with one."""
 
     why = ""
 

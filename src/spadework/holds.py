@@ -37,9 +37,7 @@ class Free(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """What is set aside for a call: the room of its answer, all its tokens, and dollars; whether it
-    is one of the `closing`.
-    """
+    """What is set aside for a call: the room of its answer, all its tokens, dollars; `closing`."""
 
     room: int
     tokens: int

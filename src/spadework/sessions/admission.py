@@ -42,9 +42,7 @@ class _Waiter:
 
 
 class Admission:
-    """The queue before a process, for all its threads and event loops. `fits` says whether there is
-    room for one more beside so many.
-    """
+    """The queue before a process, all its threads and loops. `fits`: is room beside so many?"""
 
     def __init__(self, fits: Callable[[int], bool] = capacity.fits) -> None:
         self._fits = fits
@@ -108,9 +106,7 @@ class Admission:
 
     @contextmanager
     def stepped_out(self, user: str = "") -> Iterator[None]:
-        """Leave the place to others while a user is thinking; whoever comes back goes in at once,
-        since all that it holds has stayed open.
-        """
+        """Leave the place to others while a user thinks; who comes back goes in at once."""
         with self._lock:
             self._leave(user)
             self.out += 1
@@ -155,9 +151,7 @@ class Admission:
         return its_turn and self.inside < waiter.most and self._fits(self.inside)
 
     def _order(self) -> list[_Waiter]:
-        """Those who wait, in the order in which they come in as things stand: who has as many
-        inside as may be stands at the end, and nobody waits behind him.
-        """
+        """Those who wait, in the order they come in; who has as many inside as may be is last."""
         if self._line is None:
             ahead, keys = Counter(self._inside), {}
             for n, waiter in enumerate(self._waiting):

@@ -1,6 +1,4 @@
-"""As much of what was read as there is room for: the pieces of a page that fit a query best, and a
-report that is nothing but the quotes of its topics.
-"""
+"""As much of what was read as there is room for: fitting pieces of a page, quotes of topics."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ MOST_CHARS = 60_000
 
 
 def excerpt(text: str, query: str, fits: Callable[[str], bool]) -> str:
-    """The longest excerpt of a page that `fits`: the whole text, else its whole pieces around those
-    that share most with the query, else its beginning.
-    """
+    """The longest excerpt that `fits`: all, else whole pieces around the best, else the start."""
     spans = _best(text[:MOST_CHARS], query)
     size = largest(min(len(text), MOST_CHARS), lambda chars: fits(_show_spans(text, spans, chars)))
     return _show_spans(text, spans, size)

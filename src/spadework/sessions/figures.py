@@ -1,6 +1,4 @@
-"""The figures of one session, drawn from its metadata, its result and its record. Heavy to import,
-and only needed for a session that the index does not know.
-"""
+"""One session's figures, from its files. Heavy to import: for what the index does not know."""
 
 from __future__ import annotations
 
@@ -196,9 +194,7 @@ def _count_searches(course: Course) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def _gains(session_id: str, result: Result, quotes: Sequence[_Quote]) -> list[Gain]:
-    """The rounds. One that has brought no new quote has gained nothing, whatever its judge says of
-    what was known: the scores stay what they were.
-    """
+    """The rounds. Without a new quote a round has gained nothing, whatever its judge says."""
     gains: list[Gain] = []
     score = 0.0
     for n, done in enumerate(result.rounds):

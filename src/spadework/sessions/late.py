@@ -1,6 +1,4 @@
-"""A disk that does not answer holds no run: what is written for people beside the run is waited for
-only for a while, and what was not written is said.
-"""
+"""A disk that does not answer holds no run: files are waited for only so long, and that said."""
 
 from __future__ import annotations
 

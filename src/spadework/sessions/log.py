@@ -31,9 +31,7 @@ def log_lines(folder: Path, lines: bytes) -> None:
 
 
 def read_log(folder: Path) -> list[Event | None]:
-    """All events so far, the first first; None for a line that is none, such as one that a kill cut
-    short. None at all where there is no log that can be read.
-    """
+    """All events so far; None for a line that is none, such as one cut short. [] without a log."""
     try:
         lines = (folder / LOG).read_bytes().splitlines()
     except OSError:

@@ -1,6 +1,4 @@
-"""The measures of a run: what it found, chose and read, and the seconds that each kind of work
-took, summed over what was done side by side.
-"""
+"""The measures of a run: what it found, chose and read, and seconds summed by kind of work."""
 
 from __future__ import annotations
 

@@ -18,9 +18,7 @@ from spadework.sessions.tally import TALLY
 
 
 def expose(accept: str, streams: int) -> tuple[bytes, str]:
-    """The numbers in the newest form that the header `accept` names, and its media type; `streams`
-    are the event streams that are open.
-    """
+    """The numbers in the form that the header `accept` names, and its type; `streams` are open."""
     registry = CollectorRegistry()
     registry.register(_Numbers(streams))
     ProcessCollector(registry=registry)

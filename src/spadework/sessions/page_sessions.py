@@ -1,6 +1,4 @@
-"""Pages without a report: the best ones for a query, or one by its address. Each leaves a session,
-in which they can be looked up and which can be followed up.
-"""
+"""Pages without a report: the best for a query, or one by address. Each leaves a session."""
 
 from __future__ import annotations
 

@@ -16,9 +16,7 @@ from spadework.values import Forecast, Plan, Problem, Usage, Value
 
 
 class Preview(Value):
-    """What a run would begin with. `usage` is what the planning took; `problems` say what failed,
-    such as a model whose work code has done.
-    """
+    """What a run would begin with, what planning took, and what failed in it."""
 
     plan: Plan
     forecast: Forecast

@@ -1,6 +1,4 @@
-"""The files of a session, drawn from its record as the run goes, each in one step. The record is
-one line an event; the pages lie in `pages/`.
-"""
+"""The files of a session, drawn from its record as the run goes, each in one step."""
 
 from __future__ import annotations
 
@@ -65,9 +63,7 @@ class Records:
 
     @classmethod
     async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
-        """The records of a session; what is known at its start is written down before anything
-        else, so that it can be taken up. Raises SessionUnreadable.
-        """
+        """The records of a session, begun by what is known at first. Raises SessionUnreadable."""
         logs = Logs(folder, settings.log, as_json=settings.log_json)
         if (folder / METADATA).exists():
             metadata = taken_over(await on_disk(read_metadata, folder))
@@ -126,9 +122,7 @@ class Records:
             await self._draw()
 
     async def finish(self, result: Result) -> Path:
-        """The report, the review, the result and the closing metadata; the progress follows once
-        all is told. Returns the path of the report.
-        """
+        """Write what is handed over and the closing metadata; the path of the report."""
         self._result = result
         self.late.try_again()
         for name, data in drawn_report(result, self._metadata).items():
@@ -149,9 +143,7 @@ class Records:
         await self._write(METADATA, as_file(self._metadata))
 
     async def progressed(self) -> None:
-        """How far the session is. It is written last of all, so that it tells whether the files of
-        one that has a result are all there.
-        """
+        """How far the session is, written last: it tells if all files of a result are there."""
         await self._write(PROGRESS, as_file(drawn_progress(self.course, self._result)))
 
     async def _append(self, lines: bytes) -> None:
@@ -171,9 +163,7 @@ class Records:
         log_lines(self.folder, lines)
 
     def _there(self) -> None:
-        """Raises FileNotFoundError where the folder was removed while the session runs: what is
-        written then would be half a session.
-        """
+        """Raises FileNotFoundError where the folder is gone: no half session is written."""
         (self.folder / METADATA).stat()
 
 

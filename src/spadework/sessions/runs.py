@@ -148,18 +148,14 @@ class Runs:
         return list(reversed(self._runs.values()))
 
     def written(self) -> bool:
-        """Whether all that runs stands written down, so that a next server finds it, and nothing
-        that is over waits to be put away.
-        """
+        """Whether all that runs can be found by a next server, and nothing that is over is left."""
         runs = self._runs.values()
         return all((run.session.folder / METADATA).exists() and not run.finished for run in runs)
 
     async def watch(
         self, session_id: str, after: int = 0
     ) -> AsyncGenerator[tuple[int, Event], None]:
-        """The events of a session after number `after`: of one that runs as they happen, else those
-        in its log. Raises SessionNotFound.
-        """
+        """Events of a session after `after`, as they happen or logged. Raises SessionNotFound."""
         if run := self._runs.get(session_id):
             async with aclosing(run.watch(after)) as events:
                 async for numbered in events:

@@ -139,9 +139,7 @@ class Session:
         self._stop.set()
 
     def answer(self, text: str) -> None:
-        """Answer what an `Asked` event asked: words or one of its options; for a plan the topics
-        wanted, one a line, or "" for yes.
-        """
+        """Answer an `Asked` event: words, an option, or the topics wanted, one a line ("": yes)."""
         self._answers.put_nowait(text)
 
     async def result(self, watch: Callable[[Event], None] | None = None) -> Result:

@@ -17,9 +17,7 @@ V = TypeVar("V", bound=BaseModel)
 
 
 class Kept(BaseModel):
-    """What stands in a file that another version may have written: what it adds is passed over.
-    It is kept as it is, also a path with characters that nobody sees.
-    """
+    """A file's content, kept as it is; what another version adds is passed over."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -37,9 +35,7 @@ def read_value(folder: Path, name: str, kind: type[V]) -> V | None:
 
 
 def read_bytes(folder: Path, name: str) -> bytes:
-    """The bytes of a file. Raises FileNotFoundError where there is none, SessionUnreadable where
-    something else stands in its place.
-    """
+    """The bytes of a file. Raises FileNotFoundError, SessionUnreadable for what is no file."""
     path = folder / name
     try:
         if path.exists() and not path.is_file():  # reading a pipe would never end

@@ -131,9 +131,7 @@ def _mark(folder: str, files: Sequence[str]) -> str:
 
 
 def _is_settled(mark: str, now: int) -> bool:
-    """Whether files were the same for long enough at a moment to be sure that what was read then is
-    what they hold as long as they bear this mark.
-    """
+    """Whether files were the same long enough at a moment for their mark to stand for them."""
     times = [int(time_) for file in mark.split(",") for time_ in file.split(" ")[:2]]
     return max(times) + SETTLED_NS < now
 
@@ -211,9 +209,7 @@ class _Index:
             return None
 
     def _fail(self, error: Exception) -> None:
-        """Go on without the file, which somebody holds, or which cannot be written to. Where it is
-        broken, the next one begins anew.
-        """
+        """Go on without the file, which is held or cannot be written; a broken one is removed."""
         self.close()
         disk_or_others = isinstance(error, sqlite3.Error) and said_of(error)
         if not disk_or_others:

@@ -168,9 +168,7 @@ def _emergency(budget: Budget) -> Notice:
 
 
 def _of_update(part: Any) -> list[Event]:
-    """What the update of a node tells: what it asks the user, what it has proven, the problems it
-    met, and the result; those of a worker come with the worker's end.
-    """
+    """What a node's update tells: a question, evidence, problems, the result; not of a worker."""
     if part["ns"]:
         return []
     if waiting := part["data"].get("__interrupt__"):

@@ -42,9 +42,7 @@ class Tally:
         self.alerts = Counter[str]()
 
     async def counted(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-        """The events of a run as they come. One that ends without a result was `stopped`, by its
-        user or with the server, or `broken` by a fault.
-        """
+        """The events of a run as they come; without a result it was `stopped`, or `broken`."""
         how = "stopped"
         try:
             async with aclosing(events):

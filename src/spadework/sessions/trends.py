@@ -105,9 +105,7 @@ class _Sums:
 def trends(
     sessions: Iterable[Figures], alerted: Collection[str], phases: Sequence[str]
 ) -> tuple[list[Trend], Trend | None]:
-    """The stretches of time in which there are sessions, oldest first, and all of it; `alerted` are
-    the ids of sessions to look at.
-    """
+    """The stretches of time with sessions, oldest first, and all of it; `alerted` are ids."""
     days: dict[str, _Sums] = {}
     for figures in sessions:
         day = figures.created_at[:10]

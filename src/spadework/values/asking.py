@@ -75,9 +75,7 @@ class Query(Value):
 
 
 class Topic(Value):
-    """One thing a complete answer must cover. `expects` is what would answer it; `must_cover` are
-    words or aspects that its evidence should show.
-    """
+    """One thing to cover: `expects` would answer it, evidence should show `must_cover` words."""
 
     name: str
     question: str

@@ -20,9 +20,7 @@ STATE_WORDS: dict[CoverageState, str] = {
 
 
 class Recommendation(Value):
-    """A search that would fill a gap; `led_to` is a name that the pages bring and the question
-    lacks, whose own page may hold the rest.
-    """
+    """A search that would fill a gap; `led_to`: for the own page of a name that pages bring."""
 
     query: str
     purpose: str = ""

@@ -27,9 +27,7 @@ Form = Literal["paragraph", "bullets", "steps", "table", "code", "heading"]
 
 
 class Sentence(Value):
-    """A sentence of the report (or a code block, which is exact) and the evidence it rests on;
-    `inferred` where it concludes from that rather than says the same.
-    """
+    """A sentence of the report, or code, and its evidence; `inferred`: it concludes from that."""
 
     text: str
     evidence_ids: tuple[str, ...] = ()

@@ -15,9 +15,7 @@ Fate = Literal["chosen", "reserve", "left"]
 
 
 class Lead(Value):
-    """A search result as one search gave it. `parts` are those of its relevance, each 0..1 before
-    it is weighed: position, title, snippet (S5).
-    """
+    """A search result; `parts` of its relevance, each 0..1, are position, title, snippet (S5)."""
 
     url: str
     title: str = ""
@@ -29,9 +27,7 @@ class Lead(Value):
 
 
 class Choice(Value):
-    """What was decided of a hit of a topic in a round, and why, in words. `found_by` names every
-    list it stood in, `rrf` is its fused score.
-    """
+    """What was decided of a hit in a round, and why; `rrf` is its score over `found_by`, fused."""
 
     url: str
     title: str = ""

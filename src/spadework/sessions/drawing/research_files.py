@@ -1,6 +1,4 @@
-"""The work product of the research: how far each topic is proven and what changed that, and every
-page with its cleaned text, its scores, and what it has proven.
-"""
+"""The work product of the research: how far topics are proven, and pages with what they prove."""
 
 from __future__ import annotations
 

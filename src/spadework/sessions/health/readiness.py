@@ -1,6 +1,4 @@
-"""Whether a server may be sent questions: it can write, its database answers, and it is not being
-stopped. Nothing that costs anything is asked for that.
-"""
+"""Whether a server may be sent questions: it can write, its database answers, it is not stopped."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Running one session that was submitted: the work of a worker. What the user says, wherever that
-is, is heeded; and who has the session no longer stops.
-"""
+"""Running one submitted session, heeding what its user says; who has lost it stops."""
 
 from __future__ import annotations
 

@@ -21,9 +21,7 @@ _EXTRA = ("alembic", "langgraph.checkpoint.postgres", "procrastinate", "psycopg"
 
 @asynccontextmanager
 async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
-    """The sessions in the database of the settings. Raises SettingsError where there is none, or it
-    cannot be used, DiskFailed where it is away meanwhile.
-    """
+    """The sessions in the settings' database. Raises SettingsError, DiskFailed where it is away."""
     if settings.database_url is None:
         raise SettingsError(
             "No database is named.",

@@ -1,6 +1,4 @@
-"""Watching a session that workers run: its events as they are told, wherever it runs. What the user
-says meanwhile is told to the run.
-"""
+"""Watching a session that workers run, and telling the run what the user says meanwhile."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ Told = Callable[[str], None]
 async def run_by_workers(
     session: Session, stop: asyncio.Event, answers: asyncio.Queue[str], told: Told | None
 ) -> AsyncGenerator[Event, None]:
-    """Submit a session, and watch whoever runs it. Who stops to watch does not end the run. Raises
-    SessionError where it ends without a result.
-    """
+    """Submit a session and watch it; to leave does not end it. Raises SessionError: no result."""
     settings, brief, folder = session.settings, session.brief, session.folder
     await quotas.check(settings)
     known = await begin_metadata(folder, brief, settings, session.budget.limits)
@@ -127,9 +123,7 @@ async def _ended(shared: SharedSessions, session_id: str) -> int:
 
 
 async def cancel(session: Session) -> bool:
-    """End a session that workers run without a report; it can be taken up again. False where it
-    runs here: then it ends with who reads its events.
-    """
+    """End a session that workers run; it can be taken up. False where it runs here."""
     if session.elsewhere:
         async with shared_sessions(session.settings) as shared:
             await shared.end(session.session_id, "cancelled", told_now(Ended(how="cancelled")))

@@ -83,9 +83,7 @@ class ListFile(Generic[Row]):
 
 
 class ListTable(Generic[Row]):
-    """The rows of a list in the database. `before` is the file in which this machine kept it
-    without one: where it is, the list has begun.
-    """
+    """The rows of a list in the database; it has begun, too, where there is a file `before` it."""
 
     def __init__(self, url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> None:
         self._url, self._name, self._rows = url, name, rows

@@ -35,9 +35,7 @@ class People:
         return bool(self.settings.user_header) or self.tokens.kept
 
     async def look(self) -> None:
-        """Know what other servers have changed by now. Raises DiskFailed, SettingsError where the
-        database does not tell in time: nobody is to be let in then.
-        """
+        """Know what others changed. Raises DiskFailed, SettingsError: nobody may be let in then."""
         if self.settings.database_url is None:
             return
         lists: dict[str, KeptList[Any]] = {"tokens": self.tokens.list, "shares": self.shares.list}
@@ -57,9 +55,7 @@ class People:
                 one.take(0, "[]")
 
     def settings_of(self, name: str) -> Settings:
-        """The settings of a user, which lead to that user's home alone; those of the server for
-        its owner. Raises SettingsError for what is no name.
-        """
+        """A user's settings, leading to their home alone. Raises SettingsError for no name."""
         if name not in self._settings:
             own = user_name(name)
             server = self.settings
