@@ -19,10 +19,13 @@ from spadework.values.asking import Span as Span
 from spadework.values.asking import Task as Task
 from spadework.values.asking import Topic as Topic
 from spadework.values.asking import Wish as Wish
+from spadework.values.finding import Choice as Choice
 from spadework.values.finding import Evidence as Evidence
 from spadework.values.finding import EvidenceKind as EvidenceKind
+from spadework.values.finding import Fate as Fate
 from spadework.values.finding import Found as Found
 from spadework.values.finding import Hit as Hit
+from spadework.values.finding import Lead as Lead
 from spadework.values.finding import Page as Page
 from spadework.values.finding import Passage as Passage
 from spadework.values.judging import STATE_WORDS as STATE_WORDS
@@ -35,8 +38,6 @@ from spadework.values.judging import Recommendation as Recommendation
 from spadework.values.judging import Round as Round
 from spadework.values.judging import Shortfall as Shortfall
 from spadework.values.judging import Side as Side
-from spadework.values.reviewing import Review as Review
-from spadework.values.reviewing import Weakness as Weakness
 from spadework.values.telling import Citation as Citation
 from spadework.values.telling import CoveredTopic as CoveredTopic
 from spadework.values.telling import Form as Form
@@ -45,6 +46,7 @@ from spadework.values.telling import Part as Part
 from spadework.values.telling import Problem as Problem
 from spadework.values.telling import Report as Report
 from spadework.values.telling import Result as Result
+from spadework.values.telling import Review as Review
 from spadework.values.telling import Section as Section
 from spadework.values.telling import SectionKind as SectionKind
 from spadework.values.telling import Sentence as Sentence
@@ -52,8 +54,6 @@ from spadework.values.telling import Source as Source
 from spadework.values.telling import Status as Status
 from spadework.values.telling import Usage as Usage
 from spadework.values.telling import Verdict as Verdict
+from spadework.values.telling import Weakness as Weakness
 from spadework.values.value import Value as Value
 from spadework.values.value import Visible as Visible
-from spadework.values.weighing import Choice as Choice
-from spadework.values.weighing import Fate as Fate
-from spadework.values.weighing import Lead as Lead

@@ -5,10 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
+from pydantic import Field
+
 from spadework.values.asking import QueryKind
 from spadework.values.value import Value
 
 EvidenceKind = Literal["text", "item", "code", "row", "columns", "cells"]
+#: What becomes of a hit: it is read, waits to take the place of another, or is left.
+Fate = Literal["chosen", "reserve", "left"]
 
 
 class Found(Value):
@@ -34,6 +38,30 @@ class Hit(Value):
     query: str = ""
     publisher: str = ""
     published_at: datetime | None = None
+    relevance: float = 0.0
+    rrf: float = 0.0
+    found_by: tuple[Found, ...] = ()
+
+
+class Lead(Value):
+    """A search result; `parts` of its relevance, each 0..1, are position, title, snippet (S5)."""
+
+    url: str
+    title: str = ""
+    snippet: str = ""
+    position: int = 1
+    published_at: datetime | None = None
+    relevance: float = 0.0
+    parts: dict[str, float] = Field(default_factory=dict)
+
+
+class Choice(Value):
+    """What was decided of a hit in a round, and why; `rrf` is its score over `found_by`, fused."""
+
+    url: str
+    title: str = ""
+    fate: Fate
+    why: str = ""
     relevance: float = 0.0
     rrf: float = 0.0
     found_by: tuple[Found, ...] = ()
