@@ -17,7 +17,7 @@ from typing import Literal, NoReturn
 from spadework.bill import Amounts, Bill, meter_bill
 from spadework.deadline import AGAIN, WITH_MODEL, Deadline
 from spadework.errors import BudgetSpent, SettingsError
-from spadework.holds import Free, Hold, HoldRequest, SharedLimit, both, hold_share, paid_by
+from spadework.holds import Free, Hold, HoldRequest, SharedLimit, hold_share, paid_by
 from spadework.settings import Settings
 from spadework.values import Usage
 
@@ -202,18 +202,17 @@ class Budget(Deadline):
         own = self.free(closing=closing, settled=settled)
         if self.shared is None:
             return own
-        return both(own, self.shared.free(settled=settled and bool(self._holds)))
+        other = self.shared.free(settled=settled and bool(self._holds))
+        return Free(min(own.tokens, other.tokens), min(own.money, other.money))
 
     def free(self, *, closing: bool = False, settled: bool = False) -> Free:
         """What a call may still set aside; `settled`: as if nothing were under way."""
         under_way = () if settled else self._holds
+        tokens = self._open("tokens", closing=closing) - self.spent("tokens")
+        money = self._open("money", closing=closing) - self._money
         return Free(
-            self._open("tokens", closing=closing)
-            - self.spent("tokens")
-            - sum(hold.tokens for hold in under_way),
-            self._open("money", closing=closing)
-            - self._money
-            - sum(hold.money for hold in under_way),
+            tokens - sum(hold.tokens for hold in under_way),
+            money - sum(hold.money for hold in under_way),
         )
 
     def _open(self, limit: Limit, *, closing: bool = False) -> float:

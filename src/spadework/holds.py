@@ -62,11 +62,6 @@ class SharedLimit(Protocol):
         """Give back what was set aside, and take what the call has cost."""
 
 
-def both(one: Free, other: Free) -> Free:
-    """What two limits leave free."""
-    return Free(min(one.tokens, other.tokens), min(one.money, other.money))
-
-
 def cost(price: Price | None, told: int, said: int) -> float:
     """Dollars for so many tokens in and out; 0 where the price is not known."""
     return (told * price[0] + said * price[1]) / 1_000_000 if price else 0.0

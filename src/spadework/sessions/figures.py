@@ -17,7 +17,7 @@ from spadework.sessions.files import Metadata, read_metadata, read_result
 from spadework.sessions.log import read_log
 from spadework.sessions.session_index import Drawn
 from spadework.sessions.stats import PHASES, Figures, Gain, Worth
-from spadework.values import Evidence, Result
+from spadework.values import Evidence, Result, Span
 
 _NUMBER = re.compile(r"\d+")
 #: Problems of these stages are no failed call of a model; sessions of an earlier version did not
@@ -98,7 +98,10 @@ def _figures(
     used, problems = result.usage, result.problems
     counted = {"search_errors", "model_errors", "too_long"} <= used.model_fields_set
     lost = Counter(problem.stage for problem in problems)
-    span = result.forecast.seconds if result.forecast else None
+    # Each failed call only where it cost the report something.
+    failed = sum(n for stage, n in lost.items() if stage not in _NO_MODEL and used.model_calls)
+    forecast = result.forecast
+    span = forecast.seconds if forecast else Span()
     read, tried = _pages(course)
     return Figures(
         session_id=metadata.id,
@@ -119,27 +122,14 @@ def _figures(
         pages_read=read,
         pages_tried=tried,
         model_calls=used.model_calls,
-        model_errors=used.model_errors if counted else _model_losses(lost, result),
+        model_errors=used.model_errors if counted else failed,
         too_long=used.too_long if counted else sum("too long" in p.reason for p in problems),
         tokens=used.tokens_in + used.tokens_out,
         money=used.money,
         cache_hits=used.cache_hits,
         requests=used.cache_hits + used.searches + used.fetches,
         phases=_by_phase(course),
-        foreseen=(
-            [span.low, span.median, span.high, result.forecast.runs]
-            if span and result.forecast
-            else []
-        ),
-    )
-
-
-def _model_losses(lost: Counter[str], result: Result) -> int:
-    """Failed calls of an earlier version's session, as far as they cost the report something."""
-    return (
-        sum(n for stage, n in lost.items() if stage not in _NO_MODEL)
-        if result.usage.model_calls
-        else 0
+        foreseen=[span.low, span.median, span.high, forecast.runs] if forecast else [],
     )
 
 

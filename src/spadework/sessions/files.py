@@ -179,7 +179,11 @@ def read_ledger(folder: Path) -> list[Evidence]:
         lines = (folder / LEDGER).read_bytes().split(b"\n")
     except OSError:
         return []
-    return [entry for line in lines if line and (entry := _entry(line)) is not None]
+    found = []
+    for line in filter(None, lines):
+        with suppress(ValidationError):
+            found.append(Evidence.model_validate_json(line))
+    return found
 
 
 def read_page(folder: Path, content_hash: str) -> str | None:
@@ -223,10 +227,3 @@ def _summary(folder: Path) -> str:
         key=lambda section: section.kind != "summary",
     )
     return " ".join(sentence.text for sentence in found[0].sentences) if found else ""
-
-
-def _entry(line: bytes) -> Evidence | None:
-    try:
-        return Evidence.model_validate_json(line)
-    except ValidationError:
-        return None

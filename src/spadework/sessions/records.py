@@ -52,7 +52,8 @@ class Records:
 
     def __init__(self, folder: Path, metadata: Metadata, logs: Logs, *, fresh: bool) -> None:
         self.folder = folder
-        self._metadata = metadata
+        #: What is known of the session as a whole by now.
+        self.metadata = metadata
         self._fresh = fresh
         #: What could not be written in time.
         self.late = Late(folder.name)
@@ -73,7 +74,7 @@ class Records:
         records = cls(folder, _metadata_of(folder, brief, settings, limits), logs, fresh=True)
         records.late.left = lambda: 60 * limits.minutes
         try:
-            await on_disk(write_atomically, folder / METADATA, as_file(records._metadata))
+            await on_disk(write_atomically, folder / METADATA, as_file(records.metadata))
         except OSError:
             await records.discard()
             raise
@@ -88,11 +89,6 @@ class Records:
         await self.late.within(LOGS, self._logs.redraw, self.record.events)
         if evidence := self.course.evidence:
             await self._write(LEDGER, drawn_ledger(evidence))
-
-    @property
-    def metadata(self) -> Metadata:
-        """What is known of the session as a whole by now."""
-        return self._metadata
 
     @property
     def proven(self) -> frozenset[str]:
@@ -125,10 +121,10 @@ class Records:
         """Write what is handed over and the closing metadata; the path of the report."""
         self._result = result
         self.late.try_again()
-        for name, data in drawn_report(result, self._metadata).items():
+        for name, data in drawn_report(result, self.metadata).items():
             await self._write(name, data)
         await self._draw()
-        return self.folder / stamp_name(REPORT, self._metadata)
+        return self.folder / stamp_name(REPORT, self.metadata)
 
     async def _draw(self) -> None:
         """The work products and metadata by now; what takes too long is left to `redraw`."""
@@ -136,11 +132,11 @@ class Records:
         work: dict[str, bytes] = {}
         with suppress(TimeoutError, DiskHangs):
             async with asyncio.timeout(self.late.seconds):
-                work = await on_disk(drawn_work, self.folder, course, self._metadata, result)
+                work = await on_disk(drawn_work, self.folder, course, self.metadata, result)
         for name, data in work.items():
             await self._write(name, data)
-        self._metadata = drawn_metadata(self.folder, course, self._metadata, result)
-        await self._write(METADATA, as_file(self._metadata))
+        self.metadata = drawn_metadata(self.folder, course, self.metadata, result)
+        await self._write(METADATA, as_file(self.metadata))
 
     async def progressed(self) -> None:
         """How far the session is, written last: it tells if all files of a result are there."""

@@ -127,9 +127,8 @@ class Runs:
 
     async def take_up(self) -> list[Run]:
         """Run on with what a server before this one was stopped in."""
-        found = sorted((self.settings.home / "sessions").glob(f"*/{SERVED}"))
         runs = []
-        for mark in found:
+        for mark in sorted((self.settings.home / "sessions").glob(f"*/{SERVED}")):
             with suppress(SpadeworkError, OSError):
                 runs.append(self.start(Session.resume(mark.parent.name, home=self.settings.home)))
         return runs
@@ -203,24 +202,21 @@ class Runs:
             await self._forget(run)
         except (SpadeworkError, BudgetSpent, OSError) as error:
             hint = getattr(error, "hint", "")
+            ended = Ended(how="failed", text=f"{error} {hint}".strip())
             if session.elsewhere:
-                run.tell(Ended(how="failed", text=f"{error} {hint}".strip()))
+                run.tell(ended)
                 await self._forget(run)
-                return
-            await self._ended(run, Ended(how="failed", text=f"{error} {hint}".strip()))
+            else:
+                await self._ended(run, ended)
 
     def _broke(self, run: Run, task: asyncio.Task[None]) -> None:
         """A fault of ours: its watchers hear of it, and its traceback goes to the log."""
         if task.cancelled() or (fault := task.exception()) is None:
             return
-        logging.getLogger(__name__).error(
-            "Session %s broke", run.session.session_id, exc_info=fault
-        )
-        run.tell(
-            Ended(
-                how="failed", text=f"Something in spadework itself failed ({type(fault).__name__})."
-            )
-        )
+        log = logging.getLogger(__name__)
+        log.error("Session %s broke", run.session.session_id, exc_info=fault)
+        said = f"Something in spadework itself failed ({type(fault).__name__})."
+        run.tell(Ended(how="failed", text=said))
         run.end()
         self._runs.pop(run.session.session_id, None)
         self._tasks.pop(run.session.session_id, None)

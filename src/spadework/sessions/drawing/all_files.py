@@ -95,7 +95,13 @@ def drawn_metadata(
                 "iterations": result.iterations,
                 **metrics,
             },
-            "results_summary": _summary(result),
+            "results_summary": {
+                "covered": sum(topic.covered for topic in result.topics),
+                "topics": len(result.topics),
+                "evidence": sum(len(topic.evidence) for topic in result.topics),
+                "sources": len(result.sources),
+                "confidence": result.confidence,
+            },
         }
     return metadata.model_copy(
         update={**changes, "file_paths": _written_files(folder, metadata, result)}
@@ -112,16 +118,6 @@ def _written_files(folder: Path, metadata: Metadata, result: Result | None) -> d
     }
     report = {"report": stamp_name(REPORT, metadata), "result": RESULT} if result else {}
     return {**report, "pages": "pages/", **found}
-
-
-def _summary(result: Result) -> dict[str, float | None]:
-    return {
-        "covered": sum(topic.covered for topic in result.topics),
-        "topics": len(result.topics),
-        "evidence": sum(len(topic.evidence) for topic in result.topics),
-        "sources": len(result.sources),
-        "confidence": result.confidence,
-    }
 
 
 def as_file(value: Metadata | Progress) -> bytes:
