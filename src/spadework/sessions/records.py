@@ -29,7 +29,6 @@ from spadework.sessions.file_names import LEDGER, LOG, METADATA, PROGRESS
 from spadework.sessions.files import (
     VERSION,
     Metadata,
-    make_folder,
     read_metadata,
     session_folder,
     taken_over,
@@ -65,20 +64,20 @@ class Records:
     @classmethod
     async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
         """The records of a session, begun by what is known at first. Raises SessionUnreadable."""
-        logs = Logs(folder, settings.log, as_json=settings.log_json)
-        if (folder / METADATA).exists():
-            metadata = taken_over(await on_disk(read_metadata, folder))
-            taken_up = cls(folder, metadata, logs, fresh=False)
-            await taken_up._take_up()
-            return taken_up
-        records = cls(folder, _metadata_of(folder, brief, settings, limits), logs, fresh=True)
-        records.late.left = lambda: 60 * limits.minutes
+        fresh = not (folder / METADATA).exists()
         try:
-            await on_disk(write_atomically, folder / METADATA, as_file(records.metadata))
+            metadata = await begin_metadata(folder, brief, settings, limits)
         except OSError:
-            await records.discard()
+            if fresh:
+                await on_disk(shutil.rmtree, folder, ignore_errors=True)
             raise
-        await records.progressed()
+        logs = Logs(folder, settings.log, as_json=settings.log_json)
+        records = cls(folder, metadata, logs, fresh=fresh)
+        if fresh:
+            records.late.left = lambda: 60 * limits.minutes
+            await records.progressed()
+        else:
+            await records._take_up()
         return records
 
     async def _take_up(self) -> None:
@@ -166,23 +165,18 @@ class Records:
 async def begin_metadata(
     folder: Path, brief: Brief, settings: Settings, limits: Limits
 ) -> Metadata:
-    """What is known of a session that others run, written down here unless it has begun."""
-    await asyncio.to_thread(make_folder, folder)
+    """What is known of a session, which is written down first of all, so that it can be taken up;
+    what stands there where it has begun. Raises SessionUnreadable.
+    """
     if (folder / METADATA).exists():
         return taken_over(await on_disk(read_metadata, folder))
-    metadata = _metadata_of(folder, brief, settings, limits)
-    await on_disk(write_atomically, folder / METADATA, as_file(metadata))
-    return metadata
-
-
-def _metadata_of(folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Metadata:
     # Only what was asked for; what comes from the environment is that of the process that resumes.
     kept = {
         name: value
         for name, value in settings.model_dump(mode="json").items()
         if name in settings.given - SECRETS
     }
-    return Metadata(
+    metadata = Metadata(
         id=folder.name,
         version=VERSION,
         created_at=datetime.now(UTC),
@@ -196,6 +190,8 @@ def _metadata_of(folder: Path, brief: Brief, settings: Settings, limits: Limits)
         settings=kept,
         limits=limits,
     )
+    await on_disk(write_atomically, folder / METADATA, as_file(metadata))
+    return metadata
 
 
 def delete_session(home: Path, session_id: str) -> None:

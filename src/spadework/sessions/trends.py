@@ -64,7 +64,7 @@ def _parts_of(f: Figures, alerted: Collection[str], phases: int) -> list[float]:
         *((f.covered / f.topics, 1) if f.topics else nothing),
         *((f.status == "completed", 1) if failed else nothing),
         *(f.cache_hits, f.requests),
-        *((f.foreseen[0] <= f.seconds <= f.foreseen[2], 1) if f.foreseen else nothing),
+        *((bool(f.held), 1) if f.foreseen else nothing),
         *(f.phases or [0.0] * phases),
     ]
 

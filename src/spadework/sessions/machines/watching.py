@@ -14,7 +14,7 @@ from spadework.errors import SessionError, SessionNotFound, SettingsError
 from spadework.events import VERSION, Ended, Event, Finished, read_event
 from spadework.sessions import quotas
 from spadework.sessions.brief import Brief
-from spadework.sessions.files import Metadata, whole_result
+from spadework.sessions.files import Metadata, make_folder, whole_result
 from spadework.sessions.machines.bringing import bring
 from spadework.sessions.machines.shared import shared_sessions
 from spadework.sessions.records import begin_metadata
@@ -37,6 +37,7 @@ async def run_by_workers(
     """Submit a session and watch it; to leave does not end it. Raises SessionError: no result."""
     settings, brief, folder = session.settings, session.brief, session.folder
     await quotas.check(settings)
+    await asyncio.to_thread(make_folder, folder)
     known = await begin_metadata(folder, brief, settings, session.budget.limits)
     async with shared_sessions(settings) as shared:
         if result := await _known_result(shared, settings, session.session_id):
