@@ -154,7 +154,7 @@ class Budget(Deadline):
         return hold
 
     def settle(self, hold: Hold, *, used: tuple[int, int], price: float | None) -> None:
-        """Give back a hold and record the real cost; no price: the money is unknown from now on."""
+        """Give back a hold, record the real cost; without a price money is unknown from now on."""
         self._holds.remove(hold)
         if self.shared:
             self.shared.settle(hold, sum(used), price or 0.0)
@@ -239,7 +239,7 @@ class Budget(Deadline):
         return float(getattr(self.used, _FIELD[limit]) or 0)
 
     def ended_by(self) -> str:
-        """The ceiling that is reached ("time", "calls", …), but for what closing has; "" before."""
+        """The ceiling that is reached ("time", …), or "" while more is left than closing needs."""
         if self.reckoned("plan") <= 0:
             return "time"
         return next((p for p in _LIMITS if 0 < self.spent(p) >= self._open(p)), "")

@@ -37,7 +37,7 @@ class Free(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """What is set aside for a call: the room of its answer, all its tokens, dollars; `closing`."""
+    """Set aside for a call: the room of its answer, all its tokens, dollars; is it `closing`?"""
 
     room: int
     tokens: int

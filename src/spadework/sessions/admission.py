@@ -42,7 +42,7 @@ class _Waiter:
 
 
 class Admission:
-    """The queue before a process, all its threads and loops. `fits`: is room beside so many?"""
+    """The queue before a process, its threads and loops. `fits`: is there room beside so many?"""
 
     def __init__(self, fits: Callable[[int], bool] = capacity.fits) -> None:
         self._fits = fits

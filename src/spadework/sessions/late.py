@@ -1,4 +1,4 @@
-"""A disk that does not answer holds no run: files are waited for only so long, and that said."""
+"""A disk that does not answer holds no run: files are waited for a while, what is lost is said."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Session:
 
     @classmethod
     def resume(cls, session_id: str, *, settings: Settings | None = None, **changed: Any) -> Self:
-        """A session taken up, with some settings `changed`. Raises SessionNotFound."""
+        """A session taken up; `changed` settings replace its own. Raises SessionNotFound."""
         home = Path(changed.get("home") or (settings or Settings.load()).home).absolute()
         metadata = read_metadata(session_folder(home, session_id))
         asked = {name: value for name, value in changed.items() if value is not None}

@@ -157,7 +157,7 @@ class _Patience:
 
 
 class _Index:
-    """The SQLite file. One that cannot be used is as good as empty, one that is broken goes."""
+    """The SQLite file; one that cannot be used is as good as empty, a broken one is removed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -56,7 +56,7 @@ class Lead(Value):
 
 
 class Choice(Value):
-    """What was decided of a hit in a round, and why; `rrf` is its score over `found_by`, fused."""
+    """What was decided of a hit in a round, and why; `rrf` is its fused score over `found_by`."""
 
     url: str
     title: str = ""

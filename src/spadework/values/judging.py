@@ -20,7 +20,7 @@ STATE_WORDS: dict[CoverageState, str] = {
 
 
 class Recommendation(Value):
-    """A search that would fill a gap; `led_to`: for the own page of a name that pages bring."""
+    """A search that would fill a gap; `led_to`: by a name met in pages, whose own may hold it."""
 
     query: str
     purpose: str = ""
@@ -48,7 +48,7 @@ class Quality(Value):
 
 
 class Shortfall(Value):
-    """What the evidence lacks of a `topic` ("": as a whole) that may be covered all the same."""
+    """What the evidence lacks of a `topic`, or as a whole (""); it never un-covers one."""
 
     kind: Literal[
         "definition",

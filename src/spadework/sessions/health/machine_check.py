@@ -31,7 +31,7 @@ async def system(settings: Settings) -> list[Check]:
 
 
 async def home(settings: Settings, named: str = "") -> list[Check]:
-    """Whether sessions can be kept; `named`: what those are told to whom a path is nothing."""
+    """Whether sessions can be kept; the home is `named` so to those who may not know its path."""
     named = named or str(settings.home)
     trying = on_disk(_check_written, settings.home, named)
     return [await run_check(f"The disk of {named}", trying, settings.health_seconds)]

@@ -29,7 +29,7 @@ MOST_LISTED, LIST_SECONDS = 200, 3.0
 
 
 async def find(settings: Settings, session_id: str) -> bool:
-    """Bring a session here that workers know; is it live? Raises SettingsError, DiskFailed."""
+    """Bring here a session of workers; whether it is live. Raises SettingsError, DiskFailed."""
     if settings.database_url is None or not is_session_id(session_id):
         return False
     async with shared_sessions(settings) as shared:

@@ -166,7 +166,7 @@ async def _ended(shared: SharedSessions, session_id: str) -> int:
 
 
 async def cancel(session: Session) -> bool:
-    """End a session that workers run; it can be taken up. False where it runs here."""
+    """End a session that workers run; False where it runs here, and ends with its reader."""
     if session.elsewhere:
         async with shared_sessions(session.settings) as shared:
             await shared.end(session.session_id, "cancelled", told_now(Ended(how="cancelled")))

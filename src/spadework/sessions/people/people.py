@@ -55,7 +55,7 @@ class People:
                 one.take(0, "[]")
 
     def settings_of(self, name: str) -> Settings:
-        """A user's settings, leading to their home alone. Raises SettingsError for no name."""
+        """A user's settings, leading to their home alone. Raises SettingsError for a wrong name."""
         if name not in self._settings:
             own = user_name(name)
             server = self.settings

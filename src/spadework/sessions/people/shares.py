@@ -40,7 +40,7 @@ class Shares:
         return next(found, ())
 
     def share(self, session_id: str, owner: str, names: Iterable[str]) -> None:
-        """Share a session with these alone, or with nobody. Raises SettingsError for no name."""
+        """Share a session with these alone, or nobody. Raises SettingsError for a wrong name."""
         wanted = dict.fromkeys(user_name(name) for name in names)
         if not wanted and not self.names(session_id, owner):
             return
