@@ -8,7 +8,6 @@ database, it stands there (`spadework.sessions.machines.shared_day_limit`).
 from __future__ import annotations
 
 import math
-import os
 import threading
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -20,7 +19,7 @@ from spadework.errors import DaySpent
 from spadework.holds import Free, Hold, HoldRequest
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
-from spadework.tools.stores.private_files import make_folder
+from spadework.tools.stores.private_files import private_file
 
 #: The folder of a home that holds what was spent, and the end of its files' names.
 SPENT, ENDING = "spent", ".txt"
@@ -82,9 +81,10 @@ class DayLimit:
                 self._begin(today)
             path = self._folder / f"{today}{ENDING}"
             if self._pending:
-                make_folder(self._folder)
                 lines = "".join(f"{tokens} {money!r}\n" for tokens, money in self._pending)
-                _append(path, lines.encode())
+                private_file(path)
+                with path.open("ab", buffering=0) as file:
+                    file.write(lines.encode())
                 self._pending.clear()
             self._read(path)
 
@@ -97,14 +97,6 @@ class DayLimit:
                 with suppress(ValueError):  # a line that a full disk has cut off
                     tokens, money = line.split()
                     self._told = (self._told[0] + int(tokens), self._told[1] + float(money))
-
-
-def _append(path: Path, data: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        os.write(handle, data)
-    finally:
-        os.close(handle)
 
 
 _limits: dict[tuple[Path, SecretStr | None], DayLimit] = {}

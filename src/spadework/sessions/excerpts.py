@@ -46,8 +46,7 @@ def _show_spans(text: str, spans: Sequence[tuple[int, int]], chars: int) -> str:
 def _best(text: str, query: str) -> list[tuple[int, int]]:
     """The pieces that share most with the query, best first."""
     pieces = cut(text, PIECE_CHARS)
-    scores = Bm25([text[start:end] for start, end in pieces], [spoken(text)] * len(pieces)).scores(
-        query
-    )
+    languages = [spoken(text)] * len(pieces)
+    scores = Bm25([text[start:end] for start, end in pieces], languages).scores(query)
     ranked = sorted(range(len(pieces)), key=lambda n: -scores[n])
     return [pieces[n] for n in ranked[:BEST_PIECES] if scores[n] > 0]

@@ -5,7 +5,6 @@ info no line holds a key, nor words of a page, a model or a user: those stand in
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -32,7 +31,7 @@ from spadework.events import (
 from spadework.settings.kinds import Concern
 from spadework.settings.observing import LEVELS, levels_of
 from spadework.tools.stores.page_store import write_atomically
-from spadework.tools.stores.private_files import private_folder
+from spadework.tools.stores.private_files import private_file, private_folder
 
 #: Where they stand in the folder of a session.
 LOGS = "logs"
@@ -86,8 +85,8 @@ class Logs:
         """Append the lines of events. Raises OSError."""
         for concern, text in self.lines(events).items():
             private_folder(self._folder)
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-            with os.fdopen(os.open(self._path(concern), flags, 0o600), "ab") as file:
+            private_file(self._path(concern))
+            with self._path(concern).open("ab") as file:
                 file.write(text.encode())
 
     def redraw(self, events: Iterable[Event]) -> list[str]:

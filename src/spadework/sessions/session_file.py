@@ -29,7 +29,10 @@ def read_value(folder: Path, name: str, kind: type[V]) -> V | None:
     except FileNotFoundError:
         return None
     except ValidationError as error:
-        raise unreadable(folder, name, _wrong(error)) from None
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        why = f"{place}: {first['msg']}" if place else first["msg"]
+        raise unreadable(folder, name, why) from None
     except SettingsError as error:
         raise unreadable(folder, name, str(error)) from None
 
@@ -47,13 +50,6 @@ def read_bytes(folder: Path, name: str) -> bytes:
         raise
     except OSError as error:
         raise unreadable(folder, name, error.strerror or "it cannot be read") from None
-
-
-def _wrong(error: ValidationError) -> str:
-    """The first thing that is wrong with a file."""
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg']}" if place else first["msg"]
 
 
 def unreadable(folder: Path, name: str, why: str) -> SessionUnreadable:

@@ -61,13 +61,13 @@ def providers() -> Providers:
             "otel cannot be true: its packages are not installed.",
             hint="pip install 'spadework[otel]' installs them.",
         ) from error
+    resource = Resource.create({SERVICE_NAME: NAME})
     if not isinstance(trace.get_tracer_provider(), TracerProvider):
-        made = TracerProvider(resource=Resource.create({SERVICE_NAME: NAME}))
+        made = TracerProvider(resource=resource)
         made.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(timeout=SECONDS)))
         trace.set_tracer_provider(made)
     if not isinstance(metrics.get_meter_provider(), MeterProvider):
         reader = PeriodicExportingMetricReader(OTLPMetricExporter(timeout=SECONDS))
-        resource = Resource.create({SERVICE_NAME: NAME})
         metrics.set_meter_provider(MeterProvider([reader], resource=resource))
     return Providers(trace.get_tracer_provider(), metrics.get_meter_provider())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -50,10 +50,7 @@ def check_installed() -> None:
 @asynccontextmanager
 async def connected(settings: Settings) -> AsyncIterator[None]:
     """Keep a server's connections to its database, if one is named. Raises SettingsError."""
-    if settings.database_url is None:
-        yield
-        return
-    async with shared_sessions(settings):
+    async with nullcontext() if settings.database_url is None else shared_sessions(settings):
         yield
 
 
