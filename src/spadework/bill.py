@@ -15,9 +15,7 @@ _open: ContextVar[Bill | None] = ContextVar("bill", default=None)
 
 
 class Bill:
-    """Amounts by the field names of Usage. `kept`: it stands in the journal, or is about
-    to.
-    """
+    """Amounts by field names of Usage; `kept`: they stand in the journal, or are about to."""
 
     def __init__(self) -> None:
         self.amounts: dict[str, float | None] = {}

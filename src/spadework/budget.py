@@ -10,15 +10,14 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields, replace
 from typing import Literal, NoReturn
 
 from spadework.bill import Amounts, Bill, meter_bill
 from spadework.deadline import AGAIN, WITH_MODEL, Deadline
 from spadework.errors import BudgetSpent, SettingsError
-from spadework.holds import Free, Hold, HoldRequest, SharedLimit, both, hold_share, paid_by
+from spadework.holds import Free, Hold, HoldRequest, SharedLimit, hold_share, paid_by
 from spadework.settings import Settings
 from spadework.values import Usage
 
@@ -84,48 +83,31 @@ class Budget(Deadline):
     @classmethod
     def of(cls, settings: Settings) -> Budget:
         """The budget that the settings state, its clock started now."""
-        s = settings
-        return cls(
-            s.minutes,
-            iterations=s.iterations,
-            calls=s.calls,
-            searches=s.searches,
-            pages=s.pages,
-            tokens=s.tokens,
-            money=s.money,
-        )
+        return cls(**{limit.name: getattr(settings, limit.name) for limit in fields(Limits)})
 
     def start(self, at: float, used: Usage | None = None) -> None:
-        """Set the clock back to `at` (time.monotonic) and the limit to what was `used` before, as
-        on a resume.
-        """
+        """Set the clock to `at` (time.monotonic) and the limit to what was `used` before."""
         self.started = at
         self.used = used or self.used
         self._money = self.used.money or 0.0
 
-    @contextmanager
-    def metered(self) -> Iterator[Bill]:
+    def metered(self) -> AbstractContextManager[Bill]:
         """What is used inside, as a bill of its own; one that is not `kept` is loose in the end."""
-        with meter_bill(self.loose) as bill:
-            yield bill
+        return meter_bill(self.loose)
 
     def writes(self) -> None:
         """The report is written from now on."""
         self._began = self.elapsed(), {limit: self._paid(limit) for limit in _HELD_BACK}
 
     def wrote(self) -> None:
-        """The report is written and checked. To write again what is weak in it takes less than all
-        of it has.
-        """
+        """The report is written and checked; to write it again takes less than all of it has."""
         if self._began is not None:
             at, before = self._began
             self.written = self.elapsed() - at
             self._again = {p: AGAIN * (self._paid(p) - paid) for p, paid in before.items()}
 
     def charge(self, limit: Limit, amount: float = 1) -> None:
-        """Take `amount` before the thing is done. Raises BudgetSpent when it is not there, and then
-        takes nothing.
-        """
+        """Take `amount` before the thing is done. Raises BudgetSpent, and then takes nothing."""
         if self.spent(limit) + amount > getattr(self.limits, limit):
             self._refuse(limit)
         self.add(**{_FIELD[limit]: int(amount)})
@@ -172,9 +154,7 @@ class Budget(Deadline):
         return hold
 
     def settle(self, hold: Hold, *, used: tuple[int, int], price: float | None) -> None:
-        """Give back what `hold` set aside, and record what the call really cost. Without a price
-        the money is unknown from now on.
-        """
+        """Give back a hold, record the real cost; without a price money is unknown from now on."""
         self._holds.remove(hold)
         if self.shared:
             self.shared.settle(hold, sum(used), price or 0.0)
@@ -210,9 +190,7 @@ class Budget(Deadline):
         return True
 
     def draw_on(self, shared: SharedLimit) -> None:
-        """Take no more than is left of a limit that other runs share: of the little that is left
-        something is held back for the closing.
-        """
+        """Take no more than is left of a shared limit: something of that is kept for closing."""
         left = shared.free()
         tokens = min(self.limits.tokens, self.spent("tokens") + max(0.0, left.tokens))
         money = min(self.limits.money, self._money + max(0.0, left.money))
@@ -220,30 +198,25 @@ class Budget(Deadline):
         self.shared = shared
 
     def _free(self, *, closing: bool, settled: bool = False) -> Free:
-        """What a call may set aside of both, the run's own limits and the shared one; for the calls
-        of other runs nobody waits here.
-        """
+        """What a call may set aside of both limits; for other runs' calls nobody waits here."""
         own = self.free(closing=closing, settled=settled)
         if self.shared is None:
             return own
-        return both(own, self.shared.free(settled=settled and bool(self._holds)))
+        other = self.shared.free(settled=settled and bool(self._holds))
+        return Free(min(own.tokens, other.tokens), min(own.money, other.money))
 
     def free(self, *, closing: bool = False, settled: bool = False) -> Free:
         """What a call may still set aside; `settled`: as if nothing were under way."""
         under_way = () if settled else self._holds
+        tokens = self._open("tokens", closing=closing) - self.spent("tokens")
+        money = self._open("money", closing=closing) - self._money
         return Free(
-            self._open("tokens", closing=closing)
-            - self.spent("tokens")
-            - sum(hold.tokens for hold in under_way),
-            self._open("money", closing=closing)
-            - self._money
-            - sum(hold.money for hold in under_way),
+            tokens - sum(hold.tokens for hold in under_way),
+            money - sum(hold.money for hold in under_way),
         )
 
     def _open(self, limit: Limit, *, closing: bool = False) -> float:
-        """The ceiling of a limit, without what is held back for the closing. Of a few calls that is
-        one at least.
-        """
+        """The ceiling of a limit without what is held back for the closing: one call at least."""
         ceiling: float = getattr(self.limits, limit)
         if closing or limit not in _HELD_BACK:
             return ceiling
@@ -266,9 +239,7 @@ class Budget(Deadline):
         return float(getattr(self.used, _FIELD[limit]) or 0)
 
     def ended_by(self) -> str:
-        """The ceiling that is reached ("time", "calls", …), or "" while there is something left
-        beside what is held back for the closing.
-        """
+        """The ceiling that is reached ("time", …), or "" while more is left than closing needs."""
         if self.reckoned("plan") <= 0:
             return "time"
         return next((p for p in _LIMITS if 0 < self.spent(p) >= self._open(p)), "")

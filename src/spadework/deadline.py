@@ -51,9 +51,7 @@ def shares_of(effort: str, *, model: bool) -> Shares:
 
 
 class Deadline:
-    """The deadline of a run of so many `seconds` that begins now, on the clock of
-    `time.monotonic`.
-    """
+    """The deadline of a run of so many `seconds` that begins now, by `time.monotonic`."""
 
     def __init__(self, seconds: float) -> None:
         #: The whole time, in seconds.

@@ -119,17 +119,13 @@ class ModelError(SpadeworkError):
 
 
 class BadReply(ModelError):
-    """The model answered, but not in the asked shape. `said` is what came where that was not the
-    whole answer.
-    """
+    """The answer has not the asked shape. `said` is what came where that was not all of it."""
 
     said = ""
 
 
 class TooLong(ModelError):
-    """The request does not fit the model's context: it has `over` tokens too many, 0 where that is
-    not known.
-    """
+    """The request is `over` tokens too long for the model's context, 0 where that is unknown."""
 
     def __init__(self, message: str, *, hint: str = "", over: int = 0) -> None:
         super().__init__(message, hint=hint)
@@ -153,9 +149,7 @@ class SessionNotFound(SessionError):
 
 
 class SessionUnreadable(SessionError):
-    """The files of a session are broken: cut off, or not what they should be. `why` says what is
-    wrong with the file, where it is one.
-    """
+    """A session's files are broken, cut off or wrong; `why` says what is wrong with one."""
 
     why = ""
 
@@ -177,9 +171,7 @@ class DiskFailed(SessionError):
 
 
 class BudgetSpent(Exception):
-    """A ceiling is reached: not a failure, but the signal to write with what there is. `what` names
-    the ceiling.
-    """
+    """The ceiling `what` is reached: no failure, but the signal to write with what there is."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"the budget of {what} is spent")

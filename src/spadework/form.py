@@ -1,10 +1,13 @@
-"""Settings as a form, the JSON schema that LangGraph servers show and let callers fill in; and what
-is wrong in it, in one sentence.
-"""
+"""Settings as a form: the JSON schema of LangGraph servers; and what is wrong in it, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ValidationError
@@ -36,16 +39,8 @@ _WORDS = {"url": "URL", "rrf": "RRF", "k": "k", "mb": "MB", "api": "API", "opena
 
 
 def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
-    """Make a model's JSON schema the form: properties by field name with readable titles, group by
-    group, without what is the owner's.
-    """
-    given = schema["properties"]
-    shown = {
-        name: given[_key(model, name)]
-        for name in model.model_fields
-        if name not in OWNERS and not name.endswith(_SERVER)
-    }
-    shown = {name: entry for name, entry in shown.items() if "password" not in str(entry)}
+    """Make a schema the form: titled properties, group by group, without what is the owner's."""
+    given, fields = schema["properties"], model.model_fields
     # A field is of the class that declares it.
     of = {
         name: base.__name__
@@ -53,33 +48,43 @@ def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
         for name in vars(base).get("__annotations__", ())
     }
     schema["properties"] = {
-        name: entry | _place_field(name, *GROUPS[group])
+        name: entry | {"description": fields[name].description} | _place_field(name, *GROUPS[group])
         for group in GROUPS
-        for name, entry in shown.items()
-        if of[name] == group
+        for name in fields
+        if of[name] == group and name not in OWNERS and not name.endswith(_SERVER)
+        if "password" not in str(entry := given[_key(model, name)])
     }
 
 
-def _declared_fields(base: type) -> Collection[str]:
-    fields: Collection[str] = vars(base).get("__annotations__", ())
-    return fields
+def describe_fields(model: type[BaseModel]) -> None:
+    """Describe fields by what stands under them, in an eighth of what pydantic takes for it."""
+    for base in model.__mro__:
+        if vars(base).get("__annotations__", {}).keys() & model.model_fields.keys():
+            with suppress(OSError):  # installed without its sources
+                for made in ast.parse(inspect.getsource(sys.modules[base.__module__])).body:
+                    _describe(model, made.body if isinstance(made, ast.ClassDef) else ())
+
+
+def _describe(model: type[BaseModel], body: Iterable[ast.stmt]) -> None:
+    for field, text in pairwise(body):
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+            told: str = ast.literal_eval(text.value)
+            model.model_fields[ast.unparse(field.target)].description = " ".join(told.split())
 
 
 def _place_field(name: str, group: str, nodes: Collection[str]) -> dict[str, Any]:
     """Title and place of a field; Studio offers it beside the nodes that are named."""
     at = {"langgraph_nodes": [*nodes, *_CHAT_NODES]} if nodes else {}
-    return {"title": f"{group}: {title_of_field(name)}", "group": group, **at}
+    return {"title": f"{group}: {_title(name)}", "group": group, **at}
 
 
 def by_effort(*, quick: int, normal: int, deep: int) -> Callable[[dict[str, Any]], int]:
-    """The value of a field that is not set: it follows the effort, a field that stands before
-    it.
-    """
+    """The value of a field that is not set: by the effort, a field that stands before it."""
     values = {"quick": quick, "deep": deep}
     return lambda given: values.get(given.get("effort", ""), normal)
 
 
-def title_of_field(name: str) -> str:
+def _title(name: str) -> str:
     """The name of a field as a title: `rrf_k` is "RRF k"."""
     words = [_WORDS.get(word, word) for word in name.split("_")]
     return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])

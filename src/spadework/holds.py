@@ -37,9 +37,7 @@ class Free(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """What is set aside for a call: the room of its answer, all its tokens, and dollars; whether it
-    is one of the `closing`.
-    """
+    """Set aside for a call: the room of its answer, all its tokens, dollars; is it `closing`?"""
 
     room: int
     tokens: int
@@ -51,9 +49,7 @@ class SharedLimit(Protocol):
     """What all runs of a user may take together, beside the limits of each."""
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
-        """Know what others have taken, and let them know what was taken here, and what a call that
-        comes now may take.
-        """
+        """Exchange with others what was taken, and tell them what a call that comes may take."""
 
     def free(self, *, settled: bool = False) -> Free:
         """What is left; `settled`: as if no call were under way."""
@@ -64,11 +60,6 @@ class SharedLimit(Protocol):
 
     def settle(self, hold: Hold, tokens: int, money: float) -> None:
         """Give back what was set aside, and take what the call has cost."""
-
-
-def both(one: Free, other: Free) -> Free:
-    """What two limits leave free."""
-    return Free(min(one.tokens, other.tokens), min(one.money, other.money))
 
 
 def cost(price: Price | None, told: int, said: int) -> float:
@@ -96,9 +87,7 @@ def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
 
 
 def longest(wish: HoldRequest, free: Free) -> int:
-    """Tokens of the longest answer that what is free can pay; below 0 where it cannot pay the
-    request.
-    """
+    """Tokens of the longest answer that can be paid; below 0 where not even the request can."""
     return min(int(free.tokens) - wish.told, paid_by(wish, free.money))
 
 

@@ -1,6 +1,4 @@
-"""Where sessions and indexes are kept, for who needs no other setting: to load them all takes
-longer than to list ten thousand sessions.
-"""
+"""Where sessions and indexes are kept, for who needs no other setting: they take long to load."""
 
 from __future__ import annotations
 

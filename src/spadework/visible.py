@@ -18,9 +18,7 @@ _BREAKS = re.compile("\r\n|[\x0b\x0c\r\x85\u2028\u2029]")
 
 
 def visible(text: str) -> str:
-    """The text without the characters that work unseen, its lines ended by line ends; also code
-    stays what it was.
-    """
+    """The text without what works unseen, lines ended by line ends; code stays the same."""
     if text.isascii() and text.isprintable():  # nearly every title, name and address
         return text
     return _UNSEEN.sub("", _BREAKS.sub("\n", text))

@@ -9,7 +9,7 @@ from spadework.sessions.brief import Brief
 from spadework.sessions.listing import list_sessions
 from spadework.sessions.machines.finding import bring_recording, find, forget, know_all
 from spadework.sessions.machines.shared import home_of, shared_sessions
-from spadework.sessions.machines.submitting import submit
+from spadework.sessions.machines.watching import submit
 from spadework.sessions.people.people import People
 from spadework.sessions.records import begin_metadata
 from spadework.sessions.session import Session

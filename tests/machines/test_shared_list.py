@@ -14,7 +14,7 @@ from spadework.sessions.files import session_folder
 from spadework.sessions.listing import list_sessions
 from spadework.sessions.machines.finding import find, forget, know_all
 from spadework.sessions.machines.shared import shared_sessions
-from spadework.sessions.machines.tidying import tidy
+from spadework.sessions.machines.working import tidy
 from spadework.sessions.people.people import People
 from spadework.sessions.session import Session
 from spadework.settings import Settings

@@ -11,61 +11,32 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from spadework.events.judgement_events import Assessed, Called, Distilled, Proven, Scored, Verdict
-from spadework.events.run_events import (
-    APPROVE,
-    Answered,
-    Asked,
-    Ended,
-    Finished,
-    Notice,
-    Planned,
-    Started,
-    Troubled,
-    Wrote,
-)
-from spadework.events.search_events import (
-    Checked,
-    Cleaned,
-    Read,
-    Reading,
-    Searched,
-    Selected,
-    Unanswered,
-)
-from spadework.events.timed import VERSION, Timed, settle_events
-
-__all__ = [
-    "APPROVE",
-    "VERSION",
-    "Answered",
-    "Asked",
-    "Assessed",
-    "Called",
-    "Checked",
-    "Cleaned",
-    "Distilled",
-    "Ended",
-    "Event",
-    "Finished",
-    "Notice",
-    "Planned",
-    "Proven",
-    "Read",
-    "Reading",
-    "Scored",
-    "Searched",
-    "Selected",
-    "Started",
-    "Timed",
-    "Troubled",
-    "Unanswered",
-    "Verdict",
-    "Wrote",
-    "parse_event",
-    "read_event",
-    "settle_events",
-]
+from spadework.events.judgement_events import Assessed as Assessed
+from spadework.events.judgement_events import Called as Called
+from spadework.events.judgement_events import Distilled as Distilled
+from spadework.events.judgement_events import Proven as Proven
+from spadework.events.judgement_events import Scored as Scored
+from spadework.events.judgement_events import Verdict as Verdict
+from spadework.events.run_events import APPROVE as APPROVE
+from spadework.events.run_events import Answered as Answered
+from spadework.events.run_events import Asked as Asked
+from spadework.events.run_events import Ended as Ended
+from spadework.events.run_events import Finished as Finished
+from spadework.events.run_events import Notice as Notice
+from spadework.events.run_events import Planned as Planned
+from spadework.events.run_events import Started as Started
+from spadework.events.run_events import Troubled as Troubled
+from spadework.events.run_events import Wrote as Wrote
+from spadework.events.search_events import Checked as Checked
+from spadework.events.search_events import Cleaned as Cleaned
+from spadework.events.search_events import Read as Read
+from spadework.events.search_events import Reading as Reading
+from spadework.events.search_events import Searched as Searched
+from spadework.events.search_events import Selected as Selected
+from spadework.events.search_events import Unanswered as Unanswered
+from spadework.events.timed import VERSION as VERSION
+from spadework.events.timed import Timed as Timed
+from spadework.events.timed import settle_events as settle_events
 
 Event = Annotated[
     Started

@@ -39,9 +39,7 @@ class Called(Timed):
 
 
 class Distilled(Timed):
-    """The pages of a topic were taken apart by what it needs of them: so many passages are
-    judged.
-    """
+    """The pages of a topic were taken apart by what it needs: so many passages are judged."""
 
     type: Literal["distilled"] = "distilled"
     about: ClassVar[tuple[str, ...]] = ("topic", "round")

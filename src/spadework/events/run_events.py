@@ -1,6 +1,4 @@
-"""What is told of a run as a whole: how it began, what it asked its user, what it has written, and
-how it ended.
-"""
+"""What is told of a run as a whole: how it began, what it asked, wrote, and how it ended."""
 
 from __future__ import annotations
 
@@ -92,9 +90,7 @@ class Finished(Timed):
 
 
 class Ended(Timed):
-    """The run ended without a result: the user cancelled it, or it could not go on, for the reason
-    in `text`.
-    """
+    """The run ended without a result: cancelled by the user, or failed for the reason in `text`."""
 
     type: Literal["ended"] = "ended"
     how: Literal["cancelled", "failed"]

@@ -11,9 +11,7 @@ from spadework.values import Choice, Lead, QueryKind
 
 
 class Searched(Timed):
-    """One query was answered by one provider. `round` is 0 for what is searched before there is a
-    plan, which has no topic. `found` are the hits, best first.
-    """
+    """A query was answered by a provider with `found`, best first; `round` 0: before the plan."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "query", "provider")
     type: Literal["searched"] = "searched"
@@ -46,9 +44,7 @@ class Unanswered(Timed):
 
 
 class Checked(Timed):
-    """The hits of a topic were judged before reading: how many, and those not worth it (URL →
-    why).
-    """
+    """The hits of a topic were judged before reading; `against`: those not worth it (URL → why)."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round")
     type: Literal["checked"] = "checked"

@@ -56,9 +56,7 @@ E = TypeVar("E", bound=Timed)
 
 
 def settle_events(events: Iterable[E]) -> list[E]:
-    """The events, each thing told of once: as it was told first, or else what it failed with last.
-    The order is that in which things were first told.
-    """
+    """The events, each thing once, in first order: as told first, or as it failed last."""
     known: dict[str, E] = {}
     for n, event in enumerate(events):
         key = event.key or str(n)

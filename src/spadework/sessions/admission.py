@@ -10,7 +10,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -42,9 +42,7 @@ class _Waiter:
 
 
 class Admission:
-    """The queue before a process, for all its threads and event loops. `fits` says whether there is
-    room for one more beside so many.
-    """
+    """The queue before a process, its threads and loops. `fits`: is there room beside so many?"""
 
     def __init__(self, fits: Callable[[int], bool] = capacity.fits) -> None:
         self._fits = fits
@@ -69,9 +67,7 @@ class Admission:
         return len(self._waiting)
 
     def close(self) -> None:
-        """Let nobody in any more: who is inside stays until it is done, who waits does so until the
-        process ends.
-        """
+        """Let nobody in any more: who is inside stays until done, who waits goes on waiting."""
         self.closed = True
 
     def inside_of(self, user: str) -> int:
@@ -110,9 +106,7 @@ class Admission:
 
     @contextmanager
     def stepped_out(self, user: str = "") -> Iterator[None]:
-        """Leave the place to others while a user is thinking; whoever comes back goes in at once,
-        since all that it holds has stayed open.
-        """
+        """Leave the place to others while a user thinks; who comes back goes in at once."""
         with self._lock:
             self._leave(user)
             self.out += 1
@@ -157,9 +151,7 @@ class Admission:
         return its_turn and self.inside < waiter.most and self._fits(self.inside)
 
     def _order(self) -> list[_Waiter]:
-        """Those who wait, in the order in which they come in as things stand: who has as many
-        inside as may be stands at the end, and nobody waits behind him.
-        """
+        """Those who wait, in the order they come in; who has as many inside as may be is last."""
         if self._line is None:
             ahead, keys = Counter(self._inside), {}
             for n, waiter in enumerate(self._waiting):
@@ -206,20 +198,6 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
-
-
-@asynccontextmanager
-async def place(
-    most: int, stop: asyncio.Event, told: Told, whose: Whose = NOBODYS
-) -> AsyncIterator[None]:
-    """See `Admission.place`."""
-    async with _admission.place(most, stop, told, whose):
-        yield
-
-
-def stepped_out(user: str = "") -> AbstractContextManager[None]:
-    """See `Admission.stepped_out`."""
-    return _admission.stepped_out(user)
 
 
 def here() -> Admission:

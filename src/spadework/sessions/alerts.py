@@ -33,13 +33,8 @@ def found_alerts(f: Figures) -> Iterator[tuple[Alert, str]]:
     if _over(f.model_errors, f.model_calls, MOST_ERRORS):
         yield "model calls", _failed(f.model_errors, f.model_calls, "model calls")
     if f.follows and f.requests >= FEW and f.cache_hits < LEAST_CACHED * f.requests:
-        yield (
-            "unknown",
-            (
-                f"only {f.cache_hits} of {f.requests} searches and pages were known, though it"
-                " follows up another session"
-            ),
-        )
+        known = f"only {f.cache_hits} of {f.requests} searches and pages were known"
+        yield "unknown", f"{known}, though it follows up another session"
 
 
 def _failed(errors: int, asked: int, what: str) -> str:

@@ -71,15 +71,8 @@ class Brief:
 
     def state(self) -> dict[str, Any]:
         """What the graph is given."""
-        return {
-            "question": self.question,
-            "attachments": list(self.attachments),
-            "follows": self.follows,
-            "earlier": list(self.earlier),
-            "answers": list(self.answers),
-            "wishes": self.wishes,
-            "most_words": self.most_words,
-        }
+        told = {name: value for name, value in vars(self).items() if name not in ("kind", "pages")}
+        return {n: list(value) if isinstance(value, tuple) else value for n, value in told.items()}
 
 
 def _apart(exchanges: Sequence[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:

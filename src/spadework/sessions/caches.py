@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
-from spadework.sessions.file_check import Broken, database_fault, no_file, open_database
+from spadework.sessions.file_check import Broken, database_fault, fault_in, no_file
 
 _JSON = ("endings.json", "cache/hosts.json")
 #: Databases, and with each of them what is of no use without it.
@@ -16,46 +14,28 @@ _DATABASES = (
     ("cache/searches.sqlite", "cache/searches.sqlite"),
     ("knowledge/pages.sqlite", "knowledge"),
 )
+_INDEX = "documents.db"
 
 
 def broken_caches(home: Path) -> Iterator[Broken]:
-    """The files and folders of a home that are broken. A damaged page of the cache is not told of:
-    it is fetched anew.
-    """
+    """What is broken in a home, but for damaged pages of the cache: they are fetched anew."""
     for name in _JSON:
-        if why := _json(home / name):
+        if why := fault_in(home / name, _json):
             yield Broken(name, why)
-    libraries = sorted((home / "library").glob("*/documents.db"))
-    of_libraries = (
-        (f"library/{path.parent.name}/{path.name}", f"library/{path.parent.name}")
-        for path in libraries
-    )
+    libraries = (f"library/{path.parent.name}" for path in (home / "library").glob(f"*/{_INDEX}"))
+    of_libraries = ((f"{whole}/{_INDEX}", whole) for whole in sorted(libraries))
     for name, whole in (*_DATABASES, *of_libraries):
-        if why := _database(home / name):
+        path = home / name
+        why = no_file(path)
+        if not why and path.exists() and database_fault(path):
+            # Somebody may just be writing to it, which is seen only by who waits for them.
+            why = database_fault(path, live=True)
+        if why:
             yield Broken(whole, why)
 
 
-def _json(path: Path) -> str:
-    if (fault := no_file(path)) or not path.exists():
-        return fault
+def _json(data: bytes) -> str:
     try:
-        told = json.loads(path.read_bytes())
-    except OSError as error:
-        return error.strerror or "it cannot be read"
+        return "" if isinstance(json.loads(data), dict) else "it is no object"
     except (ValueError, RecursionError):
         return "it is no JSON"
-    return "" if isinstance(told, dict) else "it is no object"
-
-
-def _database(path: Path) -> str:
-    if (fault := no_file(path)) or not path.exists() or not database_fault(path):
-        return fault
-    # Somebody may just be writing to it, which is seen only by who waits for them.
-    try:
-        with closing(open_database(path, live=True)) as db:
-            (said,) = db.execute("PRAGMA quick_check(1)").fetchone()
-    except sqlite3.OperationalError:
-        return ""  # in use
-    except (sqlite3.Error, UnicodeDecodeError) as error:
-        said = str(error)
-    return "" if said == "ok" else " ".join(str(said).split())[:150]

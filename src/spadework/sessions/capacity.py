@@ -21,9 +21,7 @@ _PIDS = Path("/sys/fs/cgroup/pids.max")
 
 @dataclass
 class Stock:
-    """Something of which the system gives the process only so much. `limit` is None where there is
-    none, or none that can be known.
-    """
+    """Something of which the system gives only so much; `limit` is None where none is known."""
 
     each: int
     spare: int

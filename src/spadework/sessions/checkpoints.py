@@ -1,6 +1,4 @@
-"""Where the state of a run is saved: the session's SQLite file, in which only our own values come
-back as objects, and only as they were saved.
-"""
+"""Where a run's state is saved: its SQLite file, from which our own values alone come back."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ _SUMMED, _SUM_BYTES = "+sum", 8
 
 
 class _Summed(JsonPlusSerializer):
-    """Values with a checksum: of a damaged one LangGraph would give back what it can make of it,
-    such as a dictionary in place of an object.
-    """
+    """Values with a checksum: of a damaged one LangGraph would give what it can make of it."""
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         """The kind and the bytes of a value."""
@@ -42,9 +38,7 @@ class _Summed(JsonPlusSerializer):
         return kind + _SUMMED, data + _sum(data)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        """The value; one of an earlier version has no checksum. Raises sqlite3.DatabaseError where
-        it is damaged.
-        """
+        """The value, checked if it has a checksum. Raises sqlite3.DatabaseError if damaged."""
         kind, told = data
         if kind.endswith(_SUMMED):
             told, checksum = told[:-_SUM_BYTES], told[-_SUM_BYTES:]
@@ -54,9 +48,7 @@ class _Summed(JsonPlusSerializer):
 
 
 class AfterTelling(BaseCheckpointSaver[str]):
-    """Saves a step once all that it has told is written down: it will not be taken again. The last
-    one is also kept in memory, for a run whose disk no longer answers.
-    """
+    """Saves a step once what it told is written: it is not taken again. The last is remembered."""
 
     _record: Record
     _last: Mapping[str, Any] = {}

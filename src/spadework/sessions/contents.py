@@ -1,14 +1,11 @@
-"""The files of a session, each with what it is: the report and its records, and the pages as they
-were read.
-"""
+"""The files of a session, each with what it is; the pages as they were read."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from spadework.errors import SessionUnreadable
 from spadework.sessions.file_names import JOURNAL, LEDGER, METADATA, PROGRESS, RESULT
-from spadework.sessions.files import read_result
+from spadework.sessions.files import whole_result
 from spadework.values import Source, Value
 
 #: What the files are, by how their names begin.
@@ -23,8 +20,9 @@ _KINDS = {
     PROGRESS: "progress",
     "events.jsonl": "events",
     JOURNAL: "journal",
+    "pages/": "page",
+    "links/": "links of a page",
 }
-_PAGES, _LINKS = "pages/", "links/"
 
 
 class SessionFile(Value):
@@ -41,36 +39,16 @@ class SessionFile(Value):
 
 def session_files(folder: Path) -> list[SessionFile]:
     """All files of a session, by name; a page that no source is known of is a page."""
-    sources = {source.content_hash: source for source in _sources(folder)}
+    result = whole_result(folder)
+    sources = {source.content_hash: source for source in result.sources} if result else {}
     found = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
     return [_describe_file(path, folder, sources) for path in found]
 
 
 def _describe_file(path: Path, folder: Path, sources: dict[str, Source]) -> SessionFile:
-    name = path.relative_to(folder).as_posix()
-    source = sources.get(path.stem) if name.startswith(_PAGES) else None
-    return SessionFile(
-        name=name,
-        kind=_kind(name, source),
-        size=path.stat().st_size,
-        title=source.title if source else "",
-        url=source.url if source else "",
-    )
-
-
-def _kind(name: str, source: Source | None) -> str:
-    if source:
-        return source.shape or "page"
-    if name.startswith(_PAGES):
-        return "page"
-    if name.startswith(_LINKS):
-        return "links of a page"
-    return next((kind for start, kind in _KINDS.items() if name.startswith(start)), "other")
-
-
-def _sources(folder: Path) -> tuple[Source, ...]:
-    try:
-        result = read_result(folder)
-    except SessionUnreadable:
-        return ()
-    return tuple(result.sources) if result else ()
+    name, size = path.relative_to(folder).as_posix(), path.stat().st_size
+    if name.startswith("pages/") and (source := sources.get(path.stem)):
+        known = {"title": source.title, "url": source.url}
+        return SessionFile(name=name, kind=source.shape or "page", size=size, **known)
+    kind = next((kind for start, kind in _KINDS.items() if name.startswith(start)), "other")
+    return SessionFile(name=name, kind=kind, size=size)

@@ -34,9 +34,7 @@ K = TypeVar("K", bound=Timed)
 
 
 class Course:
-    """What the events of a record tell, each thing once. `ledger` is that of a record that does not
-    tell it.
-    """
+    """What the events of a record tell, each thing once; `ledger` is for records that lack it."""
 
     def __init__(self, events: Iterable[Event], ledger: Iterable[Evidence] = ()) -> None:
         self.events: list[Event] = settle_events(events)
@@ -99,9 +97,7 @@ class Course:
 
     @property
     def pages(self) -> dict[str, Read]:
-        """The pages that were read, each once, by content hash; by address where that is not
-        known.
-        """
+        """The pages that were read, each once, by content hash, or by address without one."""
         found: dict[str, Read] = {}
         for read in self.reads:
             if not read.reason:

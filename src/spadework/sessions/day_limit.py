@@ -8,7 +8,6 @@ database, it stands there (`spadework.sessions.machines.shared_day_limit`).
 from __future__ import annotations
 
 import math
-import os
 import threading
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -20,7 +19,7 @@ from spadework.errors import DaySpent
 from spadework.holds import Free, Hold, HoldRequest
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
-from spadework.tools.stores.private_files import make_folder
+from spadework.tools.stores.private_files import private_file
 
 #: The folder of a home that holds what was spent, and the end of its files' names.
 SPENT, ENDING = "spent", ".txt"
@@ -82,9 +81,10 @@ class DayLimit:
                 self._begin(today)
             path = self._folder / f"{today}{ENDING}"
             if self._pending:
-                make_folder(self._folder)
                 lines = "".join(f"{tokens} {money!r}\n" for tokens, money in self._pending)
-                _append(path, lines.encode())
+                private_file(path)
+                with path.open("ab", buffering=0) as file:
+                    file.write(lines.encode())
                 self._pending.clear()
             self._read(path)
 
@@ -99,14 +99,6 @@ class DayLimit:
                     self._told = (self._told[0] + int(tokens), self._told[1] + float(money))
 
 
-def _append(path: Path, data: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        os.write(handle, data)
-    finally:
-        os.close(handle)
-
-
 _limits: dict[tuple[Path, SecretStr | None], DayLimit] = {}
 
 
@@ -119,9 +111,7 @@ def _made(settings: Settings) -> DayLimit:
 
 
 async def day_limit_of(settings: Settings) -> DayLimit | None:
-    """The limit of the settings' home, up to date; None where nothing is limited. Raises DaySpent
-    where nothing is left of it.
-    """
+    """The limit of a home, up to date, None without one. Raises DaySpent if it is used up."""
     if not (settings.user_tokens or settings.user_money):
         return None
     limit = _limits.setdefault((settings.home, settings.database_url), _made(settings))

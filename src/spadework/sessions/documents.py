@@ -13,7 +13,7 @@ from spadework.errors import FetchError, NotAllowed, SettingsError, Unreadable
 from spadework.settings import Settings
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.child import read_apart
-from spadework.tools.extract.document_kinds import Kind, kind_of
+from spadework.tools.extract.document_kinds import kind_of
 from spadework.tools.extract.extracted import Link
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import check_url
@@ -104,10 +104,9 @@ def checked_address(text: str) -> str:
 
 def about(name: str, error: FetchError) -> FetchError:
     """An error that names what could not be read."""
-    said = str(error)
-    return (
-        error if name in said else type(error)(f"{name} could not be read: {said}", hint=error.hint)
-    )
+    if name in (said := str(error)):
+        return error
+    return type(error)(f"{name} could not be read: {said}", hint=error.hint)
 
 
 def tell_links(links: Sequence[Link]) -> tuple[Linked, ...]:
@@ -144,13 +143,9 @@ def _bytes(path: Path) -> bytes:
 def text_of(held: Fetched, name: str) -> str:
     """The text of what came. Raises Unreadable for what is none."""
     kind = kind_of(held.body, held.media_type, held.url)
-    if _is_binary(kind):
+    if kind.reader in ("", "pdf", "image", "zip", "tar", "packed"):
         raise Unreadable(
             f"{name} is no text but {kind.media_type}: --raw prints the source of texts only.",
             hint="Read it without --raw.",
         )
     return decode(held.body, held.charset)
-
-
-def _is_binary(kind: Kind) -> bool:
-    return kind.reader in ("", "pdf", "image", "zip", "tar", "packed")

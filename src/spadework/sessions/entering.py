@@ -29,9 +29,7 @@ async def entered(
     stop: asyncio.Event,
     progress: Callable[[str], None] | None,
 ) -> AsyncIterator[None]:
-    """A place in the process, the clock of the run standing still while it is waited for; and what
-    all machines share, for what is done inside.
-    """
+    """A place in the process, the clock standing still meanwhile; and what all machines share."""
     replayed = budget.replayed is not None
     sharing = nullcontext() if replayed else limits_shared(settings, session_id)
     if _inside.get() or brief.kind == "read":  # one page waits for no research
@@ -47,8 +45,6 @@ async def entered(
 
 
 def by_workers(session_id: str, brief: Brief, settings: Settings) -> bool:
-    """Whether workers run a session, where the settings name a database: not one that a worker
-    runs now, nor what runs within another.
-    """
+    """Whether workers run a session: not one that a worker runs now, nor what is within another."""
     wanted = settings.database_url is not None and brief.kind == "research"
     return wanted and not _inside.get() and claim_on(session_id) is None

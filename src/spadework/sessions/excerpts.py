@@ -1,6 +1,4 @@
-"""As much of what was read as there is room for: the pieces of a page that fit a query best, and a
-report that is nothing but the quotes of its topics.
-"""
+"""As much of what was read as there is room for: fitting pieces of a page, quotes of topics."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ MOST_CHARS = 60_000
 
 
 def excerpt(text: str, query: str, fits: Callable[[str], bool]) -> str:
-    """The longest excerpt of a page that `fits`: the whole text, else its whole pieces around those
-    that share most with the query, else its beginning.
-    """
+    """The longest excerpt that `fits`: all, else whole pieces around the best, else the start."""
     spans = _best(text[:MOST_CHARS], query)
     size = largest(min(len(text), MOST_CHARS), lambda chars: fits(_show_spans(text, spans, chars)))
     return _show_spans(text, spans, size)
@@ -50,8 +46,7 @@ def _show_spans(text: str, spans: Sequence[tuple[int, int]], chars: int) -> str:
 def _best(text: str, query: str) -> list[tuple[int, int]]:
     """The pieces that share most with the query, best first."""
     pieces = cut(text, PIECE_CHARS)
-    scores = Bm25([text[start:end] for start, end in pieces], [spoken(text)] * len(pieces)).scores(
-        query
-    )
+    languages = [spoken(text)] * len(pieces)
+    scores = Bm25([text[start:end] for start, end in pieces], languages).scores(query)
     ranked = sorted(range(len(pieces)), key=lambda n: -scores[n])
     return [pieces[n] for n in ranked[:BEST_PIECES] if scores[n] > 0]

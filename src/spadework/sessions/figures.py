@@ -1,6 +1,4 @@
-"""The figures of one session, drawn from its metadata, its result and its record. Heavy to import,
-and only needed for a session that the index does not know.
-"""
+"""One session's figures, from its files. Heavy to import: for what the index does not know."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ from spadework.sessions.files import Metadata, read_metadata, read_result
 from spadework.sessions.log import read_log
 from spadework.sessions.session_index import Drawn
 from spadework.sessions.stats import PHASES, Figures, Gain, Worth
-from spadework.values import Evidence, Result
+from spadework.values import Evidence, Result, Span
 
 _NUMBER = re.compile(r"\d+")
 #: Problems of these stages are no failed call of a model; sessions of an earlier version did not
@@ -56,9 +54,7 @@ def figures_of(metadata: Metadata, result: Result, course: Course) -> Figures:
 
 
 class _Quote(NamedTuple):
-    """An entry of the ledger: who found its page, in which round, and whether a sentence of the
-    report rests on it.
-    """
+    """An entry of the ledger: who found its page, in which round, and if the report cites it."""
 
     finders: dict[str, set[str]]
     round: str
@@ -83,9 +79,7 @@ def _quotes(result: Result) -> list[_Quote]:
 
 
 def _round_of(entry: Evidence, result: Result) -> str:
-    """The round that has brought an entry, by its number: the ledger only grows. "" for what stood
-    in it before.
-    """
+    """The round that brought an entry, by its number: the ledger only grows. "": before any."""
     found = _NUMBER.search(entry.id)
     number = int(found[0]) if found else 0
     for done in result.rounds:
@@ -104,7 +98,10 @@ def _figures(
     used, problems = result.usage, result.problems
     counted = {"search_errors", "model_errors", "too_long"} <= used.model_fields_set
     lost = Counter(problem.stage for problem in problems)
-    span = result.forecast.seconds if result.forecast else None
+    # Each failed call only where it cost the report something.
+    failed = sum(n for stage, n in lost.items() if stage not in _NO_MODEL and used.model_calls)
+    forecast = result.forecast
+    span = forecast.seconds if forecast else Span()
     read, tried = _pages(course)
     return Figures(
         session_id=metadata.id,
@@ -125,29 +122,14 @@ def _figures(
         pages_read=read,
         pages_tried=tried,
         model_calls=used.model_calls,
-        model_errors=used.model_errors if counted else _model_losses(lost, result),
+        model_errors=used.model_errors if counted else failed,
         too_long=used.too_long if counted else sum("too long" in p.reason for p in problems),
         tokens=used.tokens_in + used.tokens_out,
         money=used.money,
         cache_hits=used.cache_hits,
         requests=used.cache_hits + used.searches + used.fetches,
         phases=_by_phase(course),
-        foreseen=(
-            [span.low, span.median, span.high, result.forecast.runs]
-            if span and result.forecast
-            else []
-        ),
-    )
-
-
-def _model_losses(lost: Counter[str], result: Result) -> int:
-    """What a session of an earlier version tells of calls that failed: each only where it cost the
-    report something.
-    """
-    return (
-        sum(n for stage, n in lost.items() if stage not in _NO_MODEL)
-        if result.usage.model_calls
-        else 0
+        foreseen=[span.low, span.median, span.high, forecast.runs] if forecast else [],
     )
 
 
@@ -202,9 +184,7 @@ def _count_searches(course: Course) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def _gains(session_id: str, result: Result, quotes: Sequence[_Quote]) -> list[Gain]:
-    """The rounds. One that has brought no new quote has gained nothing, whatever its judge says of
-    what was known: the scores stay what they were.
-    """
+    """The rounds. Without a new quote a round has gained nothing, whatever its judge says."""
     gains: list[Gain] = []
     score = 0.0
     for n, done in enumerate(result.rounds):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -42,25 +44,42 @@ def broken_files(folder: Path) -> list[Broken]:
     if not any(stands(folder / name) for name in OURS):
         return []
     found = [
-        (METADATA, _metadata(folder)),
-        (RESULT, _file_label(folder, RESULT)),
-        (PROGRESS, _file_label(folder, PROGRESS)),
-        *((name, _lines(folder / name)) for name in LINES),
+        (METADATA, _fault_of(read_metadata, folder)),
+        (RESULT, _fault_of(read_result, folder)),
+        (PROGRESS, _fault_of(check_progress, folder)),
+        *((name, fault_in(folder / name, partial(_lines, name))) for name in LINES),
         (JOURNAL, _journal(folder / JOURNAL)),
-        *((f"pages/{path.name}", _page(path)) for path in sorted((folder / "pages").glob("*.md"))),
-        *((path.name, _text(path)) for path in sorted(folder.glob("*.md"))),
+        *(
+            (f"pages/{path.name}", fault_in(path, partial(_page, path.stem)))
+            for path in sorted((folder / "pages").glob("*.md"))
+        ),
+        *((path.name, fault_in(path, _text)) for path in sorted(folder.glob("*.md"))),
     ]
     return [Broken(name, why) for name, why in found if why]
 
 
-def database_fault(path: Path) -> str:
-    """What is wrong with an SQLite file that nobody writes to now, "" where nothing is."""
+def fault_in(path: Path, check: Callable[[bytes], str]) -> str:
+    """What is wrong with a file, if there is one, also by what `check` says of its bytes, or ""."""
+    if fault := no_file(path):
+        return fault
     try:
-        with closing(open_database(path)) as db:
+        return check(path.read_bytes())
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return error.strerror or "it cannot be read"
+
+
+def database_fault(path: Path, *, live: bool = False) -> str:
+    """What is wrong with an SQLite file, or ""; one that others write to (`live`) may be held."""
+    try:
+        with closing(open_database(path, live=live)) as db:
             (said,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.OperationalError as error:
+        said = "ok" if live else str(error)
     except (sqlite3.Error, UnicodeDecodeError) as error:  # also of a damaged name in what it says
         said = str(error)
-    return "" if said == "ok" else " ".join(str(said).split())[:150]
+    return "" if said == "ok" else _shortened(said)
 
 
 def open_database(path: Path, *, live: bool = False) -> sqlite3.Connection:
@@ -93,9 +112,9 @@ def stands(path: Path) -> bool:
     return path.exists() or path.is_symlink()
 
 
-def _metadata(folder: Path) -> str:
+def _fault_of(read: Callable[[Path], object], folder: Path) -> str:
     try:
-        read_metadata(folder)
+        read(folder)
     except SessionUnreadable as error:
         return error.why  # none is told of a later version, which is not broken
     except SessionError:
@@ -103,24 +122,9 @@ def _metadata(folder: Path) -> str:
     return ""
 
 
-def _file_label(folder: Path, name: str) -> str:
-    try:
-        read_result(folder) if name == RESULT else check_progress(folder)
-    except SessionUnreadable as error:
-        return error.why
-    return ""
-
-
-def _lines(path: Path) -> str:
-    if fault := no_file(path):
-        return fault
-    try:
-        lines = [line for line in path.read_bytes().split(b"\n") if line]
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        return error.strerror or "it cannot be read"
-    bad = sum(not _is_value(path.name, line) for line in lines)
+def _lines(name: str, data: bytes) -> str:
+    lines = [line for line in data.split(b"\n") if line]
+    bad = sum(not _is_value(name, line) for line in lines)
     return f"{bad} of {len(lines)} lines cannot be read" if bad else ""
 
 
@@ -150,36 +154,32 @@ def _whole(path: Path, *, live: bool = False) -> str:
                 if "exchanges" in tables:  # else it is of an earlier version
                     sum_charges(db.execute(USED))
                 return damaged_checkpoint(db) if "checkpoints" in tables else ""
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # also of a damaged name in what it says
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         said = str(error)
+    return _shortened(said)
+
+
+def _shortened(said: object) -> str:
     return " ".join(str(said).split())[:150]
 
 
-def _page(path: Path) -> str:
-    if fault := _text(path):
+def _page(stem: str, data: bytes) -> str:
+    if fault := _text(data):
         return fault
-    named = len(path.stem) == _DIGEST
-    with path.open(newline="", encoding="utf-8") as file:
-        text = file.read()
-    return "it is not what was read" if named and content_hash(text) != path.stem else ""
+    named = len(stem) == _DIGEST
+    return "it is not what was read" if named and content_hash(data.decode()) != stem else ""
 
 
-def _text(path: Path) -> str:
-    if fault := no_file(path):
-        return fault
+def _text(data: bytes) -> str:
     try:
-        path.read_bytes().decode()
-    except OSError as error:
-        return error.strerror or "it cannot be read"
+        data.decode()
     except UnicodeDecodeError:
         return "it is no valid text"
     return ""
 
 
 def no_file(path: Path) -> str:
-    """What is wrong where something else stands in the place of a file: a folder, a pipe, a link
-    that leads nowhere.
-    """
+    """What is wrong where a folder, a pipe or a link to nothing stands in the place of a file."""
     try:
         return "it is no file" if stands(path) and not path.is_file() else ""
     except OSError as error:

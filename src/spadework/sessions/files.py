@@ -74,9 +74,7 @@ class Progress(Kept):
 
 
 def session_folder(home: Path, session_id: str) -> Path:
-    """The folder of a session. Raises SessionNotFound where there is none, or the id could name a
-    folder outside the sessions.
-    """
+    """The folder of a session. Raises SessionNotFound, also for an id that could lead elsewhere."""
     folder = home / "sessions" / session_id
     if not is_session_id(session_id) or not folder.is_dir():
         raise SessionNotFound(
@@ -86,9 +84,7 @@ def session_folder(home: Path, session_id: str) -> Path:
 
 
 def read_metadata(folder: Path) -> Metadata:
-    """The metadata of a session folder. Raises SessionNotFound where there is none,
-    SessionUnreadable.
-    """
+    """The metadata of a session folder. Raises SessionNotFound, SessionUnreadable."""
     if (found := read_value(folder, METADATA, Metadata)) is None:
         if (folder / RESULT).exists():
             raise unreadable(folder, METADATA, "it is missing")
@@ -106,16 +102,12 @@ def read_metadata(folder: Path) -> Metadata:
 
 
 def read_result(folder: Path) -> Result | None:
-    """The result of a finished session, None of one that is not finished. Raises
-    SessionUnreadable.
-    """
+    """The result of a session, None of one that is not finished. Raises SessionUnreadable."""
     return read_value(folder, RESULT, Result)
 
 
 def whole_result(folder: Path) -> Result | None:
-    """The result that is written down. A file that is broken is written anew, from the last
-    checkpoint.
-    """
+    """The written result, None for one that is broken: it is written anew from its checkpoint."""
     try:
         return read_result(folder)
     except SessionUnreadable:
@@ -123,9 +115,7 @@ def whole_result(folder: Path) -> Result | None:
 
 
 def read_report(folder: Path) -> str | None:
-    """The report of a session as it was written down, without the result; None where there is none
-    that can be read.
-    """
+    """The report of a session as it was written down, None where none can be read."""
     for path in sorted(folder.glob("research_report_*.md"), reverse=True):
         with suppress(OSError, UnicodeDecodeError):
             return visible(path.read_bytes().decode())
@@ -170,9 +160,7 @@ def make_folder(folder: Path) -> None:
 
 
 def check_progress(folder: Path) -> Progress:
-    """How far a session is; that of one just begun where the file is missing. Raises
-    SessionUnreadable.
-    """
+    """How far a session is: just begun where the file is missing. Raises SessionUnreadable."""
     return read_value(folder, PROGRESS, Progress) or Progress()
 
 
@@ -191,13 +179,15 @@ def read_ledger(folder: Path) -> list[Evidence]:
         lines = (folder / LEDGER).read_bytes().split(b"\n")
     except OSError:
         return []
-    return [entry for line in lines if line and (entry := _entry(line)) is not None]
+    found = []
+    for line in filter(None, lines):
+        with suppress(ValidationError):
+            found.append(Evidence.model_validate_json(line))
+    return found
 
 
 def read_page(folder: Path, content_hash: str) -> str | None:
-    """The text of a page that a session has read, None where there is none. Raises
-    SessionUnreadable.
-    """
+    """The text of a page that was read, None where there is none. Raises SessionUnreadable."""
     name = f"pages/{content_hash}.md"
     if not content_hash.isalnum() or not content_hash.isascii():
         return None
@@ -230,20 +220,10 @@ def exchanges_before(home: Path, follows: str) -> list[tuple[str, str]]:
 
 def _summary(folder: Path) -> str:
     """What a report says first of all: its summary, or its only topic. "" where there is none."""
-    try:
-        result = read_result(folder)
-    except SessionUnreadable:
-        return ""
+    result = whole_result(folder)
     sections = result.document.sections if result else ()
     found = sorted(
         (section for section in sections if section.kind in ("summary", "topic")),
         key=lambda section: section.kind != "summary",
     )
     return " ".join(sentence.text for sentence in found[0].sentences) if found else ""
-
-
-def _entry(line: bytes) -> Evidence | None:
-    try:
-        return Evidence.model_validate_json(line)
-    except ValidationError:
-        return None

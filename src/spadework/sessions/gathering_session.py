@@ -22,7 +22,12 @@ from spadework.graph.waiting import Stopped
 from spadework.sessions.brief import Brief
 from spadework.sessions.file_names import JOURNAL
 from spadework.sessions.records import Records
-from spadework.sessions.stream import ANSWER_SECONDS, EMERGENCY, parts_until_deadline
+from spadework.sessions.stream import (
+    ANSWER_SECONDS,
+    EMERGENCY,
+    parts_until_deadline,
+    tell_beginning,
+)
 from spadework.tools.stores.disk import on_disk
 from spadework.values import Hit, Problem, Result
 
@@ -50,6 +55,7 @@ class Gathering:
         """
         fault: SpadeworkError | None = None
         record = self._context.record
+        tell_beginning(self._context, self._brief, {}, self._records)
         try:
             work = self._found() if self._brief.kind == "gather" else self._one()
             try:
@@ -60,11 +66,13 @@ class Gathering:
             except FetchError as error:
                 fault = error
             if not await self._context.journal.answers(ANSWER_SECONDS):
-                self._records.hangs(JOURNAL)
+                self._records.late.hangs(JOURNAL)
             await self._keep()
             for problem in self.gathered.problems:
                 record.tell(Troubled(problem=problem))
-            result = await self._finish(self._ended_by(), failed=fault is not None)
+            budget = self._context.budget
+            cut = "stop" if self._context.stop.is_set() else budget.refused or budget.ended_by()
+            result = await self._finish(cut, failed=fault is not None)
         except (asyncio.CancelledError, GeneratorExit):
             await self._finish(CANCELLED)
             raise
@@ -126,10 +134,6 @@ class Gathering:
         await self._records.finish(result)
         await self._records.progressed()  # it may end without telling that it is finished
         return result
-
-    def _ended_by(self) -> str:
-        budget = self._context.budget
-        return "stop" if self._context.stop.is_set() else budget.refused or budget.ended_by()
 
     def _unanswered(self) -> SearchError | None:
         """Why nothing was found, where no search was answered."""

@@ -19,9 +19,7 @@ class Indexed(Value):
 
 
 class Embedded(Value):
-    """By which model passages have their vectors, the new texts it was asked and the tokens they
-    took.
-    """
+    """The model by which passages have vectors, the new texts it was asked, and their tokens."""
 
     by: str
     texts: int

@@ -1,6 +1,4 @@
-"""A disk that does not answer holds no run: what is written for people beside the run is waited for
-only for a while, and what was not written is said.
-"""
+"""A disk that does not answer holds no run: files are waited for a while, what is lost is said."""
 
 from __future__ import annotations
 
@@ -56,7 +54,7 @@ class Late:
         ]
 
     async def within(
-        self, name: str, work: Callable[P, None], *args: P.args, **kwargs: P.kwargs
+        self, name: str, work: Callable[P, object], *args: P.args, **kwargs: P.kwargs
     ) -> None:
         """Do what writes a file, in a thread for files, as long as the disk answers."""
         if not (seconds := self.seconds):

@@ -20,9 +20,7 @@ SECONDS = 1.5
 
 
 async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
-    """At most `most` questions that the library of the settings answers; () where its index has yet
-    to be made, or cannot be read.
-    """
+    """At most so many questions that the library answers; () without an index that can be read."""
     try:
         _, library = await Library.made(settings.library, home=settings.common)
         if library is None:

@@ -30,7 +30,7 @@ def hold_session(folder: Path) -> Iterator[None]:
 
 def is_held(folder: Path) -> bool:
     """Whether a process, this one among them, works on the session in `folder` now."""
-    if not (folder / ".lock").exists():
+    if not (folder / LOCK).exists():
         return False
     try:
         with hold_session(folder):

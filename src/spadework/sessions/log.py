@@ -21,20 +21,17 @@ def log_event(folder: Path, event: Event) -> None:
 
 
 def log_lines(folder: Path, lines: bytes) -> None:
-    """Append lines. What a killed process left of a line is ended first, so that the next one
-    stands alone.
-    """
+    """Append lines, on a new line even where a killed process has left part of one."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(folder / LOG, flags, 0o600), "ab+") as file:
-        if file.tell() and not _ends_a_line(file.fileno()):
+        end = os.lseek(file.fileno(), 0, os.SEEK_END)
+        if end and os.pread(file.fileno(), 1, end - 1) != b"\n":
             lines = b"\n" + lines
         file.write(lines)
 
 
 def read_log(folder: Path) -> list[Event | None]:
-    """All events so far, the first first; None for a line that is none, such as one that a kill cut
-    short. None at all where there is no log that can be read.
-    """
+    """All events so far; None for a line that is none, such as one cut short. [] without a log."""
     try:
         lines = (folder / LOG).read_bytes().splitlines()
     except OSError:
@@ -53,8 +50,3 @@ def _event(line: bytes) -> Event | None:
         return read_event(line)
     except ValidationError:
         return None
-
-
-def _ends_a_line(descriptor: int) -> bool:
-    end = os.lseek(descriptor, 0, os.SEEK_END)
-    return os.pread(descriptor, 1, end - 1) == b"\n"

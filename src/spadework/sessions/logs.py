@@ -1,29 +1,61 @@
 """The logs of a session: `logs/<concern>.log`, a line an event, drawn from its record. At level
-info no line holds a key, nor words of a page, a model or a user.
+info no line holds a key, nor words of a page, a model or a user: those stand in debug alone.
 """
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from spadework.events import Event
-from spadework.sessions.entries import Entry, entries_of
-from spadework.settings.kinds import Concern, LogLevel
+from spadework.events import (
+    Asked,
+    Assessed,
+    Called,
+    Cleaned,
+    Ended,
+    Event,
+    Finished,
+    Planned,
+    Read,
+    Reading,
+    Scored,
+    Searched,
+    Selected,
+    Started,
+    Timed,
+    Troubled,
+    Unanswered,
+)
+from spadework.settings.kinds import Concern
 from spadework.settings.observing import LEVELS, levels_of
 from spadework.tools.stores.page_store import write_atomically
-from spadework.tools.stores.private_files import private_folder
+from spadework.tools.stores.private_files import private_file, private_folder
 
 #: Where they stand in the folder of a session.
 LOGS = "logs"
 
+#: What is told of an event from info on, and the words beside it in debug.
+Told = tuple[Concern, Mapping[str, object], Mapping[str, object]]
+
+#: The events of which that are fields of theirs: their concern, and the names of both.
+_FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
+    Searched: ("search", "provider kind round hits", "topic query"),
+    Unanswered: ("search", "provider kind round", "topic query reason"),
+    Reading: ("crawl", "host round", "topic url title"),
+    Read: ("crawl", "host round level status bytes fetching", "topic url title reason"),
+    Cleaned: ("clean", "host before chars", "url reason"),
+    Called: ("model", "role model shape method tokens_in tokens_out money verdict", "reason"),
+    Started: ("orchestrator", "mode resumed", "question"),
+    Scored: ("orchestrator", "round before score by", "topic why"),
+    Asked: ("orchestrator", "kind", "text"),
+    Ended: ("orchestrator", "how", "text"),
+}
+
 
 class Logs:
-    """The logs that the settings ask for: a level for each concern that is logged, as text or as
-    JSON.
-    """
+    """The logs that the settings ask for: a level for each logged concern, as text or as JSON."""
 
     def __init__(self, folder: Path, log: str, *, as_json: bool) -> None:
         self._folder = folder / LOGS
@@ -33,18 +65,28 @@ class Logs:
     def lines(self, events: Iterable[Event]) -> dict[Concern, str]:
         """The lines of events by concern."""
         found: dict[Concern, str] = {}
-        for entry in (entry for event in events for entry in entries_of(event)):
-            if (level := self._levels.get(entry.concern)) and _is_logged(entry, level):
-                line = line_of(entry, debug=level == "debug", as_json=self._as_json)
-                found[entry.concern] = found.get(entry.concern, "") + line + "\n"
+        for event, (concern, fields, words) in ((e, told) for e in events for told in _told(e)):
+            logged = self._levels.get(concern)
+            level = "warning" if event.failed else "info"
+            if event.at and logged and LEVELS.index(level) >= LEVELS.index(logged):
+                took = {} if event.seconds is None else {"seconds": event.seconds}
+                told = {**fields, **took, **(words if logged == "debug" else {})}
+                at = event.at.isoformat(timespec="milliseconds")
+                head = {"at": at, "level": level, "concern": concern, "event": event.type}
+                line = (
+                    json.dumps(head | told, ensure_ascii=False)
+                    if self._as_json
+                    else f"{at} {level.upper():<7} {concern} {event.type}{_pairs(told)}"
+                )
+                found[concern] = found.get(concern, "") + line + "\n"
         return found
 
     def add(self, events: Iterable[Event]) -> None:
         """Append the lines of events. Raises OSError."""
         for concern, text in self.lines(events).items():
             private_folder(self._folder)
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-            with os.fdopen(os.open(self._path(concern), flags, 0o600), "ab") as file:
+            private_file(self._path(concern))
+            with self._path(concern).open("ab") as file:
                 file.write(text.encode())
 
     def redraw(self, events: Iterable[Event]) -> list[str]:
@@ -59,18 +101,45 @@ class Logs:
         return self._folder / f"{concern}.log"
 
 
-def line_of(entry: Entry, *, debug: bool, as_json: bool) -> str:
-    """An entry as one line; its words only in `debug`."""
-    took = {} if entry.seconds is None else {"seconds": entry.seconds}
-    told = {**entry.fields, **took, **(entry.words if debug else {})}
-    at = entry.at.isoformat(timespec="milliseconds")
-    if as_json:
-        head = {"at": at, "level": entry.level, "concern": entry.concern, "event": entry.event}
-        return json.dumps(head | told, ensure_ascii=False)
-    return f"{at} {entry.level.upper():<7} {entry.concern} {entry.event}{_pairs(told)}"
+def _told(event: Event) -> Iterator[Told]:
+    """What is told of an event; nothing of one that is nobody's concern."""
+    if type(event) in _FIELDS:
+        concern, fields, words = _FIELDS[type(event)]
+        yield concern, _pick(event, fields), _pick(event, words)
+    if isinstance(event, Read) and not event.reason:
+        by = {"by": event.cleaned_by, "cleaning": event.cleaning}
+        yield "clean", {**_pick(event, "host chars"), **by}, {"url": event.url}
+    elif isinstance(event, Selected):
+        fates = [hit.fate for hit in event.hits]
+        counts = {fate: fates.count(fate) for fate in ("chosen", "reserve", "left")}
+        yield "search", {**_pick(event, "round threshold"), **counts}, _pick(event, "topic note")
+    elif isinstance(event, Planned):
+        names = [topic.name for topic in event.plan.topics]
+        yield "orchestrator", {"topics": len(names)}, {"names": "; ".join(names)}
+    elif isinstance(event, Assessed):
+        yield "orchestrator", {"round": event.round, "quotes": event.evidence}, {}
+    elif isinstance(event, Troubled):
+        yield "orchestrator", _pick(event.problem, "stage"), _pick(event.problem, "subject reason")
+    elif isinstance(event, Finished):
+        done = event.result
+        told = {"status": done.status, "rounds": done.iterations}
+        yield "orchestrator", told, {"by": done.stopped_by}
 
 
-def _pairs(told: Mapping[str, str | int | float | None]) -> str:
+def _pick(of: object, names: str) -> dict[str, object]:
+    """Fields by name; `host` is that of the address, which may bear a key beside it."""
+    found: dict[str, object] = {}
+    for name in names.split():
+        if name == "host":
+            split = urlsplit(str(vars(of)["url"]))
+            found[name] = split.hostname or split.scheme
+        else:
+            value = getattr(of, name)
+            found[name] = int(value) if isinstance(value, bool) else value
+    return found
+
+
+def _pairs(told: Mapping[str, object]) -> str:
     """Fields as ` name=value`; words in quotes, as in JSON."""
     return "".join(
         f" {name}={json.dumps(value, ensure_ascii=False) if _needs_quotes(value) else value}"
@@ -79,9 +148,5 @@ def _pairs(told: Mapping[str, str | int | float | None]) -> str:
     )
 
 
-def _needs_quotes(value: str | float | None) -> bool:
+def _needs_quotes(value: object) -> bool:
     return isinstance(value, str) and not value.replace("-", "").replace(".", "").isalnum()
-
-
-def _is_logged(entry: Entry, level: LogLevel) -> bool:
-    return LEVELS.index(entry.level) >= LEVELS.index(level)

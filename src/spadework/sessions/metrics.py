@@ -18,9 +18,7 @@ from spadework.sessions.tally import TALLY
 
 
 def expose(accept: str, streams: int) -> tuple[bytes, str]:
-    """The numbers in the newest form that the header `accept` names, and its media type; `streams`
-    are the event streams that are open.
-    """
+    """The numbers in the form that the header `accept` names, and its type; `streams` are open."""
     registry = CollectorRegistry()
     registry.register(_Numbers(streams))
     ProcessCollector(registry=registry)
@@ -34,16 +32,13 @@ class _Numbers(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """All families, as they are now."""
-        yield from self._now()
-        yield from _since_the_beginning()
-
-    def _now(self) -> Iterator[Metric]:
         queue = admission.here()
         sessions = {"running": queue.inside, "queued": queue.waiting, "asking": queue.out}
         yield _gauge("build_info", "The version that runs.", {version("spadework"): 1}, "version")
         yield _gauge("sessions", "Sessions here; who asks waits for the user.", sessions, "state")
         yield _gauge("stopping", "1 when no new question is taken.", {(): int(queue.closed)})
         yield _gauge("streams", "Open event streams of the page.", {(): self._streams})
+        yield from _since_the_beginning()
 
 
 def _since_the_beginning() -> Iterator[Metric]:

@@ -63,9 +63,7 @@ def research_sync(
 
 
 def run_to_end(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """What the coroutine of `work` gives, run to its end: in this thread, or in one of its own
-    where this one has a running loop.
-    """
+    """What `work` gives, run to its end; in a thread where this one has a running loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

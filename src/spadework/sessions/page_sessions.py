@@ -1,6 +1,4 @@
-"""Pages without a report: the best ones for a query, or one by its address. Each leaves a session,
-in which they can be looked up and which can be followed up.
-"""
+"""Pages without a report: the best for a query, or one by address. Each leaves a session."""
 
 from __future__ import annotations
 
@@ -102,7 +100,7 @@ async def gather(
 
 async def gathered_pages(session: Session, result: Result) -> GatheredPages:
     """What a session that has gathered pages has, with its result."""
-    found = session.gathered
+    found = session.gathering.gathered if session.gathering else None
     pages = found.pages if found else ()
     reasons = {p.subject: p.reason for p in result.problems if p.stage == "read"}
     unread = [Unread(url=hit.url, reason=reasons[hit.url]) for hit in found.unread] if found else []

@@ -1,11 +1,8 @@
-"""One page of the web or of the library as text, with all that is known of it, or its source as it
-came. Nothing is left behind.
-"""
+"""One page of the web or library as text, or its source as it came. Nothing is left behind."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 
 from spadework.budget import Budget
 from spadework.errors import FetchError
@@ -17,7 +14,6 @@ from spadework.sessions.documents import ReadPage, about, checked_address, tell_
 from spadework.sessions.temporary import temporary_context
 from spadework.settings import Settings
 from spadework.tools.fetch.guard import printable_url
-from spadework.values import Page
 
 
 async def read(url: str, settings: Settings | None = None) -> ReadPage:
@@ -31,13 +27,20 @@ async def read(url: str, settings: Settings | None = None) -> ReadPage:
             page = await page_at(context, address)
         except FetchError as error:
             raise about(printable_url(address), error) from None
-        return await _describe_page(context, url, page)
+        own = page.model_dump(include=set(ReadPage.model_fields))
+        also = {
+            "url": url,
+            "final_url": page.url,
+            "from_cache": context.budget.used.cache_hits > 0,
+            "seconds": round(context.budget.elapsed(), 3),
+            "links": tell_links(await context.links.of(page.url)),
+            "markdown": await context.pages.get(page.content_hash),
+        }
+        return ReadPage(**own | also)
 
 
 async def source(url: str, settings: Settings) -> str:
-    """The text at an address as it came. Raises SettingsError, FetchError, and Unreadable for what
-    is no text.
-    """
+    """The text at an address as it came. Raises SettingsError, FetchError (Unreadable: no text)."""
     address = checked_address(url)
     async with _context_for(address, settings) as context:
         try:
@@ -47,27 +50,8 @@ async def source(url: str, settings: Settings) -> str:
     return text_of(fetched, printable_url(fetched.url))
 
 
-@asynccontextmanager
-async def _context_for(url: str, settings: Settings) -> AsyncGenerator[SessionContext, None]:
+def _context_for(url: str, settings: Settings) -> AbstractAsyncContextManager[SessionContext]:
     local = url.startswith(LIBRARY)
     settings = settings.with_(search="library") if local else settings
-    budget, alone = Budget.of(settings), PagesAlone(search=local)
-    async with temporary_context(settings, budget, lambda text: None, alone) as context:
-        yield context
-
-
-async def _describe_page(context: SessionContext, url: str, page: Page) -> ReadPage:
-    """A page that a context has read, as it is told."""
-    own = page.model_dump(include=set(ReadPage.model_fields))
-    used = context.budget
-    return ReadPage(
-        **own
-        | {
-            "url": url,
-            "final_url": page.url,
-            "from_cache": used.used.cache_hits > 0,
-            "seconds": round(used.elapsed(), 3),
-            "links": tell_links(await context.links.of(page.url)),
-            "markdown": await context.pages.get(page.content_hash),
-        }
-    )
+    alone = PagesAlone(search=local)
+    return temporary_context(settings, Budget.of(settings), lambda text: None, alone)

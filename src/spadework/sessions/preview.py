@@ -1,6 +1,4 @@
-"""The plan of a session that is not run: no folder of its own, no page fetched, nothing paid but
-the call that plans.
-"""
+"""The plan of a session that is not run: nothing fetched or kept, only the planning paid."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from spadework.values import Forecast, Plan, Problem, Usage, Value
 
 
 class Preview(Value):
-    """What a run would begin with. `usage` is what the planning took; `problems` say what failed,
-    such as a model whose work code has done.
-    """
+    """What a run would begin with, what planning took, and what failed in it."""
 
     plan: Plan
     forecast: Forecast

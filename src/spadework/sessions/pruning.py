@@ -1,6 +1,4 @@
-"""What nobody will look for again: sessions that have read a single page for a client, which asks
-for many of them and never opens most.
-"""
+"""What nobody will look for again: sessions that have read a single page for a client."""
 
 from __future__ import annotations
 

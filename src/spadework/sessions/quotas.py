@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
 
 from spadework.budget import Budget
 from spadework.errors import DaySpent, Stopping
@@ -43,27 +43,24 @@ async def check(settings: Settings, *, replayed: bool = False) -> None:
         raise
 
 
-@asynccontextmanager
-async def place(
+def place(
     settings: Settings, stop: asyncio.Event, progress: Callable[[str], None] | None
-) -> AsyncIterator[None]:
+) -> AbstractAsyncContextManager[None]:
     """A place in the process, waited for; `progress` is told the place in the queue."""
 
     def told(place: int, of: int) -> None:
         if progress:
             full = whose.most and admission.here().inside_of(whose.user) >= whose.most
-            progress(
-                f"{why_waiting(whose.most if full else 0)}: place {place} of {of} in the queue."
-            )
+            why = why_waiting(whose.most if full else 0)
+            progress(f"{why}: place {place} of {of} in the queue.")
 
     whose = _whose(settings)
-    async with admission.place(settings.parallel_sessions, stop, told, whose):
-        yield
+    return admission.here().place(settings.parallel_sessions, stop, told, whose)
 
 
 def stepped_out(settings: Settings) -> AbstractContextManager[None]:
     """Leave the place to others while the user is thinking."""
-    return admission.stepped_out(_whose(settings).user)
+    return admission.here().stepped_out(_whose(settings).user)
 
 
 def _whose(settings: Settings) -> Whose:
@@ -71,9 +68,7 @@ def _whose(settings: Settings) -> Whose:
 
 
 def why_waiting(most: int) -> str:
-    """Why one must wait: for `most` runs of one's own, as many as one may have, or (0) for those of
-    others.
-    """
+    """Why one must wait: for `most` runs of one's own, as many as may be, or (0) for others'."""
     if most:
         many = "1 question is" if most == 1 else f"{most} questions are"
         return f"{many} being researched for you, as many as may be at once"
@@ -82,9 +77,7 @@ def why_waiting(most: int) -> str:
 
 @asynccontextmanager
 async def day_limit(budget: Budget, settings: Settings, *, replayed: bool) -> AsyncIterator[None]:
-    """Let a run take no more than its user may have today; what is replayed costs nothing. Raises
-    DaySpent.
-    """
+    """Let a run, not a replay, take no more than its user may have today. Raises DaySpent."""
     found = None if replayed else await day_limit_of(settings)
     if found is None:
         yield

@@ -1,12 +1,9 @@
-"""The files of a session, drawn from its record as the run goes, each in one step. The record is
-one line an event; the pages lie in `pages/`.
-"""
+"""The files of a session, drawn from its record as the run goes, each in one step."""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +29,6 @@ from spadework.sessions.file_names import LEDGER, LOG, METADATA, PROGRESS
 from spadework.sessions.files import (
     VERSION,
     Metadata,
-    make_folder,
     read_metadata,
     session_folder,
     taken_over,
@@ -55,46 +51,33 @@ class Records:
 
     def __init__(self, folder: Path, metadata: Metadata, logs: Logs, *, fresh: bool) -> None:
         self.folder = folder
-        self._metadata = metadata
+        #: What is known of the session as a whole by now.
+        self.metadata = metadata
         self._fresh = fresh
-        self._late = Late(folder.name)
+        #: What could not be written in time.
+        self.late = Late(folder.name)
         self._logs = logs
         #: What was handed over: events that come after it change nothing of that.
         self._result: Result | None = None
         self.record = Record(self._append)
 
-    @property
-    def late(self) -> list[str]:
-        """What could not be written in time since this was asked last, in a sentence each."""
-        return self._late.told()
-
-    def hangs(self, name: str) -> None:
-        """A file of the session does not answer: nothing more is written, and that is said."""
-        self._late.hangs(name)
-
-    def hurry(self, left: Callable[[], float]) -> None:
-        """Wait for no file longer than the run has time `left`, in seconds."""
-        self._late.left = left
-
     @classmethod
     async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
-        """The records of a session; what is known at its start is written down before anything
-        else, so that it can be taken up. Raises SessionUnreadable.
-        """
-        logs = Logs(folder, settings.log, as_json=settings.log_json)
-        if (folder / METADATA).exists():
-            metadata = taken_over(await on_disk(read_metadata, folder))
-            taken_up = cls(folder, metadata, logs, fresh=False)
-            await taken_up._take_up()
-            return taken_up
-        records = cls(folder, _metadata_of(folder, brief, settings, limits), logs, fresh=True)
-        records.hurry(lambda: 60 * limits.minutes)
+        """The records of a session, begun by what is known at first. Raises SessionUnreadable."""
+        fresh = not (folder / METADATA).exists()
         try:
-            await on_disk(write_atomically, folder / METADATA, as_file(records._metadata))
+            metadata = await begin_metadata(folder, brief, settings, limits)
         except OSError:
-            await records.discard()
+            if fresh:
+                await on_disk(shutil.rmtree, folder, ignore_errors=True)
             raise
-        await records.progressed()
+        logs = Logs(folder, settings.log, as_json=settings.log_json)
+        records = cls(folder, metadata, logs, fresh=fresh)
+        if fresh:
+            records.late.left = lambda: 60 * limits.minutes
+            await records.progressed()
+        else:
+            await records._take_up()
         return records
 
     async def _take_up(self) -> None:
@@ -102,22 +85,9 @@ class Records:
         between a line of the record and what is drawn of it, and it will not be told again.
         """
         self.record.recall(event for event in await on_disk(read_log, self.folder) if event)
-        await self._late.within(LOGS, self._redraw_logs)
+        await self.late.within(LOGS, self._logs.redraw, self.record.events)
         if evidence := self.course.evidence:
             await self._write(LEDGER, drawn_ledger(evidence))
-
-    def _redraw_logs(self) -> None:
-        self._logs.redraw(self.record.events)
-
-    @property
-    def metadata(self) -> Metadata:
-        """What is known of the session as a whole by now."""
-        return self._metadata
-
-    @property
-    def created_at(self) -> datetime:
-        """When the session began, also one that is taken up."""
-        return self._metadata.created_at
 
     @property
     def proven(self) -> frozenset[str]:
@@ -138,7 +108,7 @@ class Records:
     async def saw(self, event: Event) -> None:
         """Bring the session's files up to an event that was told, once it is written down."""
         await self.record.written()
-        await self._late.within(LOGS, self._logs.add, [event])
+        await self.late.within(LOGS, self._logs.add, [event])
         if isinstance(event, Proven):
             await self._write(LEDGER, drawn_ledger(self.course.evidence))
         if isinstance(event, Planned | Assessed | Troubled | Finished):
@@ -147,43 +117,37 @@ class Records:
             await self._draw()
 
     async def finish(self, result: Result) -> Path:
-        """The report, the review, the result and the closing metadata; the progress follows once
-        all is told. Returns the path of the report.
-        """
+        """Write what is handed over and the closing metadata; the path of the report."""
         self._result = result
-        self._late.try_again()
-        for name, data in drawn_report(result, self._metadata).items():
+        self.late.try_again()
+        for name, data in drawn_report(result, self.metadata).items():
             await self._write(name, data)
         await self._draw()
-        return self.folder / stamp_name(REPORT, self._metadata)
+        return self.folder / stamp_name(REPORT, self.metadata)
 
     async def _draw(self) -> None:
-        """The work products and the metadata by now. What takes too long to be drawn is left:
-        `redraw` draws it at any time.
-        """
+        """The work products and metadata by now; what takes too long is left to `redraw`."""
         course, result = self.course, self._result
         work: dict[str, bytes] = {}
         with suppress(TimeoutError, DiskHangs):
-            async with asyncio.timeout(self._late.seconds):
-                work = await on_disk(drawn_work, self.folder, course, self._metadata, result)
+            async with asyncio.timeout(self.late.seconds):
+                work = await on_disk(drawn_work, self.folder, course, self.metadata, result)
         for name, data in work.items():
             await self._write(name, data)
-        self._metadata = drawn_metadata(self.folder, course, self._metadata, result)
-        await self._write(METADATA, as_file(self._metadata))
+        self.metadata = drawn_metadata(self.folder, course, self.metadata, result)
+        await self._write(METADATA, as_file(self.metadata))
 
     async def progressed(self) -> None:
-        """How far the session is. It is written last of all, so that it tells whether the files of
-        one that has a result are all there.
-        """
+        """How far the session is, written last: it tells if all files of a result are there."""
         await self._write(PROGRESS, as_file(drawn_progress(self.course, self._result)))
 
     async def _append(self, lines: bytes) -> None:
         if claim := claim_on(self.folder.name):
             await claim.tell(lines)
-        await self._late.within(LOG, self._log, lines)
+        await self.late.within(LOG, self._log, lines)
 
     async def _write(self, name: str, data: bytes) -> None:
-        await self._late.within(name, self._put, name, data)
+        await self.late.within(name, self._put, name, data)
 
     def _put(self, name: str, data: bytes) -> None:
         self._there()
@@ -194,34 +158,25 @@ class Records:
         log_lines(self.folder, lines)
 
     def _there(self) -> None:
-        """Raises FileNotFoundError where the folder was removed while the session runs: what is
-        written then would be half a session.
-        """
+        """Raises FileNotFoundError where the folder is gone: no half session is written."""
         (self.folder / METADATA).stat()
 
 
 async def begin_metadata(
     folder: Path, brief: Brief, settings: Settings, limits: Limits
 ) -> Metadata:
-    """What is known at the start of a session that others run, written down here; what stands
-    there where it has begun.
+    """What is known of a session, which is written down first of all, so that it can be taken up;
+    what stands there where it has begun. Raises SessionUnreadable.
     """
-    await asyncio.to_thread(make_folder, folder)
     if (folder / METADATA).exists():
         return taken_over(await on_disk(read_metadata, folder))
-    metadata = _metadata_of(folder, brief, settings, limits)
-    await on_disk(write_atomically, folder / METADATA, as_file(metadata))
-    return metadata
-
-
-def _metadata_of(folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Metadata:
     # Only what was asked for; what comes from the environment is that of the process that resumes.
     kept = {
         name: value
         for name, value in settings.model_dump(mode="json").items()
         if name in settings.given - SECRETS
     }
-    return Metadata(
+    metadata = Metadata(
         id=folder.name,
         version=VERSION,
         created_at=datetime.now(UTC),
@@ -235,6 +190,8 @@ def _metadata_of(folder: Path, brief: Brief, settings: Settings, limits: Limits)
         settings=kept,
         limits=limits,
     )
+    await on_disk(write_atomically, folder / METADATA, as_file(metadata))
+    return metadata
 
 
 def delete_session(home: Path, session_id: str) -> None:

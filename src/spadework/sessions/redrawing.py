@@ -36,9 +36,7 @@ def course_of(folder: Path) -> Course:
 
 
 def draft_of(folder: Path) -> str:
-    """The answer of a session as far as it stands, also one that was killed; "" before there is
-    any.
-    """
+    """The answer of a session as far as it stands, also of a killed one; "" before any."""
     return course_of(folder).draft
 
 

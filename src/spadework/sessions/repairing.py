@@ -1,6 +1,4 @@
-"""`spadework sessions repair`: broken files are set aside, never deleted; what can still be read
-stays, and is found again.
-"""
+"""`spadework sessions repair`: broken files are set aside, what can be read of them stays."""
 
 from __future__ import annotations
 
@@ -67,22 +65,17 @@ def _cache(home: Path, broken: Broken, dry_run: bool) -> Told:
     except OSError as error:
         why = error.strerror or str(error)
         return Told(f"{broken.name} is broken and could not be set aside: {why}.", failed=True)
-    return Told(
-        _describe_repair(broken.name, broken, where, dry_run, "it is made anew when it is needed")
-    )
+    effect = "it is made anew when it is needed"
+    return Told(_describe_repair(broken.name, broken, where, dry_run, effect))
 
 
 def _session(home: Path, folder: Path, dry_run: bool) -> list[Told]:
     """What is done with one session. Raises SessionBusy, OSError."""
     if is_newer(folder):
         return [Told(f"Session {folder.name} was written by a newer spadework and is left alone.")]
-    if why := no_file(folder / LOCK):
-        lock = Broken(LOCK, why)
-        return [
-            *_mend_files(home, folder, [lock], dry_run),
-            *_repair_unlocked(home, folder, dry_run),
-        ]
-    return _repair_unlocked(home, folder, dry_run)
+    why = no_file(folder / LOCK)
+    moved = _mend_files(home, folder, [Broken(LOCK, why)], dry_run) if why else []
+    return [*moved, *_repair_unlocked(home, folder, dry_run)]
 
 
 def _repair_unlocked(home: Path, folder: Path, dry_run: bool) -> list[Told]:
@@ -175,9 +168,7 @@ def _place(folder: Path, name: str) -> str:
 
 
 def _move(folder: Path, name: str, where: str) -> None:
-    """Move a file or a folder; with a database go the files that SQLite keeps beside it. Raises
-    OSError.
-    """
+    """Move a file, with what SQLite keeps beside it, or a folder. Raises OSError."""
     private_folder((folder / where).parent)
     (folder / name).rename(folder / where)
     for beside in ("-wal", "-shm"):

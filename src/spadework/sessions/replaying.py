@@ -1,6 +1,4 @@
-"""Replaying: a finished session is run again from what it has heard, without network and without
-model, to the same report.
-"""
+"""Replaying: a finished session run again from what it heard, without network and model."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spadework.errors import SessionError, SessionUnreadable
-from spadework.events import Event, Finished
+from spadework.events import Event
 from spadework.graph.opening_record import SECRETS, Opened, Replay
 from spadework.sessions.brief import Brief
 from spadework.sessions.file_names import JOURNAL, METADATA
@@ -69,25 +67,13 @@ async def replay(
             recording = await Recording.open(own / JOURNAL)
             async with aclosing(recording):
                 session = await _session(own, session_id, recording)
-                result = await _watched(session.replaying(Replay(recording, anew)), watch)
+                result = await session.replaying(Replay(recording, anew)).result(watch)
         except sqlite3.DatabaseError as error:
             raise SessionUnreadable(
                 f"Session {session_id} cannot be read: {JOURNAL}: {error}."
             ) from None
     lacking = recording.missing
     return Replayed(result, before, recording.replayed, recording.new, tuple(lacking))
-
-
-async def _watched(session: Session, watch: Callable[[Event], None] | None) -> Result:
-    """The result of a session, whose events are watched."""
-    if watch is None:
-        return await session.result()
-    async with aclosing(session.events()) as events:
-        async for event in events:
-            watch(event)
-            if isinstance(event, Finished):
-                return event.result
-    raise SessionError(f"Session {session.session_id} ended without a result.")
 
 
 async def _session(home: Path, session_id: str, recording: Recording) -> Session:

@@ -1,6 +1,4 @@
-"""A session that researches its question: the graph from where it stands to the result, or to the
-deadline, where code closes it.
-"""
+"""A session that researches: the graph to its result, or to the deadline, where code closes."""
 
 from __future__ import annotations
 
@@ -82,9 +80,7 @@ class Researching:
     async def _cut_off(
         self, graph: Graph, config: RunnableConfig, before: ResearchState, saved: AfterTelling
     ) -> Result:
-        """The result of a run that was cut off at the deadline, in whatever node it was: what the
-        ledger holds is handed over.
-        """
+        """The result of a run cut off at the deadline, in whatever node: what the ledger holds."""
         journal = self._context.journal
         state: ResearchState
         if await journal.answers(ANSWER_SECONDS):
@@ -93,7 +89,7 @@ class Researching:
             state = {**before, **saved.remembered()}
         result = await closed_by_code(self._context, state, self._brief.question)
         if journal.hangs:
-            self._records.hangs(JOURNAL)
+            self._records.late.hangs(JOURNAL)
         return result
 
     async def _finished(self, result: Result) -> list[Event]:

@@ -37,9 +37,7 @@ class Restored:
 
 
 def restore_metadata(folder: Path) -> Restored | None:
-    """The metadata of a session whose own cannot be read, None where no file tells what was
-    asked.
-    """
+    """The metadata of a session whose own cannot be read, None where nothing tells its question."""
     found = [
         ("what is left of it", _salvage_fields(folder / METADATA)),
         ("its result", _of_result(folder)),

@@ -32,12 +32,9 @@ async def experience(home: Path) -> list[Took]:
 
 def took_before(home: Path) -> list[Took]:
     """The same, now."""
-    newest = islice(view_sessions(home, _VIEW, _unsaid), NEWEST)
+    # Who has asked a question is not told of an index.
+    newest = islice(view_sessions(home, _VIEW, lambda text: None), NEWEST)
     return [Took(*value) for _, value in newest if value]
-
-
-def _unsaid(text: str) -> None:
-    """Who has asked a question is not told of an index."""
 
 
 def actual(found: Metadata) -> dict[str, float]:

@@ -80,9 +80,7 @@ class Run:
         self._wake()
 
     async def watch(self, after: int) -> AsyncGenerator[tuple[int, Event], None]:
-        """The events after number `after` as (number, event), up to the last; a note bears the
-        number of the event before it.
-        """
+        """Events after `after` as (number, event) to the last; a note has the number before it."""
         n, noted = after, 0
         while True:
             more = self._more
@@ -105,9 +103,7 @@ class Run:
 
 
 class Runs:
-    """The runs of a process, by session id. Close it at the end: what still runs is left as it is,
-    to be taken up.
-    """
+    """The runs of a process by session id. What still runs when it is closed can be taken up."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -131,9 +127,8 @@ class Runs:
 
     async def take_up(self) -> list[Run]:
         """Run on with what a server before this one was stopped in."""
-        found = sorted((self.settings.home / "sessions").glob(f"*/{SERVED}"))
         runs = []
-        for mark in found:
+        for mark in sorted((self.settings.home / "sessions").glob(f"*/{SERVED}")):
             with suppress(SpadeworkError, OSError):
                 runs.append(self.start(Session.resume(mark.parent.name, home=self.settings.home)))
         return runs
@@ -152,18 +147,14 @@ class Runs:
         return list(reversed(self._runs.values()))
 
     def written(self) -> bool:
-        """Whether all that runs stands written down, so that a next server finds it, and nothing
-        that is over waits to be put away.
-        """
+        """Whether all that runs can be found by a next server, and nothing that is over is left."""
         runs = self._runs.values()
         return all((run.session.folder / METADATA).exists() and not run.finished for run in runs)
 
     async def watch(
         self, session_id: str, after: int = 0
     ) -> AsyncGenerator[tuple[int, Event], None]:
-        """The events of a session after number `after`: of one that runs as they happen, else those
-        in its log. Raises SessionNotFound.
-        """
+        """Events of a session after `after`, as they happen or logged. Raises SessionNotFound."""
         if run := self._runs.get(session_id):
             async with aclosing(run.watch(after)) as events:
                 async for numbered in events:
@@ -175,9 +166,7 @@ class Runs:
                 yield n, event
 
     async def cancel(self, session_id: str) -> None:
-        """End a run without a report; it can be resumed. Raises SessionNotFound when it does not
-        run here.
-        """
+        """End a run without a report; it can be resumed. Raises SessionNotFound."""
         if session_id not in self._tasks:
             raise SessionNotFound(f"Session {session_id[:80]!r} does not run here.")
         run, task = self._runs[session_id], self._tasks[session_id]
@@ -213,24 +202,21 @@ class Runs:
             await self._forget(run)
         except (SpadeworkError, BudgetSpent, OSError) as error:
             hint = getattr(error, "hint", "")
+            ended = Ended(how="failed", text=f"{error} {hint}".strip())
             if session.elsewhere:
-                run.tell(Ended(how="failed", text=f"{error} {hint}".strip()))
+                run.tell(ended)
                 await self._forget(run)
-                return
-            await self._ended(run, Ended(how="failed", text=f"{error} {hint}".strip()))
+            else:
+                await self._ended(run, ended)
 
     def _broke(self, run: Run, task: asyncio.Task[None]) -> None:
         """A fault of ours: its watchers hear of it, and its traceback goes to the log."""
         if task.cancelled() or (fault := task.exception()) is None:
             return
-        logging.getLogger(__name__).error(
-            "Session %s broke", run.session.session_id, exc_info=fault
-        )
-        run.tell(
-            Ended(
-                how="failed", text=f"Something in spadework itself failed ({type(fault).__name__})."
-            )
-        )
+        log = logging.getLogger(__name__)
+        log.error("Session %s broke", run.session.session_id, exc_info=fault)
+        said = f"Something in spadework itself failed ({type(fault).__name__})."
+        run.tell(Ended(how="failed", text=said))
         run.end()
         self._runs.pop(run.session.session_id, None)
         self._tasks.pop(run.session.session_id, None)
@@ -242,9 +228,7 @@ class Runs:
         await self._forget(run)
 
     async def _forget(self, run: Run) -> None:
-        """A run that is over is read from its log from now on; those who watch it keep it until
-        they have all of it.
-        """
+        """A run that is over is read from its log from now on, except by those who watch it."""
         with suppress(OSError):  # the disk that ended the run; what is finished is not run again
             await on_disk((run.session.folder / SERVED).unlink, missing_ok=True)
         run.end()

@@ -1,6 +1,4 @@
-"""A search without a run: the hits of all providers, ranked and chosen as a run ranks and chooses
-them. Nothing is read, and nothing left behind.
-"""
+"""A search without a run: hits ranked and chosen as in one. Nothing is read or left behind."""
 
 from __future__ import annotations
 

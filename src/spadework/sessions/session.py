@@ -1,6 +1,4 @@
-"""A research session: start, watch its events, answer, stop, cancel, resume, follow up. Every front
-door shares this object.
-"""
+"""A research session, shared by every front door: start, watch, answer, stop, resume, follow up."""
 
 from __future__ import annotations
 
@@ -17,7 +15,6 @@ from spadework.clock import set_today
 from spadework.errors import SessionNotFound, SettingsError
 from spadework.events import Event, Finished, Notice
 from spadework.graph.chat import MOST_WISHES
-from spadework.graph.gathered_pages import Gathered
 from spadework.graph.opening_record import Replay
 from spadework.graph.session_context import SessionContext
 from spadework.graph.session_id import new_session_id
@@ -35,7 +32,7 @@ from spadework.sessions.redrawing import end_drawing
 from spadework.sessions.researching import Researching
 from spadework.sessions.reserve import took
 from spadework.sessions.run_history import experience
-from spadework.sessions.stream import in_its_time, start_event, tell_beginning
+from spadework.sessions.stream import in_its_time, start_event
 from spadework.sessions.tally import TALLY
 from spadework.settings import Settings
 from spadework.tools.stores.disk import DiskHangs, let_go, on_disk
@@ -56,8 +53,8 @@ class Session:
         self.folder = settings.home / "sessions" / session_id
         self._providers: tuple[Any, ...] = ()
         self._replay: Replay | None = None
-        #: What a session that gathers pages has, once it is over.
-        self.gathered: Gathered | None = None
+        #: The work of a session that gathers pages, once it has begun.
+        self.gathering: Gathering | None = None
         self._stop = asyncio.Event()
         self._answers: asyncio.Queue[str] = asyncio.Queue()
         #: How many of its events who watches knows, where others run it; None: what is told here.
@@ -95,27 +92,20 @@ class Session:
 
     @classmethod
     def resume(cls, session_id: str, *, settings: Settings | None = None, **changed: Any) -> Self:
-        """A session taken up where it was left; `changed` settings replace those it was started
-        with. Raises SessionNotFound.
-        """
+        """A session taken up; `changed` settings replace its own. Raises SessionNotFound."""
         home = Path(changed.get("home") or (settings or Settings.load()).home).absolute()
         metadata = read_metadata(session_folder(home, session_id))
         asked = {name: value for name, value in changed.items() if value is not None}
         kept = settings or Settings.load(**{**metadata.settings, "home": home, **asked})
-        limits = {
-            name: value
-            for name, value in (vars(metadata.limits) if metadata.limits else {}).items()
-            if name not in asked
-        }
-        brief = Brief.again(home, metadata)
-        return cls(session_id, brief, kept, Budget(**{**vars(Budget.of(kept).limits), **limits}))
+        begun = vars(metadata.limits) if metadata.limits else {}
+        limits = {name: value for name, value in begun.items() if name not in asked}
+        budget = Budget(**{**vars(Budget.of(kept).limits), **limits})
+        return cls(session_id, Brief.again(home, metadata), kept, budget)
 
     def attach(self, paths: Sequence[Path]) -> None:
         """Give files along that are read first. Before the run begins."""
-        self.brief = replace(
-            self.brief,
-            attachments=(*self.brief.attachments, *(str(path.absolute()) for path in paths)),
-        )
+        files = (*self.brief.attachments, *(str(path.absolute()) for path in paths))
+        self.brief = replace(self.brief, attachments=files)
 
     def wishing(self, wishes: str, most_words: int = 0) -> Self:
         """Wish for the form of the report, before the run begins: in words what length, form,
@@ -149,31 +139,27 @@ class Session:
         self._stop.set()
 
     def answer(self, text: str) -> None:
-        """Answer what an `Asked` event asked: words or one of its options; for a plan the topics
-        wanted, one a line, or "" for yes.
-        """
+        """Answer an `Asked` event: words, an option, or the topics wanted, one a line ("": yes)."""
         self._answers.put_nowait(text)
 
-    async def result(self) -> Result:
-        """Run to the end and give the result."""
+    async def result(self, watch: Callable[[Event], None] | None = None) -> Result:
+        """Run to the end and give the result; `watch` is given each event as it happens."""
         async with aclosing(self.events()) as events:
             async for event in events:
+                if watch:
+                    watch(event)
                 if isinstance(event, Finished):
                     return event.result
         raise SessionNotFound(f"Session {self.session_id} ended without a result.")
 
-    async def events(
-        self, progress: Callable[[str], None] | None = None
-    ) -> AsyncGenerator[Event, None]:
+    def events(self, progress: Callable[[str], None] | None = None) -> AsyncGenerator[Event, None]:
         """Run the session; its events as they happen, the last being Finished.
 
         `progress` is told what takes long before the run begins: its place in the queue where the
         process is full, building an index. Closing the iterator cancels the run, which can be
         resumed. Raises SettingsError, SessionBusy, DiskFailed, SessionUnreadable.
         """
-        async with aclosing(handed_on(self._events(progress), self.folder, self.budget)) as events:
-            async for event in events:
-                yield event
+        return handed_on(self._events(progress), self.folder, self.budget)
 
     async def _events(self, progress: Callable[[str], None] | None) -> AsyncGenerator[Event, None]:
         if (done := await asyncio.to_thread(whole_result, self.folder)) is not None:
@@ -199,7 +185,7 @@ class Session:
         me = self.session_id, self.brief, self.settings, self.budget
         async with entered(*me, self._stop, progress):
             with hold_session(self.folder):
-                set_today(records.created_at)
+                set_today(records.metadata.created_at)
                 async with aclosing(TALLY.counted(self._opened(records, progress))) as events:
                     async for event in events:
                         yield event
@@ -226,20 +212,22 @@ class Session:
         except SettingsError:
             await records.discard()
             raise
-        records.hurry(self.budget.left)
+        records.late.left = self.budget.left
         writing: float | None = None
         try:
             context.experience = await experience(self.settings.home)
             context.tell_into(records.record)
-            shared = quotas.day_limit(self.budget, self.settings, replayed=bool(self._replay))
-            async with shared, aclosing(self._run(context, records)) as events:
-                async for event in events:
-                    await records.saw(event)
-                    for sentence in records.late:
-                        yield Notice(text=sentence)
-                    if isinstance(event, Finished):
-                        writing = self.budget.closing()
-                    yield event
+            async with quotas.day_limit(self.budget, self.settings, replayed=bool(self._replay)):
+                note = context.journal.note("brief", "", self.brief.told())
+                await in_its_time(note, self.folder, self.budget)
+                async with aclosing(self._work(context, records)) as events:
+                    async for event in events:
+                        await records.saw(event)
+                        for sentence in records.late.told():
+                            yield Notice(text=sentence)
+                        if isinstance(event, Finished):
+                            writing = self.budget.closing()
+                        yield event
         except DiskHangs:
             context.journal.hangs = True
             raise
@@ -258,9 +246,7 @@ class Session:
                 await self._told_of(records)
 
     async def _told_of(self, records: Records) -> None:
-        """Count what should be looked at in the run, and tell OpenTelemetry of it where the
-        settings want that.
-        """
+        """Count what should be looked at in the run, and tell OpenTelemetry of it where wanted."""
         course = records.course
         if course.result is None:
             return
@@ -269,28 +255,11 @@ class Session:
         if self.settings.otel:
             await asyncio.to_thread(telemetry.tell, course, course.result, telemetry.providers())
 
-    async def _run(self, context: SessionContext, records: Records) -> AsyncGenerator[Event, None]:
-        await in_its_time(
-            context.journal.note("brief", "", self.brief.told()), self.folder, self.budget
-        )
+    def _work(self, context: SessionContext, records: Records) -> AsyncGenerator[Event, None]:
         if self.brief.kind == "research":
-            work = Researching(self.brief, context, records, self._answered).events()
-        else:
-            work = self._gather(context, records)
-        async with aclosing(work) as events:
-            async for event in events:
-                yield event
-
-    async def _gather(
-        self, context: SessionContext, records: Records
-    ) -> AsyncGenerator[Event, None]:
-        """The run of a session that gathers pages; one that is taken up has what it paid for."""
-        tell_beginning(context, self.brief, {}, records)
-        work = Gathering(self.brief, context, records)
-        async with aclosing(work.events()) as events:
-            async for event in events:
-                self.gathered = work.gathered
-                yield event
+            return Researching(self.brief, context, records, self._answered).events()
+        self.gathering = Gathering(self.brief, context, records)
+        return self.gathering.events()
 
     async def _answered(self) -> str:
         """What the user answers; "" when they want the report now, or say nothing for long."""

@@ -24,9 +24,7 @@ LEAST_FREE = 65_536
 
 @contextmanager
 def disk_faults(folder: Path) -> Iterator[None]:
-    """Raises DiskFailed or SessionUnreadable where the system or SQLite fails at the files of the
-    session in `folder`.
-    """
+    """Raises DiskFailed or SessionUnreadable where the system or SQLite fails at a session."""
     try:
         yield
     except (OSError, sqlite3.Error, ExceptionGroup, DiskStopped) as error:
@@ -37,31 +35,23 @@ def disk_faults(folder: Path) -> Iterator[None]:
 
 
 def _explain_fault(folder: Path, fault: OSError | sqlite3.Error) -> SessionError:
-    why = said_of(fault)
+    why, name = said_of(fault), folder.name
+    mended = f"`spadework resume {name}` goes on when that is mended."
     if isinstance(fault, DatabaseDown | ClaimLost):
-        return DiskFailed(
-            f"Session {folder.name} cannot go on: {why}. What it has gathered stays.",
-            hint=f"`spadework resume {folder.name}` goes on when that is mended.",
-        )
+        said = f"Session {name} cannot go on: {why}. What it has gathered stays."
+        return DiskFailed(said, hint=mended)
     if not why:
         said = " ".join(str(fault).split())[:150]
-        return SessionUnreadable(
-            f"Session {folder.name} cannot be read: {JOURNAL}: {said}.", hint=REPAIR
-        )
-    name = JOURNAL if isinstance(fault, sqlite3.Error) else _name(fault)
+        return SessionUnreadable(f"Session {name} cannot be read: {JOURNAL}: {said}.", hint=REPAIR)
+    file = JOURNAL if isinstance(fault, sqlite3.Error) else _name(fault)
     if why == IO_ERROR and _is_full(folder):
         why = NO_SPACE  # which SQLite cannot tell from a broken disk
     if (folder / METADATA).is_file():
-        return DiskFailed(
-            f"Session {folder.name} cannot go on: {name}: {why}. What it has gathered stays.",
-            hint=f"`spadework resume {folder.name}` goes on when that is mended.",
-        )
+        said = f"Session {name} cannot go on: {file}: {why}. What it has gathered stays."
+        return DiskFailed(said, hint=mended)
     if isinstance(fault, FileNotFoundError):
-        return DiskFailed(
-            f"Session {folder.name} cannot go on: its folder {folder} was removed, or is out of"
-            " reach.",
-            hint=f"Where it comes back, `spadework resume {folder.name}` goes on.",
-        )
+        said = f"Session {name} cannot go on: its folder {folder} was removed, or is out of reach."
+        return DiskFailed(said, hint=f"Where it comes back, `spadework resume {name}` goes on.")
     return DiskFailed(
         f"The session cannot begin in {folder}: {why}.", hint="Choose another place with --home."
     )

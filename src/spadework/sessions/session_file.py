@@ -17,9 +17,7 @@ V = TypeVar("V", bound=BaseModel)
 
 
 class Kept(BaseModel):
-    """What stands in a file that another version may have written: what it adds is passed over.
-    It is kept as it is, also a path with characters that nobody sees.
-    """
+    """A file's content, kept as it is; what another version adds is passed over."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -31,15 +29,16 @@ def read_value(folder: Path, name: str, kind: type[V]) -> V | None:
     except FileNotFoundError:
         return None
     except ValidationError as error:
-        raise unreadable(folder, name, _wrong(error)) from None
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        why = f"{place}: {first['msg']}" if place else first["msg"]
+        raise unreadable(folder, name, why) from None
     except SettingsError as error:
         raise unreadable(folder, name, str(error)) from None
 
 
 def read_bytes(folder: Path, name: str) -> bytes:
-    """The bytes of a file. Raises FileNotFoundError where there is none, SessionUnreadable where
-    something else stands in its place.
-    """
+    """The bytes of a file. Raises FileNotFoundError, SessionUnreadable for what is no file."""
     path = folder / name
     try:
         if path.exists() and not path.is_file():  # reading a pipe would never end
@@ -51,13 +50,6 @@ def read_bytes(folder: Path, name: str) -> bytes:
         raise
     except OSError as error:
         raise unreadable(folder, name, error.strerror or "it cannot be read") from None
-
-
-def _wrong(error: ValidationError) -> str:
-    """The first thing that is wrong with a file."""
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg']}" if place else first["msg"]
 
 
 def unreadable(folder: Path, name: str, why: str) -> SessionUnreadable:

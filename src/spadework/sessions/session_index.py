@@ -45,18 +45,14 @@ _log = logging.getLogger(__name__)
 
 
 class Drawn(NamedTuple):
-    """What was made of a folder, as JSON; None where it is no session. What is not `kept` is made
-    anew every time.
-    """
+    """What was made of a folder, as JSON, None of no session; unless `kept`, every time anew."""
 
     value: Any
     kept: bool = True
 
 
 class View(NamedTuple):
-    """One thing that is drawn from the folder of each session: its name, the files it is drawn
-    from, and how.
-    """
+    """One thing drawn from each session's folder: its name, the files it is made of, and how."""
 
     name: str
     files: tuple[str, ...]
@@ -135,9 +131,7 @@ def _mark(folder: str, files: Sequence[str]) -> str:
 
 
 def _is_settled(mark: str, now: int) -> bool:
-    """Whether files were the same for long enough at a moment to be sure that what was read then is
-    what they hold as long as they bear this mark.
-    """
+    """Whether files were the same long enough at a moment for their mark to stand for them."""
     times = [int(time_) for file in mark.split(",") for time_ in file.split(" ")[:2]]
     return max(times) + SETTLED_NS < now
 
@@ -163,9 +157,7 @@ class _Patience:
 
 
 class _Index:
-    """The SQLite file. One that cannot be used is as good as empty; one that is broken is
-    removed.
-    """
+    """The SQLite file; one that cannot be used is as good as empty, a broken one is removed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -217,9 +209,7 @@ class _Index:
             return None
 
     def _fail(self, error: Exception) -> None:
-        """Go on without the file, which somebody holds, or which cannot be written to. Where it is
-        broken, the next one begins anew.
-        """
+        """Go on without the file, which is held or cannot be written; a broken one is removed."""
         self.close()
         disk_or_others = isinstance(error, sqlite3.Error) and said_of(error)
         if not disk_or_others:

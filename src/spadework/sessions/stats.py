@@ -111,9 +111,7 @@ class Statistics:
     alerted: int = 0
 
     def brought(self, by: str) -> list[Worth]:
-        """What providers (`by` "provider"), kinds of queries ("kind") or rounds ("round")
-        brought.
-        """
+        """What each "provider", "kind" of query or "round" has brought (`by`)."""
         return [worth for worth in self.worth if worth.by == by]
 
     def gains(self, newest: int | None = None) -> list[Gain]:
@@ -163,7 +161,11 @@ def statistics(home: Path, told: Callable[[str], None] | None = None) -> Statist
     periods, whole = trends(sessions, crossed, PHASES)
     return Statistics(
         sessions=sessions,
-        worth=_in_order(Worth(*name, *counts) for name, counts in worth.items()),
+        # By what is in reports of what they brought, then by all of it.
+        worth=sorted(
+            (Worth(*name, *counts) for name, counts in worth.items()),
+            key=lambda w: (w.by, -w.cited, -w.evidence, w.name),
+        ),
         rounds=rounds,
         trends=periods,
         all_of_it=whole,
@@ -183,11 +185,6 @@ def _add(worth: dict[tuple[str, str], list[int]], brought: Iterable[list[Any]]) 
         sums[2] += evidence
         sums[3] += cited
         sums[4] += alone
-
-
-def _in_order(worth: Iterable[Worth]) -> list[Worth]:
-    """Kinds, providers and rounds by what is in reports of what they brought, then by all of it."""
-    return sorted(worth, key=lambda w: (w.by, -w.cited, -w.evidence, w.name))
 
 
 def _draw(folder: Path) -> Drawn:

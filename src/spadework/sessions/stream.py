@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
-from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -20,7 +19,6 @@ from spadework.sessions.brief import Brief
 from spadework.sessions.file_names import JOURNAL
 from spadework.sessions.records import Records
 from spadework.tools.stores.disk import in_time
-from spadework.tools.stores.event_record import Record
 from spadework.values import Result
 
 #: Seconds past the deadline after which the run is cut off and closed by code.
@@ -120,15 +118,6 @@ async def watch_graph(
         yield event
 
 
-def tell_again(record: Record, state: Mapping[str, Any], proven: AbstractSet[str]) -> None:
-    """Tell what the state of a run holds and was not told, since the run was killed in between:
-    `proven` are the ids of the evidence that was.
-    """
-    untold = [entry for entry in state.get("evidence", []) if entry.id not in proven]
-    for event in _of_change({"evidence": untold, "problems": state.get("problems", [])}):
-        record.tell(event)
-
-
 def start_event(
     session_id: str, brief: Brief, mode: str, searching: tuple[str, ...], *, resumed: bool
 ) -> Started:
@@ -154,7 +143,11 @@ def tell_beginning(
     )
     for notice in (*(f"{p.reason} {p.effect}" for p in context.problems), *context.notices):
         record.tell(Notice(text=notice))
-    tell_again(record, before, records.proven)
+    # A run that was killed has told of less than its state holds.
+    proven = records.proven
+    untold = [entry for entry in before.get("evidence", []) if entry.id not in proven]
+    for event in _of_change({"evidence": untold, "problems": before.get("problems", [])}):
+        record.tell(event)
 
 
 async def in_its_time(work: Coroutine[Any, Any, T], folder: Path, budget: Budget) -> T:
@@ -175,9 +168,7 @@ def _emergency(budget: Budget) -> Notice:
 
 
 def _of_update(part: Any) -> list[Event]:
-    """What the update of a node tells: what it asks the user, what it has proven, the problems it
-    met, and the result; those of a worker come with the worker's end.
-    """
+    """What a node's update tells: a question, evidence, problems, the result; not of a worker."""
     if part["ns"]:
         return []
     if waiting := part["data"].get("__interrupt__"):

@@ -42,9 +42,7 @@ class Tally:
         self.alerts = Counter[str]()
 
     async def counted(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-        """The events of a run as they come. One that ends without a result was `stopped`, by its
-        user or with the server, or `broken` by a fault.
-        """
+        """The events of a run as they come; without a result it was `stopped`, or `broken`."""
         how = "stopped"
         try:
             async with aclosing(events):
@@ -72,7 +70,9 @@ class Tally:
         elif isinstance(event, Read):
             self.pages["unread" if event.reason else "known" if event.known else "read"] += 1
         elif isinstance(event, Finished):
-            self._finished(event.result)
+            self.ended[event.result.status] += 1
+            if event.result.stopped_by in LIMITS:
+                self.limited[event.result.stopped_by] += 1
 
     def look_at(self, metadata: Metadata, result: Result, course: Course) -> None:
         """Count what should be looked at in a run that has ended."""
@@ -86,11 +86,6 @@ class Tally:
         self.tokens[role, "out"] += event.tokens_out
         self.dollars[role] += event.money or 0.0
         self.seconds[role] += event.seconds or 0.0
-
-    def _finished(self, result: Result) -> None:
-        self.ended[result.status] += 1
-        if result.stopped_by in LIMITS:
-            self.limited[result.stopped_by] += 1
 
 
 #: That of this process.

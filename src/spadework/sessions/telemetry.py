@@ -61,13 +61,13 @@ def providers() -> Providers:
             "otel cannot be true: its packages are not installed.",
             hint="pip install 'spadework[otel]' installs them.",
         ) from error
+    resource = Resource.create({SERVICE_NAME: NAME})
     if not isinstance(trace.get_tracer_provider(), TracerProvider):
-        made = TracerProvider(resource=Resource.create({SERVICE_NAME: NAME}))
+        made = TracerProvider(resource=resource)
         made.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(timeout=SECONDS)))
         trace.set_tracer_provider(made)
     if not isinstance(metrics.get_meter_provider(), MeterProvider):
         reader = PeriodicExportingMetricReader(OTLPMetricExporter(timeout=SECONDS))
-        resource = Resource.create({SERVICE_NAME: NAME})
         metrics.set_meter_provider(MeterProvider([reader], resource=resource))
     return Providers(trace.get_tracer_provider(), metrics.get_meter_provider())
 
@@ -117,7 +117,8 @@ def _measure(course: Course, provider: MeterProvider) -> None:
         told = span_of(event)
         if told is None:
             continue
-        known = _of_measure(told)
+        known = {name: told.attributes[name] for name in _APART if name in told.attributes}
+        known |= {"error.type": told.error} if told.error else {}
         if isinstance(event, Called):
             duration.record(event.seconds or 0.0, known)
             tokens.record(event.tokens_in, {**known, "gen_ai.token.type": "input"})
@@ -135,11 +136,6 @@ _APART = (
 )
 
 
-def _of_measure(told: Span) -> Attributes:
-    known = {name: told.attributes[name] for name in _APART if name in told.attributes}
-    return {**known, **({"error.type": told.error} if told.error else {})}
-
-
 def span_of(event: Event) -> Span | None:
     """The span of an event, None for one that is no work of its own."""
     if isinstance(event, Called):
@@ -147,12 +143,8 @@ def span_of(event: Event) -> Span | None:
         return Span(f"chat {_model(event.model)[1]}", dict(_of_call(event)), error)
     if isinstance(event, Searched | Unanswered):
         hits: Attributes = {"spadework.hits": event.hits} if isinstance(event, Searched) else {}
-        found: Attributes = {
-            "spadework.provider": event.provider,
-            "spadework.round": event.round,
-            **hits,
-        }
-        return _tool("search", found, "" if hits else "unanswered")
+        where: Attributes = {"spadework.provider": event.provider, "spadework.round": event.round}
+        return _tool("search", {**where, **hits}, "" if hits else "unanswered")
     if isinstance(event, Read):
         return _tool("read", dict(_of_page(event)), "unread" if event.reason else "")
     if isinstance(event, Cleaned):

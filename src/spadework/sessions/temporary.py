@@ -17,14 +17,9 @@ from spadework.settings import Settings
 
 @asynccontextmanager
 async def temporary_context(
-    settings: Settings,
-    budget: Budget,
-    tell: Callable[[str], None],
-    alone: PagesAlone | None = None,
+    settings: Settings, budget: Budget, tell: Callable[[str], None], alone: PagesAlone | None = None
 ) -> AsyncGenerator[SessionContext, None]:
-    """The context of a session that is none, `alone` for pages or for a whole run. `tell` is told
-    what takes long.
-    """
+    """A context `alone` for pages, or for a whole run. `tell` is told what takes long."""
     folder = await asyncio.to_thread(TemporaryDirectory, prefix="spadework-")
     try:
         context = await SessionContext.open(

@@ -1,18 +1,15 @@
-"""Research as a tool for the agents of others: `deep_research(question)` for LangChain and
-LangGraph.
-"""
+"""Research as a tool for others' agents: `deep_research(question)` for LangChain and LangGraph."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import aclosing
 from typing import Any
 
 from langchain_core.tools import StructuredTool, ToolException
 from langgraph.config import get_stream_writer
 
-from spadework.errors import SessionNotFound, SpadeworkError
-from spadework.events import Finished
+from spadework.errors import SpadeworkError
+from spadework.events import Event, Finished
 from spadework.sessions.one_call import run_to_end
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -35,8 +32,15 @@ def research_tool(settings: Settings | None = None) -> StructuredTool:
     async def deep_research(question: str) -> tuple[str, dict[str, Any]]:
         # No reader of events can answer here: a tool's caller is a model.
         asked = (settings or Settings.load()).with_(clarify=False, approve=False)
+        write = _writer()
+
+        def tell(event: Event) -> None:
+            if not isinstance(event, Finished):
+                write(event.model_dump(mode="json"))
+
         try:
-            return await _research_with_tool(Session.start(question, settings=asked), _writer())
+            result = await Session.start(question, settings=asked).result(tell)
+            return result.report, result.model_dump(mode="json")
         except SpadeworkError as error:
             raise ToolException(f"{error} {error.hint}".strip()) from None
 
@@ -53,22 +57,8 @@ def research_tool(settings: Settings | None = None) -> StructuredTool:
     )
 
 
-async def _research_with_tool(
-    session: Session, tell: Callable[[Any], None]
-) -> tuple[str, dict[str, Any]]:
-    async with aclosing(session.events()) as events:
-        async for event in events:
-            told = event.model_dump(mode="json")
-            if isinstance(event, Finished):
-                return event.result.report, told["result"]
-            tell(told)
-    raise SessionNotFound(f"Session {session.session_id} ended without a result.")
-
-
 def _writer() -> Callable[[Any], None]:
-    """Writes to the custom stream of the LangGraph run that this is part of, if it is part of
-    one.
-    """
+    """Writes to the custom stream of the LangGraph run around this, if there is one."""
     try:
         return get_stream_writer()
     except (RuntimeError, KeyError):

@@ -1,6 +1,4 @@
-"""Figures over time: by day, week or month, whichever shows what there is in so many points that
-one can see them.
-"""
+"""Figures over time: by day, week or month, whichever gives so many points as one can see."""
 
 from __future__ import annotations
 
@@ -35,97 +33,67 @@ class Trend(NamedTuple):
     alerted: int
 
 
-class _Sums:
-    """What is summed up of some sessions: the two parts of each share."""
-
-    __slots__ = ("alerted", "count", "parts", "phases", "seconds", "timed")
-
-    def __init__(self, phases: int) -> None:
-        self.count = self.alerted = self.timed = 0
-        self.seconds = 0.0
-        self.phases = [0.0] * phases
-        #: Of each share its part and its whole: answered, read, complete, recovered, known, held.
-        self.parts = [0.0] * 12
-
-    def take(self, f: Figures, alerted: bool) -> None:
-        """Add a session."""
-        self.count += 1
-        self.alerted += alerted
-        self.seconds += f.seconds
-        if f.phases:
-            self.timed += 1
-            self.phases = [a + b for a, b in zip(self.phases, f.phases, strict=True)]
-        parts = self.parts
-        if f.tokens:
-            parts[0] += f.covered
-            parts[1] += f.tokens / 1_000
-        parts[2] += f.pages_read
-        parts[3] += f.pages_tried
-        if f.topics:
-            parts[4] += f.covered / f.topics
-            parts[5] += 1
-        if f.search_errors or f.model_errors or f.pages_read < f.pages_tried:
-            parts[6] += f.status == "completed"
-            parts[7] += 1
-        parts[8] += f.cache_hits
-        parts[9] += f.requests
-        if f.foreseen:
-            parts[10] += f.foreseen[0] <= f.seconds <= f.foreseen[2]
-            parts[11] += 1
-
-    def merge(self, other: _Sums) -> None:
-        """Add what was summed up elsewhere."""
-        self.count += other.count
-        self.alerted += other.alerted
-        self.timed += other.timed
-        self.seconds += other.seconds
-        self.phases = [a + b for a, b in zip(self.phases, other.phases, strict=True)]
-        self.parts = [a + b for a, b in zip(self.parts, other.parts, strict=True)]
-
-    def told(self, since: str, names: Sequence[str]) -> Trend:
-        """The shares."""
-        spent = zip(names, self.phases, strict=True)
-        pairs = zip(self.parts[::2], self.parts[1::2], strict=True)
-        answers, read, complete, recovered, known, held = (
-            round(part / whole, 4) if whole else None for part, whole in pairs
-        )
-        return Trend(
-            since=since,
-            sessions=self.count,
-            seconds=round(self.seconds / max(1, self.count), 2),
-            phases={name: round(s / self.timed, 2) for name, s in spent} if self.timed else {},
-            per_thousand=answers,
-            source_success=read,
-            completeness=complete,
-            recovery=recovered,
-            cached=known,
-            foreseen=held,
-            alerted=self.alerted,
-        )
-
-
 def trends(
     sessions: Iterable[Figures], alerted: Collection[str], phases: Sequence[str]
 ) -> tuple[list[Trend], Trend | None]:
-    """The stretches of time in which there are sessions, oldest first, and all of it; `alerted` are
-    the ids of sessions to look at.
-    """
-    days: dict[str, _Sums] = {}
+    """The stretches of time with sessions, oldest first, and all of it; `alerted` are ids."""
+    days: dict[str, list[float]] = {}
     for figures in sessions:
-        day = figures.created_at[:10]
-        sums = days.get(day)
-        if sums is None:
-            sums = days[day] = _Sums(len(phases))
-        sums.take(figures, figures.session_id in alerted)
+        _add(days, figures.created_at[:10], _parts_of(figures, alerted, len(phases)))
     if not days:
         return [], None
-    whole, stretches = _Sums(len(phases)), dict[str, _Sums]()
+    whole, stretches = dict[str, list[float]](), dict[str, list[float]]()
     first_of = _stretch(min(days), max(days))
     for day in sorted(days):
-        whole.merge(days[day])
-        stretches.setdefault(first_of(day), _Sums(len(phases))).merge(days[day])
-    told = [sums.told(since, phases) for since, sums in stretches.items()]
-    return told, whole.told(min(days), phases)
+        _add(whole, min(days), days[day])
+        _add(stretches, first_of(day), days[day])
+    told = [_trend(since, parts, phases) for since, parts in stretches.items()]
+    return told, _trend(min(days), whole[min(days)], phases)
+
+
+def _parts_of(f: Figures, alerted: Collection[str], phases: int) -> list[float]:
+    """What a session adds to a trend: sessions, alerted and timed ones, seconds; of each share its
+    part and its whole (answered, read, complete, recovered, known, held); seconds by phase.
+    """
+    failed = f.search_errors or f.model_errors or f.pages_read < f.pages_tried
+    nothing = (0, 0)
+    return [
+        *(1, int(f.session_id in alerted), int(bool(f.phases)), f.seconds),
+        *((f.covered, f.tokens / 1_000) if f.tokens else nothing),
+        *(f.pages_read, f.pages_tried),
+        *((f.covered / f.topics, 1) if f.topics else nothing),
+        *((f.status == "completed", 1) if failed else nothing),
+        *(f.cache_hits, f.requests),
+        *((bool(f.held), 1) if f.foreseen else nothing),
+        *(f.phases or [0.0] * phases),
+    ]
+
+
+def _add(sums: dict[str, list[float]], name: str, parts: list[float]) -> None:
+    known = sums.get(name)
+    sums[name] = [a + b for a, b in zip(known, parts, strict=True)] if known else parts
+
+
+def _trend(since: str, parts: list[float], names: Sequence[str]) -> Trend:
+    count, alerted, timed, seconds, *rest = parts
+    answers, read, complete, recovered, known, held = (
+        round(part / whole, 4) if whole else None
+        for part, whole in zip(rest[:12:2], rest[1:12:2], strict=True)
+    )
+    spent = zip(names, rest[12:], strict=True)
+    return Trend(
+        since=since,
+        sessions=int(count),
+        seconds=round(seconds / max(1, count), 2),
+        phases={name: round(s / timed, 2) for name, s in spent} if timed else {},
+        per_thousand=answers,
+        source_success=read,
+        completeness=complete,
+        recovery=recovered,
+        cached=known,
+        foreseen=held,
+        alerted=int(alerted),
+    )
 
 
 def _stretch(first: str, last: str) -> Callable[[str], str]:

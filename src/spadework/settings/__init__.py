@@ -2,8 +2,8 @@
 or from keywords. Its fields stand by what they are for, one group a file.
 
 A field `minutes` is set by `SPADEWORK_MINUTES` or `Settings(minutes=…)`; the variables of the
-providers (`OPENAI_API_KEY`, `SEARXNG_URL`, …) count as well. The descriptions and bounds below are
-the reference in `docs/settings.md` and the form of Studio.
+providers (`OPENAI_API_KEY`, `SEARXNG_URL`, …) count as well. What is written under a field, and its
+bounds, are the reference in `docs/settings.md` and the form of Studio.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableVariable
 
 from spadework.errors import SettingsError
-from spadework.form import as_form, sentence
+from spadework.form import as_form, describe_fields, sentence
 from spadework.home import absolute
 from spadework.settings.budgets import Budgets
 from spadework.settings.front_doors import Serving
 from spadework.settings.kinds import Cleaning, Effort, Role
-from spadework.settings.machines import Machines
 from spadework.settings.model_choice import Models
 from spadework.settings.observing import Observing
 from spadework.settings.page_reading import Reading
@@ -43,20 +42,9 @@ DEFAULT_SMALL_MODEL = "openai:gpt-5-nano"
 
 
 class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its own is below
-    Machines,
-    Users,
-    Observing,
-    Serving,
-    Judging,
-    Reading,
-    Searching,
-    Budgets,
-    Models,
-    BaseSettings,
+    Users, Observing, Serving, Judging, Reading, Searching, Budgets, Models, BaseSettings
 ):
-    """What a run may use and how much. Frozen: make a changed copy with
-    `settings.with_(minutes=5)`.
-    """
+    """What a run may use and how much. Frozen: `settings.with_(minutes=5)` is a changed copy."""
 
     model_config = SettingsConfigDict(
         env_prefix="SPADEWORK_",
@@ -81,20 +69,16 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     @field_validator("allow_hosts", "serve_hosts", "library", "trusted_proxies", mode="before")
     @classmethod
     def _split_words(cls, value: Any) -> Any:
-        return (
-            tuple(word.strip() for word in value.split(",") if word.strip())
-            if isinstance(value, str)
-            else value
-        )
+        if isinstance(value, str):
+            return tuple(word.strip() for word in value.split(",") if word.strip())
+        return value
 
     @field_validator("home", "common_home", "library", mode="after")
     @classmethod
     def _absolute(cls, value: Any) -> Any:
-        if value is None:
-            return None
-        return (
-            absolute(value) if isinstance(value, Path) else tuple(absolute(path) for path in value)
-        )
+        if isinstance(value, Path):
+            return absolute(value)
+        return value and tuple(absolute(path) for path in value)
 
     @field_validator("search_until", mode="after")
     @classmethod
@@ -121,9 +105,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
 
     @property
     def given(self) -> frozenset[str]:
-        """The fields that were asked for, rather than set by the environment or left as they
-        are.
-        """
+        """The fields that were asked for, not set by the environment or left as they are."""
         return self._given
 
     def with_(self, **changes: Any) -> Self:
@@ -152,3 +134,6 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         if named or not self.openai_api_key or self.openai_base_url:
             return named
         return DEFAULT_SMALL_MODEL if role in ("judge", "cleaner") else DEFAULT_MODEL
+
+
+describe_fields(Settings)

@@ -15,65 +15,34 @@ class Serving(BaseModel, defer_build=True):
     """What `serve` and MCP answer with, and where sessions are kept."""
 
     # Serving
-    token: SecretStr | None = Field(
-        None,
-        description=(
-            "What requests to `serve` must bring. Unset: none on this machine alone; beyond it one"
-            " is made and printed."
-        ),
-    )
-    ask_token: bool = Field(
-        False,
-        description=(
-            "Ask for a token on this machine too, where other users could reach the server: the web"
-            " page, MCP over HTTP and `/v1`."
-        ),
-    )
-    serve_hosts: Words = Field(
-        (),
-        description=(
-            "Host names that `serve` answers to, besides addresses and this machine's own name."
-        ),
-    )
-    answer_tokens: int = Field(
-        20_000,
-        ge=4_000,
-        le=1_000_000,
-        description=(
-            "Most tokens in one answer of an MCP tool, its text and its structured content"
-            " together."
-        ),
-    )
-    upload_files: int = Field(
-        5, ge=0, le=100, description="Most files given along with a question on the web page."
-    )
-    upload_bytes: int = Field(
-        20_000_000,
-        ge=1_000,
-        description="Most bytes of all files given along with a question on the web page.",
-    )
+    token: SecretStr | None = None
+    """What requests to `serve` must bring. Unset: none on this machine alone; beyond it one is made
+    and printed.
+    """
+    ask_token: bool = False
+    """Ask for a token on this machine too, where other users could reach the server: the web page,
+    MCP over HTTP and `/v1`.
+    """
+    serve_hosts: Words = ()
+    """Host names that `serve` answers to, besides addresses and this machine's own name."""
+    answer_tokens: int = Field(20_000, ge=4_000, le=1_000_000)
+    """Most tokens in one answer of an MCP tool, its text and its structured content together."""
+    upload_files: int = Field(5, ge=0, le=100)
+    """Most files given along with a question on the web page."""
+    upload_bytes: int = Field(20_000_000, ge=1_000)
+    """Most bytes of all files given along with a question on the web page."""
 
-    drain_seconds: float = Field(
-        20,
-        ge=0,
-        le=86_400,
-        description=(
-            "Seconds that runs may go on when `serve` or `worker` is told to end (SIGTERM); nothing"
-            " new is taken meanwhile, and what is not done then is taken up by the next."
-        ),
-    )
+    drain_seconds: float = Field(20, ge=0, le=86_400)
+    """Seconds that runs may go on when `serve` or `worker` is told to end (SIGTERM); nothing new is
+    taken meanwhile, and what is not done then is taken up by the next.
+    """
 
     # Sessions
     parallel_sessions: int = Field(
-        default_factory=lambda: 8 * (os.cpu_count() or 1),
-        ge=1,
-        le=10_000,
-        description=(
-            "Most sessions that run at once in a process; more wait in its queue, as they do where"
-            " it may open no more files. Unset: 8 a core."
-        ),
+        default_factory=lambda: 8 * (os.cpu_count() or 1), ge=1, le=10_000
     )
-    home: Path = Field(
-        default_factory=default_home,
-        description="Where sessions and indexes are kept.",
-    )
+    """Most sessions that run at once in a process; more wait in its queue, as they do where it may
+    open no more files. Unset: 8 a core.
+    """
+    home: Path = Field(default_factory=default_home)
+    """Where sessions and indexes are kept."""

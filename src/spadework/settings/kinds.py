@@ -30,14 +30,9 @@ def _sites(value: Any) -> Any:
     if not isinstance(given, list | tuple | set | frozenset):
         return value
     named = tuple(site.strip() if isinstance(site, str) else site for site in given)
-    wrong = next((one for one in named if isinstance(one, str) and not _is_site(one)), None)
-    if wrong is not None:
+    if any(isinstance(one, str) and one and not _SITE.fullmatch(one) for one in named):
         raise ValueError("write domains such as example.org")
     return tuple(site for site in named if site)
-
-
-def _is_site(text: str) -> bool:
-    return not text or _SITE.fullmatch(text) is not None
 
 
 def _country(value: Any) -> Any:

@@ -12,119 +12,68 @@ from spadework.settings.kinds import own
 class Models(BaseModel, defer_build=True):
     """Models and embeddings: which, where, and how much one request may hold."""
 
-    model: str = Field(
-        "",
-        description=(
-            "Chat model as PROVIDER:NAME, such as openai:gpt-5-mini. Empty: the default of the key,"
-            " or none."
-        ),
-    )
-    lead_model: str = Field("", description="Model of the lead, who plans. Empty: `model`.")
-    assessor_model: str = Field(
-        "", description="Model of the assessor, who judges coverage. Empty: `model`."
-    )
-    judge_model: str = Field(
-        "", description="Model of the judge of pages, small and cheap. Empty: `model`."
-    )
-    cleaner_model: str = Field(
-        "", description="Model of the cleaner of pages, small and cheap. Empty: `model`."
-    )
-    writer_model: str = Field("", description="Model of the writer. Empty: `model`.")
-    verifier_model: str = Field("", description="Model of the verifier. Empty: `model`.")
-    openai_api_key: SecretStr | None = Field(
-        None, validation_alias=own("OPENAI_API_KEY"), description="Key of the models' server."
-    )
-    openai_base_url: str = Field(
-        "",
-        validation_alias=own("OPENAI_BASE_URL"),
-        description="Any OpenAI-compatible server. Empty: OpenAI.",
-    )
-    fallback_model: str = Field(
-        "",
-        description=(
-            "Chat model that answers where that of a role fails or its quota is spent. Empty: none."
-        ),
-    )
-    fallback_base_url: str = Field(
-        "",
-        description=(
-            "OpenAI-compatible server of the fallback model. Empty: the same as of the others."
-        ),
-    )
-    fallback_api_key: SecretStr | None = Field(
-        None, description="Key of the fallback model's server. Unset: the same as of the others."
-    )
-    structured_output: Literal["auto", "json_schema", "function_calling", "json_mode"] = Field(
-        "auto",
-        description=(
-            "How answers get their shape. auto: JSON schema, then function calling, then JSON mode."
-        ),
-    )
-    request_tokens: int = Field(
-        50_000, ge=1_000, le=1_000_000, description="Most tokens in one model request."
-    )
-    reply_tokens: int = Field(
-        8_000, ge=100, le=100_000, description="Most tokens in one model answer."
-    )
-    thought_tokens: int = Field(
-        8_000,
-        ge=0,
-        le=200_000,
-        description="Most tokens that a model which reasons may think, beside its answer.",
-    )
-    context_tokens: int = Field(
-        0,
-        ge=0,
-        le=10_000_000,
-        description=(
-            "Most tokens of a request and its answer together. 0: what the server's list of models"
-            " says, and what is learned from its refusals."
-        ),
-    )
-    model_seconds: float = Field(
-        120, gt=0, le=3_600, description="Longest wait for one model answer, in seconds."
-    )
-    model_parallel: int = Field(
-        16,
-        ge=1,
-        le=256,
-        description="Model calls at once per endpoint, of all sessions of a process or, with a"
-        " database, of all machines; fewer after it answers that it is busy.",
-    )
-    model_stream: bool = Field(
-        False,
-        description=(
-            "Have answers sent piece by piece, for servers or proxies that cut long silences."
-        ),
-    )
-    embeddings: str = Field(
-        "",
-        description=(
-            "Model for embeddings, such as text-embedding-3-small. Empty: none, search is by words"
-            " alone."
-        ),
-    )
-    embeddings_url: str = Field(
-        "",
-        description="OpenAI-compatible server for embeddings. Empty: `openai_base_url`, or OpenAI.",
-    )
-    embeddings_api_key: SecretStr | None = Field(
-        None,
-        description=(
-            "Key of the server for embeddings. Unset: `openai_api_key`, for its own server alone."
-        ),
-    )
-    embeddings_seconds: float = Field(
-        60, gt=0, le=3_600, description="Longest wait for the embeddings of one batch, in seconds."
-    )
+    model: str = ""
+    """Chat model as PROVIDER:NAME, such as openai:gpt-5-mini. Empty: the default of the key, or
+    none.
+    """
+    lead_model: str = ""
+    """Model of the lead, who plans. Empty: `model`."""
+    assessor_model: str = ""
+    """Model of the assessor, who judges coverage. Empty: `model`."""
+    judge_model: str = ""
+    """Model of the judge of pages, small and cheap. Empty: `model`."""
+    cleaner_model: str = ""
+    """Model of the cleaner of pages, small and cheap. Empty: `model`."""
+    writer_model: str = ""
+    """Model of the writer. Empty: `model`."""
+    verifier_model: str = ""
+    """Model of the verifier. Empty: `model`."""
+    openai_api_key: SecretStr | None = Field(None, validation_alias=own("OPENAI_API_KEY"))
+    """Key of the models' server."""
+    openai_base_url: str = Field("", validation_alias=own("OPENAI_BASE_URL"))
+    """Any OpenAI-compatible server. Empty: OpenAI."""
+    fallback_model: str = ""
+    """Chat model that answers where that of a role fails or its quota is spent. Empty: none."""
+    fallback_base_url: str = ""
+    """OpenAI-compatible server of the fallback model. Empty: the same as of the others."""
+    fallback_api_key: SecretStr | None = None
+    """Key of the fallback model's server. Unset: the same as of the others."""
+    structured_output: Literal["auto", "json_schema", "function_calling", "json_mode"] = "auto"
+    """How answers get their shape. auto: JSON schema, then function calling, then JSON mode."""
+    request_tokens: int = Field(50_000, ge=1_000, le=1_000_000)
+    """Most tokens in one model request."""
+    reply_tokens: int = Field(8_000, ge=100, le=100_000)
+    """Most tokens in one model answer."""
+    thought_tokens: int = Field(8_000, ge=0, le=200_000)
+    """Most tokens that a model which reasons may think, beside its answer."""
+    context_tokens: int = Field(0, ge=0, le=10_000_000)
+    """Most tokens of a request and its answer together. 0: what the server's list of models says,
+    and what is learned from its refusals.
+    """
+    model_seconds: float = Field(120, gt=0, le=3_600)
+    """Longest wait for one model answer, in seconds."""
+    model_parallel: int = Field(16, ge=1, le=256)
+    """Model calls at once per endpoint, of all sessions of a process or, with a database, of all
+    machines; fewer after it answers that it is busy.
+    """
+    model_stream: bool = False
+    """Have answers sent piece by piece, for servers or proxies that cut long silences."""
+    embeddings: str = ""
+    """Model for embeddings, such as text-embedding-3-small. Empty: none, search is by words alone.
+    """
+    embeddings_url: str = ""
+    """OpenAI-compatible server for embeddings. Empty: `openai_base_url`, or OpenAI."""
+    embeddings_api_key: SecretStr | None = None
+    """Key of the server for embeddings. Unset: `openai_api_key`, for its own server alone."""
+    embeddings_seconds: float = Field(60, gt=0, le=3_600)
+    """Longest wait for the embeddings of one batch, in seconds."""
     prices: dict[str, tuple[float, float]] = Field(
         default_factory=lambda: {
             "gpt-5-mini": (0.25, 2.0),
             "gpt-5-nano": (0.05, 0.4),
             "gpt-5": (1.25, 10.0),
-        },
-        description=(
-            "US dollars for a million tokens in and out, by model name. A model not listed has an"
-            " unknown price."
-        ),
+        }
     )
+    """US dollars for a million tokens in and out, by model name. A model not listed has an unknown
+    price.
+    """

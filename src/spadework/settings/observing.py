@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, field_validator
 
 from spadework.settings.kinds import Concern, LogLevel
 
@@ -16,22 +16,17 @@ class Observing(BaseModel, defer_build=True):
     """What is logged of a run, and told to OpenTelemetry."""
 
     # Logs
-    log: str = Field(
-        "",
-        description=(
-            "What is logged in `logs/` of a session, a file a concern: a level (debug, info,"
-            " warning, error) for all, or for some (`search=debug,model=info`) of search, crawl,"
-            " clean, model and orchestrator. Unset: nothing. Only debug tells queries and reasons."
-        ),
-    )
-    log_json: bool = Field(False, description="Log lines of JSON.")
-    otel: bool = Field(
-        False,
-        description=(
-            "Tell OpenTelemetry of every run: spans and metrics, by its conventions for generative"
-            " AI. Needs the extra `otel`; where they go is set by the variables of OpenTelemetry."
-        ),
-    )
+    log: str = ""
+    """What is logged in `logs/` of a session, a file a concern: a level (debug, info, warning,
+    error) for all, or for some (`search=debug,model=info`) of search, crawl, clean, model and
+    orchestrator. Unset: nothing. Only debug tells queries and reasons.
+    """
+    log_json: bool = False
+    """Log lines of JSON."""
+    otel: bool = False
+    """Tell OpenTelemetry of every run: spans and metrics, by its conventions for generative AI.
+    Needs the extra `otel`; where they go is set by the variables of OpenTelemetry.
+    """
 
     @field_validator("log", mode="after")
     @classmethod
@@ -41,9 +36,7 @@ class Observing(BaseModel, defer_build=True):
 
 
 def levels_of(log: str) -> dict[Concern, LogLevel]:
-    """The level of each concern that is logged. Raises ValueError for a word that is neither a
-    level nor a concern with one.
-    """
+    """The level of each concern that is logged. Raises ValueError for a word that is no such."""
     found: dict[Concern, LogLevel] = {}
     for word in filter(None, (word.strip() for word in log.split(","))):
         name, _, level = word.rpartition("=")

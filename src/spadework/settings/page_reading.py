@@ -10,104 +10,54 @@ from spadework.settings.kinds import Cleaning, Words
 class Reading(BaseModel, defer_build=True):
     """How pages are fetched, read and cleaned."""
 
-    parallel_pages: int = Field(5, ge=1, le=10, description="Pages read at once, per topic.")
-    parallel_per_host: int = Field(
-        2,
-        ge=1,
-        le=10,
-        description="Connections at once to one host, of all sessions of a process or, with a"
-        " database, of all machines.",
-    )
-    page_seconds: float = Field(
-        60, gt=0, le=600, description="Longest wait for one page over all levels, in seconds."
-    )
-    page_bytes: int = Field(
-        10_000_000, ge=1_000, description="Largest page body, decoded, in bytes."
-    )
-    first_byte_seconds: float = Field(
-        20, gt=0, le=600, description="Longest wait for the first byte of an answer, in seconds."
-    )
-    slow_page_seconds: float = Field(
-        10,
-        gt=0,
-        le=600,
-        description=(
-            "After so many seconds a page counts as slow, and another one is read beside it."
-        ),
-    )
-    clean: Cleaning = Field(
-        "default",
-        description=(
-            "Cleaning by a model, of pages that code finds dirty: from which cleanliness on a page"
-            " is left alone, and from how many characters it is looked at. default: 0.7, 500. fast:"
-            " 0.8, 1,000. quality: 0.6, 200. technical: as default, with care for commands."
-        ),
-    )
-    min_cleanliness: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description=(
-            "Cleanliness from which on a page is left alone by cleaning, 0 to 1. Unset: that of"
-            " `clean`."
-        ),
-    )
-    cache_mb: int = Field(
-        500,
-        ge=0,
-        le=1_000_000,
-        description=(
-            "Most megabytes of pages kept on disk for all sessions, by the rules of HTTP. 0: none."
-        ),
-    )
-    raw_mb: int = Field(
-        50,
-        ge=0,
-        le=100_000,
-        description=(
-            "Most megabytes of pages and files that a session keeps as they came, packed, so that"
-            " it can be replayed. 0: none."
-        ),
-    )
-    min_level: int = Field(
-        0, ge=0, le=3, description="The level with which going after a page begins."
-    )
-    max_level: int = Field(
-        3,
-        ge=0,
-        le=3,
-        description=(
-            "How far a page is gone after: 0 plain HTTP, 1 headers like a browser's, 2 a browser, 3"
-            " like a person's."
-        ),
-    )
-    chromium: str = Field(
-        "",
-        description=(
-            "Path of the Chromium or Chrome for levels 2 and 3. Empty: the first that is found."
-        ),
-    )
-    browser_pages: int = Field(4, ge=1, le=20, description="Pages open in the browser at once.")
-    browser_bytes: int = Field(
-        50_000_000,
-        ge=100_000,
-        description=(
-            "Most bytes that one page may load and send in the browser; then it is read as far as"
-            " it is."
-        ),
-    )
-    browser_sandbox: bool = Field(
-        True, description="Run Chromium in its sandbox. As root it has none."
-    )
-    redirects: int = Field(8, ge=0, le=20, description="Most redirects followed for one page.")
-    robots: bool = Field(True, description="Honour robots.txt. Lift it only for sites you own.")
-    allow_hosts: Words = Field(
-        (),
-        description=(
-            "Hosts or addresses you own that the address guard lets through, separated by commas."
-        ),
-    )
-    user_agent: str = Field(
-        "spadework/0.1 (research assistant)",
-        description="How spadework names itself to web servers.",
-    )
+    parallel_pages: int = Field(5, ge=1, le=10)
+    """Pages read at once, per topic."""
+    parallel_per_host: int = Field(2, ge=1, le=10)
+    """Connections at once to one host, of all sessions of a process or, with a database, of all
+    machines.
+    """
+    page_seconds: float = Field(60, gt=0, le=600)
+    """Longest wait for one page over all levels, in seconds."""
+    page_bytes: int = Field(10_000_000, ge=1_000)
+    """Largest page body, decoded, in bytes."""
+    first_byte_seconds: float = Field(20, gt=0, le=600)
+    """Longest wait for the first byte of an answer, in seconds."""
+    slow_page_seconds: float = Field(10, gt=0, le=600)
+    """After so many seconds a page counts as slow, and another one is read beside it."""
+    clean: Cleaning = "default"
+    """Cleaning by a model, of pages that code finds dirty: from which cleanliness on a page is left
+    alone, and from how many characters it is looked at. default: 0.7, 500. fast: 0.8, 1,000.
+    quality: 0.6, 200. technical: as default, with care for commands.
+    """
+    min_cleanliness: float | None = Field(None, ge=0, le=1)
+    """Cleanliness from which on a page is left alone by cleaning, 0 to 1. Unset: that of `clean`.
+    """
+    cache_mb: int = Field(500, ge=0, le=1_000_000)
+    """Most megabytes of pages kept on disk for all sessions, by the rules of HTTP. 0: none."""
+    raw_mb: int = Field(50, ge=0, le=100_000)
+    """Most megabytes of pages and files that a session keeps as they came, packed, so that it can
+    be replayed. 0: none.
+    """
+    min_level: int = Field(0, ge=0, le=3)
+    """The level with which going after a page begins."""
+    max_level: int = Field(3, ge=0, le=3)
+    """How far a page is gone after: 0 plain HTTP, 1 headers like a browser's, 2 a browser, 3 like a
+    person's.
+    """
+    chromium: str = ""
+    """Path of the Chromium or Chrome for levels 2 and 3. Empty: the first that is found."""
+    browser_pages: int = Field(4, ge=1, le=20)
+    """Pages open in the browser at once."""
+    browser_bytes: int = Field(50_000_000, ge=100_000)
+    """Most bytes that one page may load and send in the browser; then it is read as far as it is.
+    """
+    browser_sandbox: bool = True
+    """Run Chromium in its sandbox. As root it has none."""
+    redirects: int = Field(8, ge=0, le=20)
+    """Most redirects followed for one page."""
+    robots: bool = True
+    """Honour robots.txt. Lift it only for sites you own."""
+    allow_hosts: Words = ()
+    """Hosts or addresses you own that the address guard lets through, separated by commas."""
+    user_agent: str = "spadework/0.1 (research assistant)"
+    """How spadework names itself to web servers."""

@@ -14,119 +14,57 @@ class Judging(BaseModel, defer_build=True):
     """What is kept from run to run, asked back, and shown to the roles that judge."""
 
     # The report
-    length: Literal["short", "normal", "long"] = Field(
-        "normal",
-        description=(
-            "How long a model's report is, unless the question says so: about 200, 700 or 1800"
-            " words."
-        ),
-    )
+    length: Literal["short", "normal", "long"] = "normal"
+    """How long a model's report is, unless the question says so: about 200, 700 or 1800 words."""
 
     # Knowledge
-    knowledge: bool = Field(
-        True, description="Keep the web pages that runs read, and search them before the web."
-    )
-    knowledge_days: float = Field(
-        7,
-        ge=0,
-        le=3_650,
-        description="Days after which a kept page counts as stale and is fetched again.",
-    )
-    knowledge_hours: float = Field(
-        12,
-        ge=0,
-        le=8_760,
-        description="The same in hours, where recent pages are wanted. About now none is used.",
-    )
-    knowledge_mb: int = Field(
-        200,
-        ge=1,
-        le=1_000_000,
-        description="Most megabytes of kept pages (packed). The least recently used go first.",
-    )
+    knowledge: bool = True
+    """Keep the web pages that runs read, and search them before the web."""
+    knowledge_days: float = Field(7, ge=0, le=3_650)
+    """Days after which a kept page counts as stale and is fetched again."""
+    knowledge_hours: float = Field(12, ge=0, le=8_760)
+    """The same in hours, where recent pages are wanted. About now none is used."""
+    knowledge_mb: int = Field(200, ge=1, le=1_000_000)
+    """Most megabytes of kept pages (packed). The least recently used go first."""
 
-    qdrant_url: str = Field(
-        "",
-        validation_alias=own("QDRANT_URL"),
-        description=(
-            "Address of a Qdrant server that keeps the pages. Empty: they are kept under `home`."
-        ),
-    )
-    qdrant_api_key: SecretStr | None = Field(
-        None,
-        validation_alias=own("QDRANT_API_KEY"),
-        description="Key of the Qdrant server. Also QDRANT_API_KEY.",
-    )
-    qdrant_collection: str = Field(
-        "spadework",
-        pattern=r"^[\w-]{1,100}$",
-        description=(
-            "Collection on the Qdrant server. Those who name the same one share what they know."
-        ),
-    )
+    qdrant_url: str = Field("", validation_alias=own("QDRANT_URL"))
+    """Address of a Qdrant server that keeps the pages. Empty: they are kept under `home`."""
+    qdrant_api_key: SecretStr | None = Field(None, validation_alias=own("QDRANT_API_KEY"))
+    """Key of the Qdrant server. Also QDRANT_API_KEY."""
+    qdrant_collection: str = Field("spadework", pattern=r"^[\w-]{1,100}$")
+    """Collection on the Qdrant server. Those who name the same one share what they know."""
 
     # Asking back
-    clarify: bool = Field(
-        False,
-        description=(
-            "Ask back where the question can mean several things. On in chat and on the web page."
-        ),
-    )
-    approve: bool = Field(
-        False,
-        description=(
-            "Show the plan and wait until it is approved or changed. On in chat and on the web"
-            " page."
-        ),
-    )
-    answer_minutes: float = Field(
-        60,
-        gt=0,
-        le=10_080,
-        description=(
-            "How long an answer is waited for; then the run goes on without. The run's own time"
-            " stands still."
-        ),
-    )
+    clarify: bool = False
+    """Ask back where the question can mean several things. On in chat and on the web page."""
+    approve: bool = False
+    """Show the plan and wait until it is approved or changed. On in chat and on the web page."""
+    answer_minutes: float = Field(60, gt=0, le=10_080)
+    """How long an answer is waited for; then the run goes on without. The run's own time stands
+    still.
+    """
 
     # Evidence
-    passage_chars: int = Field(
-        1_500,
-        ge=200,
-        le=4_000,
-        description="Longest passage, in characters, except for code and tables.",
-    )
+    passage_chars: int = Field(1_500, ge=200, le=4_000)
+    """Longest passage, in characters, except for code and tables."""
     window_tokens: int = Field(
-        default_factory=by_effort(quick=12_000, normal=12_000, deep=24_000),
-        ge=500,
-        le=1_000_000,
-        description=(
-            "Most tokens of pages that a model is shown for a topic; fewer where its context or"
-            " its speed leave no more. Unset: 12000, deep 24000."
-        ),
+        default_factory=by_effort(quick=12_000, normal=12_000, deep=24_000), ge=500, le=1_000_000
     )
+    """Most tokens of pages that a model is shown for a topic; fewer where its context or its speed
+    leave no more. Unset: 12000, deep 24000.
+    """
     shown_tokens: int = Field(
         default_factory=by_effort(quick=100_000, normal=100_000, deep=200_000),
         ge=500,
         le=10_000_000,
-        description=(
-            "Most tokens of pages that a model is shown in a round, for all topics. Unset: 100000,"
-            " deep 200000, in several calls side by side."
-        ),
     )
+    """Most tokens of pages that a model is shown in a round, for all topics. Unset: 100000, deep
+    200000, in several calls side by side.
+    """
 
-    quality_floor: float = Field(
-        7.5,
-        ge=0,
-        le=10,
-        description="Quality of passages, 0 to 10, below which a search is recommended.",
-    )
-    quality_target: float = Field(
-        8.0,
-        ge=0,
-        le=10,
-        description="Quality of passages, 0 to 10, that the assessor is told to aim at.",
-    )
-    least_domains: int = Field(
-        3, ge=0, le=100, description="Evidence of fewer domains is reported, except from a library."
-    )
+    quality_floor: float = Field(7.5, ge=0, le=10)
+    """Quality of passages, 0 to 10, below which a search is recommended."""
+    quality_target: float = Field(8.0, ge=0, le=10)
+    """Quality of passages, 0 to 10, that the assessor is told to aim at."""
+    least_domains: int = Field(3, ge=0, le=100)
+    """Evidence of fewer domains is reported, except from a library."""

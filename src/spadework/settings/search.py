@@ -17,151 +17,80 @@ class Searching(BaseModel, defer_build=True):
     """What is searched, and how what is found is ranked."""
 
     # Search
-    search: str = Field(
-        "auto",
-        description=(
-            "Providers, separated by commas: auto, library, searxng, duckduckgo, serper, tavily,"
-            " brave, arxiv, wikipedia, openalex, pubmed, mcp."
-        ),
-    )
-    library: Annotated[tuple[Path, ...], NoDecode] = Field(
-        (),
-        description="Files and folders to search. Empty: the documentation installed with Python.",
-    )
-    searxng_url: str = Field(
-        "",
-        validation_alias=own("SEARXNG_URL"),
-        description="A SearXNG server with the JSON format enabled.",
-    )
+    search: str = "auto"
+    """Providers, separated by commas: auto, library, searxng, duckduckgo, serper, tavily, brave,
+    arxiv, wikipedia, openalex, pubmed, mcp.
+    """
+    library: Annotated[tuple[Path, ...], NoDecode] = ()
+    """Files and folders to search. Empty: the documentation installed with Python."""
+    searxng_url: str = Field("", validation_alias=own("SEARXNG_URL"))
+    """A SearXNG server with the JSON format enabled."""
     serper_api_key: SecretStr | None = Field(
         None,
         validation_alias=AliasChoices("SPADEWORK_SERPER_API_KEY", "SERPER_API_KEY", "SERP_API_KEY"),
-        description="Key of Serper. Also SERPER_API_KEY or SERP_API_KEY.",
     )
-    tavily_api_key: SecretStr | None = Field(
-        None,
-        validation_alias=own("TAVILY_API_KEY"),
-        description="Key of Tavily. Also TAVILY_API_KEY.",
-    )
-    brave_api_key: SecretStr | None = Field(
-        None,
-        validation_alias=own("BRAVE_API_KEY"),
-        description="Key of the Brave Search API. Also BRAVE_API_KEY.",
-    )
-    openalex_api_key: SecretStr | None = Field(
-        None,
-        validation_alias=own("OPENALEX_API_KEY"),
-        description=(
-            "Key of OpenAlex, free; without it only a few searches a day. Also OPENALEX_API_KEY."
-        ),
-    )
-    search_country: Country = Field(
-        "",
-        description=(
-            "Country that results should come from, as two letters such as de or us. Empty: any."
-        ),
-    )
-    search_language: str = Field(
-        "",
-        pattern=LANGUAGE,
-        description=(
-            "Language that results should be in, such as en or de. Empty: search engines look"
-            " first in that of the question."
-        ),
-    )
-    search_news: bool = Field(
-        False, description="Search the news alone, where a provider has them."
-    )
-    search_sites: Sites = Field(
-        (),
-        description=(
-            "Domains to keep to, separated by commas, such as example.org; library://NAME/FOLDER"
-            " for a part of the library."
-        ),
-    )
-    search_avoid_sites: Sites = Field(
-        (), description="Domains to keep away from, separated by commas."
-    )
-    search_since: Day = Field(
-        None, description="First day of publication that counts, as YYYY-MM-DD."
-    )
-    search_until: Day = Field(
-        None, description="Last day of publication that counts, as YYYY-MM-DD."
-    )
-    mcp_search: SecretStr | None = Field(
-        None,
-        description=(
-            "Search tools of MCP servers, as TOOL @ ADDRESS or TOOL @ COMMAND LINE, several"
-            " separated by semicolons. A command line may begin with variables for its process,"
-            " such as KEY=value."
-        ),
-    )
+    """Key of Serper. Also SERPER_API_KEY or SERP_API_KEY."""
+    tavily_api_key: SecretStr | None = Field(None, validation_alias=own("TAVILY_API_KEY"))
+    """Key of Tavily. Also TAVILY_API_KEY."""
+    brave_api_key: SecretStr | None = Field(None, validation_alias=own("BRAVE_API_KEY"))
+    """Key of the Brave Search API. Also BRAVE_API_KEY."""
+    openalex_api_key: SecretStr | None = Field(None, validation_alias=own("OPENALEX_API_KEY"))
+    """Key of OpenAlex, free; without it only a few searches a day. Also OPENALEX_API_KEY."""
+    search_country: Country = ""
+    """Country that results should come from, as two letters such as de or us. Empty: any."""
+    search_language: str = Field("", pattern=LANGUAGE)
+    """Language that results should be in, such as en or de. Empty: search engines look first in
+    that of the question.
+    """
+    search_news: bool = False
+    """Search the news alone, where a provider has them."""
+    search_sites: Sites = ()
+    """Domains to keep to, separated by commas, such as example.org; library://NAME/FOLDER for a
+    part of the library.
+    """
+    search_avoid_sites: Sites = ()
+    """Domains to keep away from, separated by commas."""
+    search_since: Day = None
+    """First day of publication that counts, as YYYY-MM-DD."""
+    search_until: Day = None
+    """Last day of publication that counts, as YYYY-MM-DD."""
+    mcp_search: SecretStr | None = None
+    """Search tools of MCP servers, as TOOL @ ADDRESS or TOOL @ COMMAND LINE, several separated by
+    semicolons. A command line may begin with variables for its process, such as KEY=value.
+    """
     search_limits: dict[
         str, tuple[Annotated[float, Field(gt=0, le=1_000)], Annotated[int, Field(ge=1, le=100)]]
-    ] = Field(
-        default_factory=dict,
-        description=(
-            'Most searches a second and at once, by provider, as JSON such as {"brave": [1, 1]}.'
-            " Not listed: what the provider documents."
-        ),
-    )
-    search_cache_days: float = Field(
-        7, ge=0, le=365, description="Days for which results are kept for all sessions."
-    )
-    search_cache_hours: float = Field(
-        12,
-        ge=0,
-        le=720,
-        description="Hours for which results are kept where recent pages are wanted.",
-    )
-    search_cache_minutes: float = Field(
-        15,
-        ge=0,
-        le=1_440,
-        description="Minutes for which results are kept of a search about now, or an empty one.",
-    )
-    search_cache_mb: int = Field(
-        50,
-        ge=0,
-        le=100_000,
-        description="Most megabytes of results kept on disk for all sessions. 0: none.",
-    )
+    ] = Field(default_factory=dict)
+    """Most searches a second and at once, by provider, as JSON such as {"brave": [1, 1]}. Not
+    listed: what the provider documents.
+    """
+    search_cache_days: float = Field(7, ge=0, le=365)
+    """Days for which results are kept for all sessions."""
+    search_cache_hours: float = Field(12, ge=0, le=720)
+    """Hours for which results are kept where recent pages are wanted."""
+    search_cache_minutes: float = Field(15, ge=0, le=1_440)
+    """Minutes for which results are kept of a search about now, or an empty one."""
+    search_cache_mb: int = Field(50, ge=0, le=100_000)
+    """Most megabytes of results kept on disk for all sessions. 0: none."""
     search_results: int = Field(
-        default_factory=by_effort(quick=15, normal=15, deep=30),
-        ge=1,
-        le=100,
-        description="Results of a query. Unset: 15, deep 30.",
+        default_factory=by_effort(quick=15, normal=15, deep=30), ge=1, le=100
     )
-    search_seconds: float = Field(
-        30, gt=0, le=600, description="Longest wait for one search, in seconds."
-    )
-    probe_seconds: float = Field(
-        2.0,
-        gt=0,
-        le=30,
-        description="Longest wait to find out whether the web can be reached, in seconds.",
-    )
-    health_seconds: float = Field(
-        5.0,
-        gt=0,
-        le=120,
-        description=("Longest wait for whatever `doctor` and the settings page try, in seconds."),
-    )
+    """Results of a query. Unset: 15, deep 30."""
+    search_seconds: float = Field(30, gt=0, le=600)
+    """Longest wait for one search, in seconds."""
+    probe_seconds: float = Field(2.0, gt=0, le=30)
+    """Longest wait to find out whether the web can be reached, in seconds."""
+    health_seconds: float = Field(5.0, gt=0, le=120)
+    """Longest wait for whatever `doctor` and the settings page try, in seconds."""
 
     # Ranking
-    preset: Literal["default", "precise", "balanced", "recall"] = Field(
-        "default", description="How many hits are read, and from which relevance on."
-    )
-    min_relevance: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="Relevance from which on a hit is read, 0 to 1. Unset: the preset's.",
-    )
-    rrf_k: int = Field(60, ge=1, le=1_000, description="The constant k of reciprocal rank fusion.")
-    original_weight: float = Field(
-        2.0, ge=0, le=10, description="Weight of the original query against its variants in fusion."
-    )
-    pages_per_domain: int = Field(
-        3, ge=1, le=100, description="Most pages of one domain in a topic while others wait."
-    )
+    preset: Literal["default", "precise", "balanced", "recall"] = "default"
+    """How many hits are read, and from which relevance on."""
+    min_relevance: float | None = Field(None, ge=0, le=1)
+    """Relevance from which on a hit is read, 0 to 1. Unset: the preset's."""
+    rrf_k: int = Field(60, ge=1, le=1_000)
+    """The constant k of reciprocal rank fusion."""
+    original_weight: float = Field(2.0, ge=0, le=10)
+    """Weight of the original query against its variants in fusion."""
+    pages_per_domain: int = Field(3, ge=1, le=100)
+    """Most pages of one domain in a topic while others wait."""

@@ -5,107 +5,55 @@ All are frozen and small: the text of a page lives in the page store under its c
 in a value. Offsets count code points in that text.
 """
 
-from spadework.values.asking import (
-    Complexity,
-    Expected,
-    Forecast,
-    Freshness,
-    Need,
-    Plan,
-    Query,
-    QueryKind,
-    Question,
-    QuestionType,
-    Span,
-    Task,
-    Topic,
-    Wish,
-)
-from spadework.values.finding import Evidence, EvidenceKind, Found, Hit, Page, Passage
-from spadework.values.judging import (
-    STATE_WORDS,
-    Conflict,
-    Coverage,
-    CoverageState,
-    Priority,
-    Quality,
-    Recommendation,
-    Round,
-    Shortfall,
-    Side,
-)
-from spadework.values.reviewing import Review, Weakness
-from spadework.values.telling import (
-    Citation,
-    CoveredTopic,
-    Form,
-    Mode,
-    Part,
-    Problem,
-    Report,
-    Result,
-    Section,
-    SectionKind,
-    Sentence,
-    Source,
-    Status,
-    Usage,
-    Verdict,
-)
-from spadework.values.value import Value, Visible
-from spadework.values.weighing import Choice, Fate, Lead
-
-__all__ = [
-    "STATE_WORDS",
-    "Choice",
-    "Citation",
-    "Complexity",
-    "Conflict",
-    "Coverage",
-    "CoverageState",
-    "CoveredTopic",
-    "Evidence",
-    "EvidenceKind",
-    "Expected",
-    "Fate",
-    "Forecast",
-    "Form",
-    "Found",
-    "Freshness",
-    "Hit",
-    "Lead",
-    "Mode",
-    "Need",
-    "Page",
-    "Part",
-    "Passage",
-    "Plan",
-    "Priority",
-    "Problem",
-    "Quality",
-    "Query",
-    "QueryKind",
-    "Question",
-    "QuestionType",
-    "Recommendation",
-    "Report",
-    "Result",
-    "Review",
-    "Round",
-    "Section",
-    "SectionKind",
-    "Sentence",
-    "Shortfall",
-    "Side",
-    "Source",
-    "Span",
-    "Status",
-    "Task",
-    "Topic",
-    "Usage",
-    "Value",
-    "Verdict",
-    "Visible",
-    "Weakness",
-    "Wish",
-]
+from spadework.values.asking import Complexity as Complexity
+from spadework.values.asking import Expected as Expected
+from spadework.values.asking import Forecast as Forecast
+from spadework.values.asking import Freshness as Freshness
+from spadework.values.asking import Need as Need
+from spadework.values.asking import Plan as Plan
+from spadework.values.asking import Query as Query
+from spadework.values.asking import QueryKind as QueryKind
+from spadework.values.asking import Question as Question
+from spadework.values.asking import QuestionType as QuestionType
+from spadework.values.asking import Span as Span
+from spadework.values.asking import Task as Task
+from spadework.values.asking import Topic as Topic
+from spadework.values.asking import Wish as Wish
+from spadework.values.finding import Choice as Choice
+from spadework.values.finding import Evidence as Evidence
+from spadework.values.finding import EvidenceKind as EvidenceKind
+from spadework.values.finding import Fate as Fate
+from spadework.values.finding import Found as Found
+from spadework.values.finding import Hit as Hit
+from spadework.values.finding import Lead as Lead
+from spadework.values.finding import Page as Page
+from spadework.values.finding import Passage as Passage
+from spadework.values.judging import STATE_WORDS as STATE_WORDS
+from spadework.values.judging import Conflict as Conflict
+from spadework.values.judging import Coverage as Coverage
+from spadework.values.judging import CoverageState as CoverageState
+from spadework.values.judging import Priority as Priority
+from spadework.values.judging import Quality as Quality
+from spadework.values.judging import Recommendation as Recommendation
+from spadework.values.judging import Round as Round
+from spadework.values.judging import Shortfall as Shortfall
+from spadework.values.judging import Side as Side
+from spadework.values.telling import Citation as Citation
+from spadework.values.telling import CoveredTopic as CoveredTopic
+from spadework.values.telling import Form as Form
+from spadework.values.telling import Mode as Mode
+from spadework.values.telling import Part as Part
+from spadework.values.telling import Problem as Problem
+from spadework.values.telling import Report as Report
+from spadework.values.telling import Result as Result
+from spadework.values.telling import Review as Review
+from spadework.values.telling import Section as Section
+from spadework.values.telling import SectionKind as SectionKind
+from spadework.values.telling import Sentence as Sentence
+from spadework.values.telling import Source as Source
+from spadework.values.telling import Status as Status
+from spadework.values.telling import Usage as Usage
+from spadework.values.telling import Verdict as Verdict
+from spadework.values.telling import Weakness as Weakness
+from spadework.values.value import Value as Value
+from spadework.values.value import Visible as Visible

@@ -22,16 +22,7 @@ Need = Literal["text", "count", "table"]
 
 #: What would answer a topic, in a form that code can check; "open" is all that it cannot.
 Expected = Literal[
-    "number",
-    "date",
-    "name",
-    "definition",
-    "steps",
-    "code",
-    "items",
-    "rows",
-    "both sides",
-    "open",
+    "number", "date", "name", "definition", "steps", "code", "items", "rows", "both sides", "open"
 ]
 
 
@@ -84,9 +75,7 @@ class Query(Value):
 
 
 class Topic(Value):
-    """One thing a complete answer must cover. `expects` is what would answer it; `must_cover` are
-    words or aspects that its evidence should show.
-    """
+    """One thing to cover: `expects` would answer it, evidence should show `must_cover` words."""
 
     name: str
     question: str
@@ -113,9 +102,7 @@ class Plan(Value):
 
 
 class Span(Value):
-    """From `low` to `high`, half of the runs below the `median`, which is None where it is not
-    known.
-    """
+    """From `low` to `high`, half of the runs below the `median` (None: not known)."""
 
     low: float = 0.0
     high: float = 0.0

@@ -5,10 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
+from pydantic import Field
+
 from spadework.values.asking import QueryKind
 from spadework.values.value import Value
 
 EvidenceKind = Literal["text", "item", "code", "row", "columns", "cells"]
+#: What becomes of a hit: it is read, waits to take the place of another, or is left.
+Fate = Literal["chosen", "reserve", "left"]
 
 
 class Found(Value):
@@ -34,6 +38,30 @@ class Hit(Value):
     query: str = ""
     publisher: str = ""
     published_at: datetime | None = None
+    relevance: float = 0.0
+    rrf: float = 0.0
+    found_by: tuple[Found, ...] = ()
+
+
+class Lead(Value):
+    """A search result; `parts` of its relevance, each 0..1, are position, title, snippet (S5)."""
+
+    url: str
+    title: str = ""
+    snippet: str = ""
+    position: int = 1
+    published_at: datetime | None = None
+    relevance: float = 0.0
+    parts: dict[str, float] = Field(default_factory=dict)
+
+
+class Choice(Value):
+    """What was decided of a hit in a round, and why; `rrf` is its fused score over `found_by`."""
+
+    url: str
+    title: str = ""
+    fate: Fate
+    why: str = ""
     relevance: float = 0.0
     rrf: float = 0.0
     found_by: tuple[Found, ...] = ()
@@ -79,9 +107,7 @@ class Page(Value):
 
 
 class Passage(Value):
-    """A stretch `start:end` of the page `content_hash`, cut at headings and paragraphs; `score`
-    ranks it for one topic.
-    """
+    """A stretch `start:end` of a page, cut at headings and paragraphs; `score` ranks it."""
 
     content_hash: str
     start: int

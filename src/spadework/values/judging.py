@@ -20,9 +20,7 @@ STATE_WORDS: dict[CoverageState, str] = {
 
 
 class Recommendation(Value):
-    """A search that would fill a gap; `led_to` is a name that the pages bring and the question
-    lacks, whose own page may hold the rest.
-    """
+    """A search that would fill a gap; `led_to`: by a name met in pages, whose own may hold it."""
 
     query: str
     purpose: str = ""
@@ -45,23 +43,12 @@ class Quality(Value):
     @property
     def mean(self) -> float:
         """The mean of the five."""
-        return round(
-            (
-                self.accuracy
-                + self.completeness
-                + self.relevance
-                + self.source_quality
-                + self.clarity
-            )
-            / 5,
-            2,
-        )
+        scores: dict[str, float] = vars(self)
+        return round(sum(scores.values()) / 5, 2)
 
 
 class Shortfall(Value):
-    """What the evidence lacks though its topic may be covered; it never un-covers one. `topic` is
-    "" for the evidence as a whole.
-    """
+    """What the evidence lacks of a `topic`, or as a whole (""); it never un-covers one."""
 
     kind: Literal[
         "definition",

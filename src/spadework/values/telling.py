@@ -1,9 +1,8 @@
-"""What is handed over: the report, its sources, what could not be done, what it took, and all of it
-as one result.
-"""
+"""What is handed over: the report, its sources, what failed, what it took, in one result."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal
@@ -13,7 +12,6 @@ from pydantic import Field
 from spadework.values.asking import Forecast
 from spadework.values.finding import Evidence, Found
 from spadework.values.judging import Conflict, CoverageState, Quality, Round, Shortfall
-from spadework.values.publishing import beside
 from spadework.values.value import Value
 
 Verdict = Literal[
@@ -24,14 +22,17 @@ Mode = Literal["model", "extractive"]
 SectionKind = Literal["summary", "topic", "code", "conflicts", "limits"]
 
 
+PUBLISHER_CHARS = 80
+_SIGN = re.compile(r"[\W_]+")
+#: Names that are addresses say nothing that the host does not, and would be links.
+_ADDRESS = re.compile(r"://|^\S+\.[a-z]{2,}(?:/\S*)?$", re.IGNORECASE)
+
 #: How sentences are set.
 Form = Literal["paragraph", "bullets", "steps", "table", "code", "heading"]
 
 
 class Sentence(Value):
-    """A sentence of the report (or a code block, which is exact) and the evidence it rests on;
-    `inferred` where it concludes from that rather than says the same.
-    """
+    """A sentence of the report, or code, and its evidence; `inferred`: it concludes from that."""
 
     text: str
     evidence_ids: tuple[str, ...] = ()
@@ -105,12 +106,35 @@ class Report(Value):
     language: str = "en"
 
     def heading_of(self, section: Section) -> str:
-        """What stands above a section. The only topic of a question is the question, which is not
-        said twice on end.
-        """
+        """What stands above a section: nothing over the only topic, which is the question."""
         first = section in self.sections[:1]
         again = first and section.kind == "topic" and section.heading == self.title
         return "" if again else section.heading
+
+
+class Weakness(Value):
+    """A weakness of a report. It goes back to the writer of its `section`; where `query` is named,
+    that is searched first, for `topic`. `outcome` says what became of it.
+    """
+
+    text: str
+    section: str = ""
+    topic: str = ""
+    query: str = ""
+    outcome: str = ""
+
+
+class Review(Value):
+    """What an editor thinks of a report, as it stood with these `sections` and so many entries in
+    the ledger. `done`: what was asked for has been tried, and the report stands.
+    """
+
+    verdict: str
+    strengths: tuple[str, ...] = ()
+    weaknesses: tuple[Weakness, ...] = ()
+    sections: tuple[Section, ...] = ()
+    entries: int = 0
+    done: bool = False
 
 
 class Citation(Value):
@@ -146,12 +170,24 @@ class Source(Value):
     @property
     def published_by(self) -> str:
         """The publisher, "" where the domain says as much."""
-        return beside(self.publisher, self.domain)
+        return _beside(self.publisher, self.domain)
 
     @property
     def place(self) -> str:
         """Where the source is from: its publisher, if that says more, and its domain."""
         return ", ".join(filter(None, (self.published_by, self.domain)))
+
+
+def _beside(publisher: str, domain: str) -> str:
+    """The publisher on one line, "" where the domain says as much: not *Reuters* at reuters.com."""
+    name = " ".join(publisher.split())[:PUBLISHER_CHARS].strip()
+    if not name or _ADDRESS.search(name):
+        return ""
+    return "" if _letters(name) in _letters(domain) else name
+
+
+def _letters(text: str) -> str:
+    return _SIGN.sub("", text.lower())
 
 
 class Problem(Value):

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from spadework.agents.editorial_review import review
+from spadework.events import Read, Searched
 from spadework.sessions.course import Course
 from spadework.sessions.drawing.phases import phases
 from spadework.sessions.drawing.research_files import drawn_research
 from spadework.sessions.drawing.search_files import drawn_searches
 from spadework.sessions.file_names import LEDGER, RESULT
 from spadework.sessions.files import Metadata, Progress, RoundProgress
-from spadework.sessions.measures import measures
+from spadework.tools.web.urls import canonical_url
 from spadework.values import Evidence, Result
 
 SEARCHES, RESEARCH = "search_workproduct", "intelligent_research_workproduct"
 REPORT, REVIEW = "research_report", "editorial_review"
+
+
+#: What a run found, chose and read, and the seconds of each kind of work, summed.
+Measures = dict[str, float | int | None]
 
 
 def stamp_name(name: str, metadata: Metadata) -> str:
@@ -34,11 +40,7 @@ def drawn_progress(course: Course, result: Result | None) -> Progress:
     )
     topics = tuple(topic.name for topic in plan.topics) if plan else ()
     return Progress(
-        state=state,
-        topics=topics,
-        rounds=rounds,
-        problems=course.problems,
-        phases=phases(course),
+        state=state, topics=topics, rounds=rounds, problems=course.problems, phases=phases(course)
     )
 
 
@@ -80,7 +82,7 @@ def drawn_metadata(
     folder: Path, course: Course, metadata: Metadata, result: Result | None
 ) -> Metadata:
     """What is known of a session by now, with its measures and the files that it has."""
-    metrics = measures(course) if course.timed else {}
+    metrics = _measures(course) if course.timed else {}
     changes: dict[str, object] = {"performance_metrics": metrics}
     if result:
         changes = {
@@ -93,7 +95,13 @@ def drawn_metadata(
                 "iterations": result.iterations,
                 **metrics,
             },
-            "results_summary": _summary(result),
+            "results_summary": {
+                "covered": sum(topic.covered for topic in result.topics),
+                "topics": len(result.topics),
+                "evidence": sum(len(topic.evidence) for topic in result.topics),
+                "sources": len(result.sources),
+                "confidence": result.confidence,
+            },
         }
     return metadata.model_copy(
         update={**changes, "file_paths": _written_files(folder, metadata, result)}
@@ -112,16 +120,66 @@ def _written_files(folder: Path, metadata: Metadata, result: Result | None) -> d
     return {**report, "pages": "pages/", **found}
 
 
-def _summary(result: Result) -> dict[str, float | None]:
-    return {
-        "covered": sum(topic.covered for topic in result.topics),
-        "topics": len(result.topics),
-        "evidence": sum(len(topic.evidence) for topic in result.topics),
-        "sources": len(result.sources),
-        "confidence": result.confidence,
-    }
-
-
 def as_file(value: Metadata | Progress) -> bytes:
     """A value as it stands in its file."""
     return value.model_dump_json(indent=1).encode()
+
+
+def _measures(course: Course) -> Measures:
+    """The measures by name; a share or a mean of nothing is None."""
+    return {**_of_searching(course), **_of_reading(course), **_of_models(course)}
+
+
+def _of_searching(course: Course) -> Measures:
+    searches = course.searches
+    answered = [event for event in searches if isinstance(event, Searched)]
+    found = {canonical_url(hit.url) for event in answered for hit in event.found}
+    chosen = [hit for made in course.selections for hit in made.hits if hit.fate == "chosen"]
+    selected = {canonical_url(hit.url): hit.relevance for hit in reversed(chosen)}
+    return {
+        "search_seconds": _sum(event.seconds for event in searches),
+        "searches_answered": len(answered),
+        "searches_failed": len(searches) - len(answered),
+        "found": len(found),
+        "selected": len(selected),
+        "mean_relevance": _mean(selected.values()),
+    }
+
+
+def _of_reading(course: Course) -> Measures:
+    tried: dict[str, list[Read]] = {}
+    for read in course.reads:
+        tried.setdefault(canonical_url(read.url), []).append(read)
+    # A page that several topics want comes once: the others only wait for it.
+    came = [min(some, key=lambda read: bool(read.reason)) for some in tried.values()]
+    pages = course.pages.values()
+    cleaning = [*(read.cleaning for read in pages), *(e.seconds for e in course.cleanings)]
+    return {
+        "crawl_seconds": _sum(read.fetching for read in came),
+        "cleaning_seconds": _sum(cleaning),
+        "pages_read": sum(not read.reason for read in came),
+        "pages_failed": sum(bool(read.reason) for read in came),
+        "success_rate": _mean([float(not read.reason) for read in came]),
+        "characters": sum(read.chars for read in pages),
+        "characters_cleaned_away": sum(e.before - e.chars for e in course.cleanings),
+    }
+
+
+def _of_models(course: Course) -> Measures:
+    calls = course.calls
+    return {
+        "model_seconds": _sum(call.seconds for call in calls),
+        "calls_answered": sum(call.verdict == "fits" for call in calls),
+        "calls_misshapen": sum(call.verdict == "misshapen" for call in calls),
+        "calls_too_long": sum(call.verdict == "too long" for call in calls),
+        "calls_failed": sum(call.failed for call in calls),
+    }
+
+
+def _sum(seconds: Iterable[float | None]) -> float:
+    return round(sum(one or 0.0 for one in seconds), 3)
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    listed = list(values)
+    return round(sum(listed) / len(listed), 3) if listed else None

@@ -69,9 +69,7 @@ def _round(course: Course, number: int) -> Iterator[Phase]:
 
 
 def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
-    """The phase that some events tell of, from where the first of them began up to the last; none
-    where less than two are told.
-    """
+    """The phase that events tell of, from the first's beginning to the last; none of one alone."""
     timed = [(e.after - (e.seconds or 0.0), e) for e in told if e.after is not None and e.at]
     if len(timed) < 2:
         return

@@ -1,6 +1,4 @@
-"""The work product of the research: how far each topic is proven and what changed that, and every
-page with its cleaned text, its scores, and what it has proven.
-"""
+"""The work product of the research: how far topics are proven, and pages with what they prove."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from spadework.sessions.course import Course
 from spadework.sessions.drawing.search_files import had
 from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.web.urls import canonical_url
-from spadework.values import STATE_WORDS, Choice, Coverage, Evidence, Result, Source
+from spadework.values import STATE_WORDS, Choice, Coverage, Result, Source
 
 #: The text of a page by its content hash, None where there is none.
 TextOf = Callable[[str], str | None]
@@ -75,7 +73,11 @@ class _Pages:
         if scores := ", ".join(self._scores(read)):
             yield f"- {scores}"
         hashes = {read.content_hash, cleaned.after_hash if cleaned else ""}
-        proven = [e for e in self._course.evidence if _stands(e, read, hashes)]
+        proven = [
+            e
+            for e in self._course.evidence
+            if (e.content_hash in hashes if read.content_hash else e.url == read.url)
+        ]
         yield from (
             f"- proves {e.id} ({escape_markdown(e.topic)}): “{escape_markdown(e.quote)}”"
             for e in proven
@@ -93,10 +95,6 @@ class _Pages:
         if source:
             yield f"trust {source.trust:.3f}"
             yield f"source {source.n} of the report"
-
-
-def _stands(entry: Evidence, read: Read, hashes: set[str]) -> bool:
-    return entry.content_hash in hashes if read.content_hash else entry.url == read.url
 
 
 def _of_cleaning(cleaned: Cleaned) -> str:

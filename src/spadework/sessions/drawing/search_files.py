@@ -1,6 +1,4 @@
-"""The work product of the search: every query with all its hits, what became of each and why, the
-leads that were not read, and every page that was tried.
-"""
+"""The work product of the search: queries, hits, what became of each and why, pages tried."""
 
 from __future__ import annotations
 

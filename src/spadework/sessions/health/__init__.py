@@ -1,6 +1,4 @@
-"""Health that is probed: everything that a run of these settings would use is tried once, side by
-side, and each says in one sentence how it is.
-"""
+"""Health that is probed: what a run of these settings would use is tried once, side by side."""
 
 from __future__ import annotations
 
@@ -26,8 +24,6 @@ _PARTS = (system, home, database, models, searching, browser, knowledge, embeddi
 
 
 async def probe(settings: Settings) -> list[Check]:
-    """What was found, in an order that does not change. Everything is tried at the same time, and
-    nothing is waited for longer than `health_seconds`.
-    """
+    """What was found, in a fixed order; nothing is waited for longer than `health_seconds`."""
     found: Sequence[list[Check]] = await asyncio.gather(*(part(settings) for part in _PARTS))
     return [check for checks in found for check in checks]

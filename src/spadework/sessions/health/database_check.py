@@ -41,9 +41,7 @@ async def database(settings: Settings) -> list[Check]:
 
 
 async def database_fault(settings: Settings) -> str:
-    """Why nothing can be kept in the database now, in a sentence that names no place; "" where it
-    can, or none is named.
-    """
+    """Why nothing can be kept in the database now, naming no place; "" where it can, or none is."""
     if settings.database_url is None:
         return ""
     try:

@@ -1,6 +1,4 @@
-"""What a run needs of this machine: a home that can be written, its stores, and the server of
-embeddings.
-"""
+"""What a run needs of this machine: a home to write in, its stores, a server of embeddings."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ async def system(settings: Settings) -> list[Check]:
 
 
 async def home(settings: Settings, named: str = "") -> list[Check]:
-    """Whether sessions can be kept; `named` is said of the folder to those whom its path is
-    nothing to.
-    """
+    """Whether sessions can be kept; the home is `named` so to those who may not know its path."""
     named = named or str(settings.home)
     trying = on_disk(_check_written, settings.home, named)
     return [await run_check(f"The disk of {named}", trying, settings.health_seconds)]

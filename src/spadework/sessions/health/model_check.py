@@ -1,6 +1,4 @@
-"""Whether the models of the settings answer; where none is set, which servers of this machine
-could.
-"""
+"""Whether the models of the settings answer; without any, which servers here could."""
 
 from __future__ import annotations
 

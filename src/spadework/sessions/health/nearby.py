@@ -1,6 +1,4 @@
-"""What runs on this machine and could be used: model servers and SearXNG on their usual ports. They
-are only named, none is used unasked.
-"""
+"""Model servers and SearXNG on usual ports of this machine; they are named, not used unasked."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Whether a server may be sent questions: it can write, its database answers, and it is not being
-stopped. Nothing that costs anything is asked for that.
-"""
+"""Whether a server may be sent questions: it can write, its database answers, it is not stopped."""
 
 from __future__ import annotations
 
@@ -35,10 +33,12 @@ class Readiness:
         """Why no question may be sent, in one sentence; "" where one may."""
         if self._stopping():
             return STOPPING
-        if self._trying is None or self._stale(self._trying):
-            self._trying = asyncio.create_task(self._try())
+        trying = self._trying
+        stale = time.monotonic() - self._since > FRESH_SECONDS
+        if trying is None or (trying.done() and stale):
+            self._trying = trying = asyncio.create_task(self._try())
             self._since = time.monotonic()
-        return await asyncio.shield(self._trying)
+        return await asyncio.shield(trying)
 
     async def _try(self) -> str:
         """The home's fault, else the database's."""
@@ -47,6 +47,3 @@ class Readiness:
         )
         said = next((check.text for check in found if not check.works), away)
         return said[:1].upper() + said[1:]
-
-    def _stale(self, trying: asyncio.Task[str]) -> bool:
-        return trying.done() and time.monotonic() - self._since > FRESH_SECONDS

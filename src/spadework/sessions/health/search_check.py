@@ -1,6 +1,4 @@
-"""Whether what is searched answers: every provider is asked once, and a page it has found is
-fetched.
-"""
+"""Whether what is searched answers: each provider is asked once, one found page fetched."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Which session gave an answer, where several servers must know it: by the hash of the answer, and
-for its owner alone.
-"""
+"""Which session gave an answer, by its hash and for its owner alone, told to all servers."""
 
 from __future__ import annotations
 

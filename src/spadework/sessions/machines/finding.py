@@ -1,6 +1,4 @@
-"""Sessions that were submitted anywhere, found on this machine: one that is looked at is brought
-here, and those of a list are known here by what they asked.
-"""
+"""Sessions that were submitted anywhere, found on this machine: looked at, or in a list."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ MOST_LISTED, LIST_SECONDS = 200, 3.0
 
 
 async def find(settings: Settings, session_id: str) -> bool:
-    """Bring a session of this home here, where workers know it; whether it waits or runs. Raises
-    SettingsError, DiskFailed where the database cannot be asked.
-    """
+    """Bring here a session of workers; whether it is live. Raises SettingsError, DiskFailed."""
     if settings.database_url is None or not is_session_id(session_id):
         return False
     async with shared_sessions(settings) as shared:
@@ -50,9 +46,7 @@ async def find(settings: Settings, session_id: str) -> bool:
 
 
 async def bring_recording(settings: Settings, session_id: str) -> None:
-    """Have the journal of a finished session here, where workers have run it: it can be replayed
-    from then on. Raises SettingsError, DiskFailed.
-    """
+    """Have the journal here of a session that workers ended. Raises SettingsError, DiskFailed."""
     path = settings.home / "sessions" / session_id / JOURNAL
     if await find(settings, session_id) or await on_disk(path.exists):
         return
@@ -124,9 +118,7 @@ async def _know(settings: Settings, kept: Kept, *, anew: bool = False) -> None:
 
 
 async def drop(settings: Settings, deleted: Sequence[str]) -> None:
-    """Delete what this machine has of sessions that were deleted elsewhere, but for one that
-    somebody here still works on.
-    """
+    """Delete the copies here of sessions deleted elsewhere, but for those still worked on."""
     for session_id in deleted:
         with suppress(SessionError):
             await asyncio.to_thread(delete_session, settings.home, session_id)

@@ -1,6 +1,4 @@
-"""Running one session that was submitted: the work of a worker. What the user says, wherever that
-is, is heeded; and who has the session no longer stops.
-"""
+"""Running one submitted session, heeding what its user says; who has lost it stops."""
 
 from __future__ import annotations
 
@@ -11,13 +9,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from spadework.errors import (
-    BudgetSpent,
-    DiskFailed,
-    SessionBusy,
-    SessionError,
-    SpadeworkError,
-)
+from spadework.errors import BudgetSpent, DiskFailed, SessionBusy, SessionError, SpadeworkError
 from spadework.events import Answered, Ended, Finished, read_event
 from spadework.sessions.brief import Brief
 from spadework.sessions.file_names import METADATA
@@ -122,7 +114,9 @@ async def _heed(shared: SharedSessions, claim: SessionClaim, session: Session) -
     from spadework.tools.stores.postgres.listening import SIGNALS
 
     done, told = 0, await shared.events(claim.session_id, 0)
-    answered = max((n for n, line in told if _is_answer(line)), default=0)
+    answered = max(
+        (n for n, line in told if isinstance(read_event(line.encode()), Answered)), default=0
+    )
     with shared.database.listening.heard(SIGNALS, claim.session_id) as changed:
         while True:
             taken, signals = await shared.signals(claim.session_id, done)
@@ -136,7 +130,3 @@ async def _heed(shared: SharedSessions, claim: SessionClaim, session: Session) -
                 elif signal.kind == "answer" and signal.events >= answered:
                     session.answer(json.loads(signal.told))
             await changed()
-
-
-def _is_answer(line: str) -> bool:
-    return isinstance(read_event(line.encode()), Answered)

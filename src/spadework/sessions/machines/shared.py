@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -21,9 +21,7 @@ _EXTRA = ("alembic", "langgraph.checkpoint.postgres", "procrastinate", "psycopg"
 
 @asynccontextmanager
 async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
-    """The sessions in the database of the settings. Raises SettingsError where there is none, or it
-    cannot be used, DiskFailed where it is away meanwhile.
-    """
+    """The sessions in the settings' database. Raises SettingsError, DiskFailed where it is away."""
     if settings.database_url is None:
         raise SettingsError(
             "No database is named.",
@@ -51,20 +49,13 @@ def check_installed() -> None:
 
 @asynccontextmanager
 async def connected(settings: Settings) -> AsyncIterator[None]:
-    """Keep the connections of a server to the database, where the settings name one. Raises
-    SettingsError where it cannot be used.
-    """
-    if settings.database_url is None:
-        yield
-        return
-    async with shared_sessions(settings):
+    """Keep a server's connections to its database, if one is named. Raises SettingsError."""
+    async with nullcontext() if settings.database_url is None else shared_sessions(settings):
         yield
 
 
 def home_of(owner: str, settings: Settings) -> Path:
-    """The home of an owner on this machine, whose server has these settings. Raises SettingsError
-    for a path that leads elsewhere.
-    """
+    """The home of an owner on this machine. Raises SettingsError for a path leading elsewhere."""
     parts = PurePosixPath(owner).parts
     if ".." in parts or PurePosixPath(owner).is_absolute():
         raise SettingsError(f"The database names an owner that cannot be: {owner[:80]!r}.")

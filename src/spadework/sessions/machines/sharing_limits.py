@@ -26,9 +26,7 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[None]:
-    """Share the limits of all that is done within with those who name the same database. Where it
-    cannot be had soon, the limits of the process alone count.
-    """
+    """Share limits with all that use the database; where it is away, the process's own count."""
     async with database_soon(settings) as database:
         if database is None:
             yield

@@ -1,6 +1,4 @@
-"""Watching a session that workers run: its events as they are told, wherever it runs. What the user
-says meanwhile is told to the run.
-"""
+"""Watching a session that workers run, and telling the run what the user says meanwhile."""
 
 from __future__ import annotations
 
@@ -9,15 +7,16 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spadework.errors import SessionError, SessionNotFound
+from spadework.errors import SessionError, SessionNotFound, SettingsError
 from spadework.events import VERSION, Ended, Event, Finished, read_event
 from spadework.sessions import quotas
-from spadework.sessions.files import whole_result
+from spadework.sessions.brief import Brief
+from spadework.sessions.files import Metadata, make_folder, whole_result
 from spadework.sessions.machines.bringing import bring
 from spadework.sessions.machines.shared import shared_sessions
-from spadework.sessions.machines.submitting import submit
 from spadework.sessions.records import begin_metadata
 from spadework.sessions.stream import start_event
 from spadework.settings import Settings
@@ -35,11 +34,10 @@ Told = Callable[[str], None]
 async def run_by_workers(
     session: Session, stop: asyncio.Event, answers: asyncio.Queue[str], told: Told | None
 ) -> AsyncGenerator[Event, None]:
-    """Submit a session, and watch whoever runs it. Who stops to watch does not end the run. Raises
-    SessionError where it ends without a result.
-    """
+    """Submit a session and watch it; to leave does not end it. Raises SessionError: no result."""
     settings, brief, folder = session.settings, session.brief, session.folder
     await quotas.check(settings)
+    await asyncio.to_thread(make_folder, folder)
     known = await begin_metadata(folder, brief, settings, session.budget.limits)
     async with shared_sessions(settings) as shared:
         if result := await _known_result(shared, settings, session.session_id):
@@ -48,13 +46,54 @@ async def run_by_workers(
             return
         await submit(shared, settings, brief, known)
         seen = session.seen if session.seen is not None else await _ended(shared, folder.name)
-        watched = watch(shared, settings, session.session_id, seen, told or _unheard)
+        watched = watch(shared, settings, session.session_id, seen, told or (lambda text: None))
         said = forwarding(shared, session.session_id, stop, answers)
         async with said, aclosing(watched) as events:
             async for _, event in events:
                 yield event
                 if isinstance(event, Ended):
                     raise SessionError(event.text or "The session was cancelled.")
+
+
+async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known: Metadata) -> None:
+    """Put a session where workers find it, with the files that were given along. Raises
+    SettingsError where it follows one that they do not know, or a file cannot be read.
+    """
+    from spadework.tools.stores.postgres.queue import Queue
+    from spadework.tools.stores.postgres.session_rows import New
+
+    before = await shared.find(brief.follows) if brief.follows else None
+    if brief.follows and (before is None or before.owner != settings.owner):
+        raise SettingsError(
+            f"Session {brief.follows[:80]} is on this machine alone, where no worker finds it.",
+            hint="Ask without following it, or without SPADEWORK_DATABASE_URL.",
+        )
+    paths = _named(brief.attachments)
+    files = {name: await on_disk(_read, path) for name, path in paths.items()}
+    told = brief.told() | {"attachments": list(paths)}
+    metadata = known.model_dump(mode="json") | {"attachments": list(paths)}
+    # Text as JSON has it in ASCII: PostgreSQL takes no character that it does not know.
+    texts = (json.dumps(told), json.dumps(metadata))
+    await shared.submit(New(known.id, settings.owner, *texts, settings.user_runs), files)
+    await Queue(shared.database).put(known.id)
+
+
+def _named(attachments: tuple[str, ...]) -> dict[str, Path]:
+    """The files that are given along, by their paths in the folder of the session."""
+    found: dict[str, Path] = {}
+    for n, given in enumerate(attachments, 1):
+        path = Path(given)
+        name = path.name.lstrip(".")
+        first = f"attachments/{name}"
+        found[first if name and first not in found else f"attachments/{n}-{name}"] = path
+    return found
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
 async def watch(
@@ -127,9 +166,7 @@ async def _ended(shared: SharedSessions, session_id: str) -> int:
 
 
 async def cancel(session: Session) -> bool:
-    """End a session that workers run without a report; it can be taken up again. False where it
-    runs here: then it ends with who reads its events.
-    """
+    """End a session that workers run; False where it runs here, and ends with its reader."""
     if session.elsewhere:
         async with shared_sessions(session.settings) as shared:
             await shared.end(session.session_id, "cancelled", told_now(Ended(how="cancelled")))
@@ -157,7 +194,3 @@ async def _why(shared: SharedSessions, session_id: str) -> str:
     if not workers:
         return "No worker runs: `spadework worker` starts one on any machine of the database."
     return f"{quotas.why_waiting(most_runs)}: place {place} of {of} in the queue."
-
-
-def _unheard(text: str) -> None:
-    """Nobody wants to be told."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import suppress
 from typing import Any
 
-from spadework.errors import DiskFailed, SettingsError
+from spadework.errors import DiskFailed
 from spadework.sessions.machines.shared import shared_sessions
 from spadework.sessions.people.kept_list import UNKNOWN, KeptList
 from spadework.sessions.people.shares import Shares
 from spadework.sessions.people.tokens import Tokens
-from spadework.sessions.people.user import user_name
+from spadework.sessions.people.user import is_user_name, user_name
 from spadework.settings import Settings
 
 #: The folder of the users' homes, in that of the server.
@@ -35,44 +35,35 @@ class People:
         return bool(self.settings.user_header) or self.tokens.kept
 
     async def look(self) -> None:
-        """Know what other servers have changed by now. Raises DiskFailed, SettingsError where the
-        database does not tell in time: nobody is to be let in then.
-        """
+        """Know what others changed. Raises DiskFailed, SettingsError: nobody may be let in then."""
         if self.settings.database_url is None:
             return
+        lists: dict[str, KeptList[Any]] = {"tokens": self.tokens.list, "shares": self.shares.list}
+        known = {name: one.version for name, one in lists.items()}
         try:
-            async with asyncio.timeout(self.settings.health_seconds):
-                await self._look()
+            seconds = self.settings.health_seconds
+            async with asyncio.timeout(seconds), shared_sessions(self.settings) as shared:
+                from spadework.tools.stores.postgres.list_rows import list_news
+
+                news = await list_news(shared.database, known)
         except TimeoutError:
             raise DiskFailed("The database does not tell who may ask: it took too long.") from None
-
-    async def _look(self) -> None:
-        async with shared_sessions(self.settings) as shared:
-            from spadework.tools.stores.postgres.list_rows import list_news
-
-            lists: dict[str, KeptList[Any]] = {
-                "tokens": self.tokens.list,
-                "shares": self.shares.list,
-            }
-            known = {name: one.version for name, one in lists.items()}
-            news = await list_news(shared.database, known)
-            for name, one in lists.items():
-                if name in news:
-                    one.take(*news[name])
-                elif one.version == UNKNOWN:  # nobody has begun it
-                    one.take(0, "[]")
+        for name, one in lists.items():
+            if name in news:
+                one.take(*news[name])
+            elif one.version == UNKNOWN:  # nobody has begun it
+                one.take(0, "[]")
 
     def settings_of(self, name: str) -> Settings:
-        """The settings of a user, which lead to that user's home alone; those of the server for
-        its owner. Raises SettingsError for what is no name.
-        """
+        """A user's settings, leading to their home alone. Raises SettingsError for a wrong name."""
         if name not in self._settings:
             own = user_name(name)
             server = self.settings
+            short = hashlib.sha256(own.encode()).hexdigest()[:32]
             self._settings[name] = server.with_(
                 home=server.home / USERS / own,
                 common_home=server.common,
-                qdrant_collection=f"{server.qdrant_collection[:60]}-{_short(own)}",
+                qdrant_collection=f"{server.qdrant_collection[:60]}-{short}",
             )
         return self._settings[name]
 
@@ -84,20 +75,10 @@ class People:
     def names(self) -> Iterator[str]:
         """The owner of the server, and all users who have begun something."""
         yield ""
-        for folder in sorted(_folders(self.settings.home / USERS)):
-            try:
-                if user_name(folder.name) == folder.name:
-                    yield folder.name
-            except SettingsError:
-                continue
-
-
-def _short(name: str) -> str:
-    return hashlib.sha256(name.encode()).hexdigest()[:32]
-
-
-def _folders(folder: Path) -> list[Path]:
-    try:
-        return [path for path in folder.iterdir() if path.is_dir()]
-    except OSError:
-        return []
+        found: list[str] = []
+        with suppress(OSError):
+            folders = (self.settings.home / USERS).iterdir()
+            found = sorted(
+                path.name for path in folders if path.is_dir() and is_user_name(path.name)
+            )
+        yield from found

@@ -1,6 +1,4 @@
-"""Which sessions are shared, and with whom. To share one lets others look at it: nobody else can
-change it, go on with it, or follow it up.
-"""
+"""Which sessions are shared, and with whom: to look at, not to change, go on with or follow."""
 
 from __future__ import annotations
 
@@ -42,9 +40,7 @@ class Shares:
         return next(found, ())
 
     def share(self, session_id: str, owner: str, names: Iterable[str]) -> None:
-        """Share an owner's session with these and nobody else; with no names, with nobody. Raises
-        SettingsError for what is no name.
-        """
+        """Share a session with these alone, or nobody. Raises SettingsError for a wrong name."""
         wanted = dict.fromkeys(user_name(name) for name in names)
         if not wanted and not self.names(session_id, owner):
             return

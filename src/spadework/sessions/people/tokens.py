@@ -49,9 +49,7 @@ class Tokens:
         return self.list.read()
 
     def add(self, name: str, scopes: Iterable[str] = USUAL) -> str:
-        """A new token of a user, which is told only now. Raises SettingsError for a name or a
-        scope that there cannot be.
-        """
+        """A new token of a user, told only now. Raises SettingsError for a wrong name or scope."""
         user, asked = user_name(name), frozenset(scopes)
         if wrong := sorted(asked - frozenset(SCOPES)):
             raise SettingsError(f"A scope cannot be {wrong[0]!r}: there are {', '.join(SCOPES)}.")
@@ -64,9 +62,7 @@ class Tokens:
         return token
 
     def revoke(self, named: str) -> list[Token]:
-        """Take a token back by its id, or all of a user; those taken. Raises SettingsError where
-        there is none.
-        """
+        """Take back a token by its id, or all of a user; those taken. Raises SettingsError."""
         with self.list.changing() as tokens:
             gone = [one for one in tokens if named.strip().lower() in (one.id, one.user)]
             if not gone:

@@ -33,13 +33,16 @@ NOBODY = User("", frozenset())
 
 
 def user_name(text: str) -> str:
-    """A name as it is kept. Raises SettingsError for what is none: another name is never made of
-    it, which could be somebody's.
-    """
+    """A name as it is kept. Raises SettingsError for what is none: no other is made of it."""
     name = text.strip().lower()
-    if not _NAME.fullmatch(name):
+    if not is_user_name(name):
         raise SettingsError(
             f"A user cannot be called {text[:80]!r}: a name has up to 64 letters (a to z), digits"
             " and . _ @ + -, and begins and ends with a letter or digit."
         )
     return name
+
+
+def is_user_name(text: str) -> bool:
+    """Whether this is a name as it is kept."""
+    return _NAME.fullmatch(text) is not None
