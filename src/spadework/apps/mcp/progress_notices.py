@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from spadework.apps.saying import number_of
+from spadework.apps.view_model import ViewModel
 from spadework.events import (
     Assessed,
     Event,
@@ -46,13 +47,13 @@ class Teller:
         self._began = time.monotonic()
         self._told = 0.0
         self._message = "Starting"
-        self._round, self._topics = 1, 0
-        self._pages: set[str] = set()
+        self._view = ViewModel()
         self._sent = 0
         self.waits = False
 
     async def tell(self, event: Event) -> None:
         """Tell the client of an event, if it is worth a message."""
+        self._view.take(event)
         if message := self._worded(event):
             self._message = plain(one_line(message, MOST_CHARS))
             # Milestones are always told; between them what comes too soon waits, and gives way to
@@ -84,13 +85,9 @@ class Teller:
         if isinstance(event, Notice):
             return event.text
         if isinstance(event, Planned):
-            self._topics = len(event.plan.topics)
-            return (
-                f"Planned {number_of(self._topics, 'topic')}:"
-                f" {', '.join(topic.name for topic in event.plan.topics)}"
-            )
+            names = [topic.name for topic in event.plan.topics]
+            return f"Planned {number_of(len(names), 'topic')}: {', '.join(names)}"
         if isinstance(event, Assessed):
-            self._round = event.round + 1
             answered = sum(c.covered for c in event.coverage)
             return (
                 f"Round {event.round}: {answered} of {number_of(len(event.coverage), 'topic')}"
@@ -101,7 +98,7 @@ class Teller:
     @property
     def _when(self) -> str:
         """The round, where there are rounds."""
-        return f"Round {self._round}: " if self._topics else ""
+        return f"Round {self._view.rounds + 1}: " if self._view.plan else ""
 
     def _of_a_page(self, event: Event) -> str:
         if isinstance(event, Searched):
@@ -110,8 +107,7 @@ class Teller:
         if isinstance(event, Reading):
             return f"{self._when}reading {event.title or event.url}"
         if isinstance(event, Read):
-            self._pages |= set() if event.reason else {event.url}
-            return f"{self._when}{number_of(len(self._pages), 'page')} read"
+            return f"{self._when}{number_of(self._view.read, 'page')} read"
         if isinstance(event, Wrote):
             return "Checking the report" if event.final else "Writing the report"
         return ""

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from rich.text import Text
 
 from spadework.apps.forecast_text import foretold
-from spadework.apps.terminal.board import Board
 from spadework.apps.terminal.keys import Keys
 from spadework.apps.terminal.panel import Panel
 from spadework.apps.terminal.run_lines import Meter, fit_line, picture
+from spadework.apps.view_model import ViewModel
 from spadework.budget import Budget
 from spadework.events import Event, Notice, Planned
 from spadework.tools.text.markdown_marks import one_line
@@ -31,7 +31,7 @@ class Live:
 
     def __init__(self, budget: Budget, on_line: Callable[[str], None] | None = None) -> None:
         self._budget = budget
-        self._board = Board()
+        self._view = ViewModel()
         self._status = ""
         self._panel = Panel(sys.stderr)
         self._typing = on_line is not None
@@ -46,7 +46,7 @@ class Live:
             self._panel.say(Text(f"Note: {one_line(event.text, 1_000)}", "dim"))
         if isinstance(event, Planned) and event.forecast:
             self._panel.say(Text(f"Forecast: {foretold(event.forecast)}", "dim"))
-        self._board.take(event)
+        self._view.take(event)
         self._draw()
 
     def note(self, text: str) -> None:
@@ -89,14 +89,14 @@ class Live:
         columns, rows = self._panel.size
         meter = Meter(self._budget.elapsed(), self._budget.limits, self._budget.used)
         extra = self._below(columns)
-        lines = picture(self._board, meter, columns, max(1, rows - len(extra)), self._status)
+        lines = picture(self._view, meter, columns, max(1, rows - len(extra)), self._status)
         self._panel.draw([*lines, *(fit_line(line, columns) for line in extra)])
 
     def _below(self, columns: int) -> list[Text]:
         """What stands below the picture: a word to the user, and what they type."""
         said = (
             [Text(f" {one_line(self._status)}", "bold")]
-            if self._status and self._board.topics
+            if self._status and self._view.topics
             else []
         )
         if self._typing:

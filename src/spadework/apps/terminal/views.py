@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from spadework.apps.saying import number_of
-from spadework.apps.terminal.board import TopicLine
 from spadework.apps.terminal.commands import COMMANDS
 from spadework.apps.terminal.report import stored_file
 from spadework.apps.terminal.run_lines import MARKS, state_words
@@ -137,8 +136,7 @@ def exported_line(file: Path) -> Text:
 
 def _state(topic: CoveredTopic) -> tuple[str, str]:
     mark, style = MARKS[topic.state]
-    line = TopicLine(topic.name, topic.state, quotes=len(topic.evidence))
-    return f"{mark} {state_words(line)}", style
+    return f"{mark} {state_words(topic.state, len(topic.evidence))}", style
 
 
 def _source(result: Result, source: Source) -> Text:

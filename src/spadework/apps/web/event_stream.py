@@ -13,11 +13,11 @@ from contextlib import aclosing
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from spadework.apps.view_model import ViewModel
 from spadework.apps.web.forms import csrf_cookie, csrf_token
 from spadework.apps.web.known_sessions import known_session, question_of
 from spadework.apps.web.page_context import Seen, seen_of
 from spadework.apps.web.templating import changes
-from spadework.apps.web.view_model import ViewModel
 from spadework.events import Event, Notice, Started
 
 #: Seconds without an event after which a comment shows that the line is alive.

@@ -9,8 +9,8 @@ from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
 
+from spadework.apps.view_model import ViewModel
 from spadework.apps.web.page_context import Web
-from spadework.apps.web.view_model import ViewModel
 from spadework.errors import DiskFailed, SessionError
 from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.listing import Listed, list_sessions

@@ -8,8 +8,8 @@ import asyncio
 from contextlib import suppress
 from pathlib import Path
 
+from spadework.apps.view_model import ViewModel
 from spadework.apps.web.page_context import Web
-from spadework.apps.web.view_model import ViewModel
 from spadework.errors import SessionError, SessionNotFound, SessionUnreadable
 from spadework.events import Finished
 from spadework.sessions.files import (

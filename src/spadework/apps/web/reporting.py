@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from spadework.apps.web.view_model import SourceView
+from spadework.apps.view_model import SourceView
 from spadework.tools.export.layout import laid_out, runs
 from spadework.tools.export.markdown_report import safe_url
 from spadework.tools.export.sheet import Quoted, Run, Sheet

@@ -1,5 +1,5 @@
-"""What the page of a session shows, folded from its events: the same whether they come one by one
-or are read from the log.
+"""A session as page, terminal and MCP show it, folded from its events: the same whether they come
+one by one or are read from the log.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ State = Literal["starting", "asking", "running", "writing", "finished", "cancell
 @dataclass
 class TopicView:
     """A topic as it goes: what was searched for it, its pages by URL (True: read, False: not), how
-    far it is proven.
+    many were read since it was judged last (`fresh`), how far it is proven.
     """
 
     n: int
@@ -51,7 +51,13 @@ class TopicView:
     queries: dict[tuple[str, str], int] = field(default_factory=dict)
     open: set[str] = field(default_factory=set)
     pages: dict[str, bool] = field(default_factory=dict)
+    fresh: int = 0
     coverage: Coverage | None = None
+
+    @property
+    def quotes(self) -> int:
+        """Quotes that prove it."""
+        return len(self.coverage.evidence_ids) if self.coverage else 0
 
     @property
     def words(self) -> str:
@@ -65,14 +71,10 @@ class TopicView:
     @property
     def facts(self) -> list[str]:
         """Counts, as far as there is something to count."""
-        read, quotes = (
-            sum(self.pages.values()),
-            len(self.coverage.evidence_ids) if self.coverage else 0,
-        )
         named = (
             (len(self.queries), "search", "searches"),
-            (read, "page", "pages"),
-            (quotes, "quote", "quotes"),
+            (sum(self.pages.values()), "page", "pages"),
+            (self.quotes, "quote", "quotes"),
         )
         return [f"{count} {one if count == 1 else many}" for count, one, many in named if count]
 
@@ -91,11 +93,14 @@ class SourceView:
 
 @dataclass
 class ViewModel:
-    """A session as it is shown. `n` is the number of the last event taken in."""
+    """A session as it is shown. `n` is the number of the last event taken in; of the sources the
+    last is the one that was last heard of.
+    """
 
     question: str = ""
     #: The session that this one follows up, or "".
     follows: str = ""
+    resumed: bool = False
     n: int = 0
     state: State = "starting"
     mode: str = ""
@@ -134,17 +139,18 @@ class ViewModel:
         return sum(source.state == "read" for source in self.sources.values())
 
     @property
+    def listed(self) -> list[SourceView]:
+        """The pages in the order in which they came."""
+        return sorted(self.sources.values(), key=lambda source: source.n)
+
+    @property
     def searches(self) -> int:
         """Searches that were answered."""
         return sum(len(view.queries) for view in self.topics.values())
 
     def _take_started(self, event: Started) -> set[str]:
-        self.question, self.mode, self.searching, self.follows = (
-            event.question,
-            event.mode,
-            event.searching,
-            event.follows,
-        )
+        self.question, self.follows, self.resumed = event.question, event.follows, event.resumed
+        self.mode, self.searching = event.mode, event.searching
         self.state, self.note, self.ended, self.asked = "running", "", None, None
         self.said = "Taken up again." if event.resumed else "The research has begun."
         return {"status", "ask", "notices"}
@@ -182,7 +188,7 @@ class ViewModel:
         return {"plan", "status"}
 
     def _take_searched(self, event: Searched) -> set[str]:
-        if (view := self.topics.get(event.topic)) is None:
+        if (view := self._topic(event.topic)) is None:
             return {"status"}
         view.queries[event.query, event.provider] = event.hits
         if not view.open:
@@ -191,7 +197,7 @@ class ViewModel:
 
     def _take_reading(self, event: Reading) -> set[str]:
         changed = {"status", self._source(event)}
-        if view := self.topics.get(event.topic):
+        if view := self._topic(event.topic):
             view.open.add(event.url)
             view.phase = "reading"
             changed.add(f"topic {view.n}")
@@ -201,9 +207,10 @@ class ViewModel:
         changed = {"status", self._source(event)}
         source = self.sources[event.url]
         source.state, source.reason = ("not read", event.reason) if event.reason else ("read", "")
-        if view := self.topics.get(event.topic):
+        if view := self._topic(event.topic):
             view.open.discard(event.url)
             view.pages[event.url] = not event.reason
+            view.fresh += not event.reason
             changed.add(f"topic {view.n}")
         return changed
 
@@ -217,10 +224,10 @@ class ViewModel:
     def _take_assessed(self, event: Assessed) -> set[str]:
         self.rounds, self.quotes, self.usage = event.round, event.evidence, event.usage
         for coverage in event.coverage:
-            if view := self.topics.get(coverage.topic):
+            if view := self._topic(coverage.topic):
                 view.coverage = coverage
                 view.open.clear()
-                view.phase = coverage.state
+                view.fresh, view.phase = 0, coverage.state
         self.said = (
             f"Round {event.round}: {self.answered} of {len(self.topics)} topics are answered."
         )
@@ -249,8 +256,7 @@ class ViewModel:
         for topic in event.result.topics:
             # Of a session without a log, such as one from elsewhere, the result is all that is
             # known.
-            new = TopicView(len(self.topics) + 1, Topic(name=topic.name, question=""))
-            view = self.topics.setdefault(topic.name, new)
+            view = self.topics.get(topic.name) or self._add_topic(topic.name)
             view.open.clear()
             view.phase = topic.state
             ids = tuple(e.id for e in topic.evidence)
@@ -275,11 +281,22 @@ class ViewModel:
         )
         return {"everything"}
 
+    def _topic(self, name: str) -> TopicView | None:
+        # A session that is taken up goes on after its plan: who has not read its log meets the
+        # topics as they come.
+        if self.resumed and self.plan is None and name and name not in self.topics:
+            return self._add_topic(name)
+        return self.topics.get(name)
+
+    def _add_topic(self, name: str) -> TopicView:
+        view = TopicView(len(self.topics) + 1, Topic(name=name, question=""))
+        self.topics[name] = view
+        return view
+
     def _source(self, event: Reading | Read) -> str:
         """The row of a page, new or known, as the name of a part."""
-        known = event.url in self.sources
-        source = self.sources.setdefault(
-            event.url, SourceView(len(self.sources) + 1, event.url, "", event.topic)
-        )
+        known = self.sources.pop(event.url, None)
+        source = known or SourceView(len(self.sources) + 1, event.url, "", event.topic)
+        self.sources[event.url] = source
         source.title = event.title or source.title
         return f"source {source.n}" if known else f"new source {source.n}"
