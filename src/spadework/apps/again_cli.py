@@ -7,19 +7,19 @@ from typing import Annotated
 
 import typer
 
+from spadework.apps import options
 from spadework.apps.given_settings import settings_from
-from spadework.apps.options import AsJson, Events, Home, Minutes, Output
 
 
 def resume(
     session_id: Annotated[
         str, typer.Argument(help="The id of a session, as `spadework sessions` shows it.")
     ],
-    output: Output = None,
-    as_json: AsJson = False,
-    events: Events = False,
-    minutes: Minutes = None,
-    home: Home = None,
+    output: options.Output = None,
+    as_json: options.AsJson = False,
+    events: options.Events = False,
+    minutes: options.Minutes = None,
+    home: options.Home = None,
 ) -> None:
     """Take up a session that was cut off. What it paid for is not paid again."""
     from spadework.apps.outputs import Output as Wanted
@@ -47,7 +47,7 @@ def replay(
         Path | None,
         typer.Option("--to", help="Write the report to FILE.md, .html, .pdf, .docx or .json."),
     ] = None,
-    home: Home = None,
+    home: options.Home = None,
 ) -> None:
     """Run a finished session again from what it has heard. It needs no network, and comes to the
     same report.

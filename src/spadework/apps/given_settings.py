@@ -7,12 +7,12 @@ from typing import Any
 import typer
 
 
-def settings_of(context: typer.Context) -> Any:
-    """The settings of a command: those of its options that are named like one."""
+def settings_of(context: typer.Context, **more: Any) -> Any:
+    """The settings of a command: those of its options that are named like one, and `more`."""
     from spadework.settings import Settings
 
     given = {name: told for name, told in context.params.items() if name in Settings.model_fields}
-    return settings_from(**given | {"library": tuple(given["library"] or ()) or None})
+    return settings_from(**given | {"library": tuple(given["library"] or ()) or None} | more)
 
 
 def settings_from(**given: Any) -> Any:
