@@ -28,6 +28,7 @@ from spadework.tools.export.sheet import words
 from spadework.tools.search.provider_table import PROVIDERS
 from spadework.tools.web.urls import host_of
 
+_MENU = (("/statistics", "Statistics"), ("/settings", "Settings check"))
 THEME_COOKIE = "spadework_theme"
 #: When it is worth asking a server again that takes nothing now.
 RETRY_SECONDS = "10"
@@ -40,7 +41,7 @@ async def page(request: Request, name: str, status: int = 200, **values: Any) ->
     web, user = web_of(request), user_of(request.scope)
     around = {
         "history": [*await history_of(web), *await shared_with(web)],
-        "nav": [item for item in web.nav if not refusal(user, "GET", item[0])],
+        "nav": [item for item in _MENU if not refusal(user, "GET", item[0])],
         "user": web.user,
         "may_ask": user.may("ask"),
         "may_check": user.may("admin"),
