@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -144,9 +143,6 @@ def _head(view: ViewModel, status: str) -> Text:
     if not view.mode:
         return Text(" Starting", "dim")
     how = "with a language model" if view.mode == "model" else "without a language model"
+    names = one_line("; ".join(view.searching)) or "nothing"
     what = "Resuming" if view.resumed else "Researching" if view.topics else "Planning"
-    return Text(f" {what} {how}; searching {_join_names(view.searching)}", "dim")
-
-
-def _join_names(names: Sequence[str]) -> str:
-    return one_line("; ".join(names)) or "nothing"
+    return Text(f" {what} {how}; searching {names}", "dim")

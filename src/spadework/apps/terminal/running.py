@@ -1,6 +1,4 @@
-"""Running a session: progress on stderr, questions asked back, Ctrl-C; for the command line the
-report on stdout and the exit code.
-"""
+"""Running a session: progress on stderr, questions, Ctrl-C; report on stdout and exit code."""
 
 from __future__ import annotations
 
@@ -154,8 +152,8 @@ async def _run(
 
         answer = Questions().answer
     progress = progress_for(session.budget, quiet=output.events)
-    saw = _print_event if output.events else None
     try:
+        saw = _print_event if output.events else None
         return await Run(session, progress, answer, saw, deliver).result()
     except DiskFailed as error:
         # What still waits for the disk is not waited for: its threads would keep the process.
