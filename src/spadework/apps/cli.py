@@ -1,6 +1,4 @@
-"""The command line: options in, one of the doors opened, an exit code out. Nothing heavy is
-imported before it is needed.
-"""
+"""The command line: options in, a door opened, an exit code out; nothing heavy imported early."""
 
 from __future__ import annotations
 
@@ -189,9 +187,7 @@ for command in (resume, replay, read, search, index, doctor, stats, mcp, serve, 
 
 
 def with_default_command(arguments: Sequence[str]) -> list[str]:
-    """The arguments with `ask` put first where they name no command: `spadework "What is …?"`.
-    Raises SettingsError for a command that was mistyped.
-    """
+    """The arguments, after `ask` where they name no command. Raises SettingsError for a mistake."""
     return as_command(arguments, _commands(app), ("--help", "-h", "--version"))
 
 
@@ -210,9 +206,7 @@ def _commands(of: typer.Typer) -> dict[str, set[str]]:
 
 
 def main() -> None:
-    """The console command. Errors are one sentence; exit codes are those of the architecture: 1
-    failed, 2 usage, 130 interrupted.
-    """
+    """The console command. Errors are one sentence; exit codes stand in `ending`."""
     raise_the_limit()
     with one_sentence():
         app(with_default_command(sys.argv[1:]))

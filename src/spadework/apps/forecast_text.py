@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spadework.apps.saying import number_of
 from spadework.values import Forecast, Span
 
 #: Below so many seconds a tenth of one is told.
@@ -24,18 +25,14 @@ def foretold(forecast: Forecast) -> str:
         else ""
     )
     work = f"{_range(forecast.searches)} searches, {_range(forecast.pages)} pages"
+    rounds = _range(forecast.rounds)
     told = (
-        f"{_usual(forecast.seconds)}, {_count_of(_range(forecast.rounds), 'round')},"
-        f" {_count_of(str(forecast.workers), 'topic')} at once; {work}{model}".rstrip()
+        f"{_usual(forecast.seconds)}, {rounds} round{'' if rounds == '1' else 's'},"
+        f" {number_of(forecast.workers, 'topic')} at once; {work}{model}".rstrip()
     )
-    return f"{told}; {based_on(forecast)}"
-
-
-def based_on(forecast: Forecast) -> str:
-    """What a forecast rests on, in words."""
     if not forecast.runs:
-        return "by rule of thumb, for want of earlier runs like it"
-    return f"nine of ten runs, by the last {forecast.runs} like it"
+        return f"{told}; by rule of thumb, for want of earlier runs like it"
+    return f"{told}; nine of ten runs, by the last {forecast.runs} like it"
 
 
 def took_beside(forecast: Forecast, seconds: float) -> str:
@@ -59,10 +56,6 @@ def _seconds(span: Span) -> str:
 
 def _form(span: Span) -> str:
     return "{:,.0f}" if span.high >= FINE else "{:,.1f}"
-
-
-def _count_of(count: str, what: str) -> str:
-    return f"{count} {what}{'' if count == '1' else 's'}"
 
 
 def _range(span: Span, unit: str = "") -> str:

@@ -1,6 +1,4 @@
-"""The commands about what runs have read: `spadework knowledge …`. Nothing heavy is imported before
-it is needed.
-"""
+"""The commands about what runs have read: `spadework knowledge …`; nothing heavy imported early."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The commands that look at something without a run: a page, hits, an index, this machine, the
-sessions so far.
-"""
+"""The commands without a run: look at a page, hits, an index, this machine, the sessions."""
 
 from __future__ import annotations
 

@@ -25,9 +25,7 @@ def database_of(home: Path | None) -> SecretStr | None:
 
 
 def bring_session(home: Path, session_id: str) -> None:
-    """Have a session here that workers know, where the settings name a database. Raises
-    SettingsError, DiskFailed.
-    """
+    """Have a session here that workers know. Raises SettingsError, DiskFailed."""
     if VARIABLE in os.environ:  # settings are nothing to a command that needs none
         from spadework.sessions.machines.finding import find
 

@@ -1,6 +1,4 @@
-"""The options that several commands share. Numbers come as they were typed: the settings check
-them, and name the bad value.
-"""
+"""The options that commands share. Numbers come as typed: the settings check and name them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The commands about the users of a server: `spadework tokens …`. Nothing heavy is imported before
-it is needed.
-"""
+"""The commands about the users of a server: `spadework tokens …`; nothing heavy imported early."""
 
 from __future__ import annotations
 

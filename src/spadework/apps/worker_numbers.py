@@ -1,6 +1,4 @@
-"""What a worker tells those who watch over it, on a port of its own: that it lives, whether it
-takes sessions, and its numbers; behind the same gate as a server.
-"""
+"""What a worker tells on a port of its own, behind a server's gate: health and numbers."""
 
 from __future__ import annotations
 
