@@ -29,10 +29,8 @@ def print_report(home: Path, session_id: str, as_json: bool) -> None:
     if not as_json and whole_result(folder) is None:
         if (report := read_report(folder)) is not None:
             typer.echo(report)
-            said = (
-                f"Of session {session_id} only the report is there: {mend} writes its result anew."
-            )
-            say(said, err=True)
+            said = f"Of session {session_id} only the report is there:"
+            say(f"{said} {mend} writes its result anew.", err=True)
             return
         if draft := draft_of(folder):
             typer.echo(draft)

@@ -37,7 +37,7 @@ from spadework.tools.export.compressed import compress_result
 from spadework.tools.export.fitting import largest, shorten_report
 from spadework.tools.text.markdown_marks import one_line
 from spadework.tools.text.tokens import count
-from spadework.values import Conflict, CoveredTopic, Evidence, Problem, Result, Source
+from spadework.values import CoveredTopic, Problem, Result, Side, Source
 
 #: Of the tokens of an answer, the structured part takes at most this share; of that its lists take
 #: these, and the report what is left.
@@ -110,9 +110,7 @@ async def agentic_search(
 
 
 def _session(query: str, session_id: str, settings: Settings, follows: str, wishes: str) -> Session:
-    """A new session, or one that was cut off, which keeps what it was asked and wished. Raises
-    SessionNotFound, SettingsError.
-    """
+    """A new session, or one that was cut off. Raises SessionNotFound, SettingsError."""
     if not session_id:
         made = Session.start(query, settings=settings, follows=follows)
         return made.wishing(wishes)
@@ -159,7 +157,10 @@ def structure_result(result: Result, tokens: int) -> ResearchAnswer:
         "topics": [_topic(topic) for topic in result.topics],
         "sources": [_source(source) for source in result.sources],
         "conflicts": _conflicts(result),
-        "problems": [_problem(problem) for problem in result.problems],
+        "problems": [
+            Problem(**{name: _line(said) for name, said in problem.model_dump().items()})
+            for problem in result.problems
+        ],
     }
     shown = {name: leading(rows, int(LIST_SHARES[name] * tokens)) for name, rows in lists.items()}
     left_out = [
@@ -178,6 +179,7 @@ def structure_result(result: Result, tokens: int) -> ResearchAnswer:
 
 def _shape_answer(result: Result, lists: Mapping[str, Sequence[BaseModel]]) -> ResearchAnswer:
     """The structured content but for the report."""
+    covered = sum(topic.covered for topic in result.topics)
     given: dict[str, Any] = {
         "session_id": result.session_id,
         "question": _line(result.question),
@@ -186,7 +188,7 @@ def _shape_answer(result: Result, lists: Mapping[str, Sequence[BaseModel]]) -> R
         "mode": result.mode,
         "confidence": result.confidence,
         "success": result.status != "failed" and bool(result.sources),
-        "completeness": round(_completeness(result), 3),
+        "completeness": round(covered / max(1, len(result.topics)), 3),
         "results": [
             ResultShape(title=_line(source.title), url=source.url)
             for source in result.sources[:MOST_RESULTS]
@@ -197,11 +199,6 @@ def _shape_answer(result: Result, lists: Mapping[str, Sequence[BaseModel]]) -> R
         "seconds": result.timings.get("total", 0.0),
     }
     return ResearchAnswer(**{**given, **lists})
-
-
-def _completeness(result: Result) -> float:
-    """The share of the topics that are answered."""
-    return sum(topic.covered for topic in result.topics) / max(1, len(result.topics))
 
 
 def _topic(topic: CoveredTopic) -> TopicShape:
@@ -231,32 +228,18 @@ def _source(source: Source) -> SourceShape:
 def _conflicts(result: Result) -> list[BaseModel]:
     ledger = {e.id: e for topic in result.topics for e in topic.evidence}
     numbers = {source.url: source.n for source in result.sources}
-    return [_conflict(conflict, ledger, numbers) for conflict in result.conflicts]
 
-
-def _conflict(
-    conflict: Conflict, ledger: dict[str, Evidence], numbers: dict[str, int]
-) -> ConflictShape:
-    sides = []
-    for side in conflict.sides:
+    def shape(side: Side) -> SideShape:
         urls = dict.fromkeys(ledger[id_].url for id_ in side.evidence_ids if id_ in ledger)
-        sides.append(
-            SideShape(
-                claim=_line(side.claim),
-                sources=[numbers[url] for url in urls if url in numbers],
-                weight=side.weight,
-            )
+        cited = [numbers[url] for url in urls if url in numbers]
+        return SideShape(claim=_line(side.claim), sources=cited, weight=side.weight)
+
+    return [
+        ConflictShape(
+            topic=_line(conflict.topic), kind=conflict.kind, sides=[*map(shape, conflict.sides)]
         )
-    return ConflictShape(topic=_line(conflict.topic), kind=conflict.kind, sides=sides)
-
-
-def _problem(problem: Problem) -> Problem:
-    return Problem(
-        stage=problem.stage,
-        subject=_line(problem.subject),
-        reason=_line(problem.reason),
-        effect=_line(problem.effect),
-    )
+        for conflict in result.conflicts
+    ]
 
 
 def _line(text: str) -> str:
@@ -269,5 +252,6 @@ def _texts(result: Result) -> dict[str, str]:
     texts = {}
     for digest in dict.fromkeys(source.content_hash for source in result.sources):
         with suppress(SessionUnreadable):
-            texts[digest] = read_page(folder, digest)
-    return {digest: text for digest, text in texts.items() if text is not None}
+            if (text := read_page(folder, digest)) is not None:
+                texts[digest] = text
+    return texts

@@ -1,6 +1,4 @@
-"""`create_research_report`: the report of a session as a file of its folder, as it was written or
-composed anew of its quotes.
-"""
+"""`create_research_report`: the report of a session as a file, as written or of quotes alone."""
 
 from __future__ import annotations
 
@@ -37,9 +35,8 @@ async def create_research_report(
     composition: Annotated[
         Composition,
         Field(
-            description=(
-                "report: as it was written. quotes: all quotes of each topic, word for word."
-            )
+            description="report: as it was written. quotes: all quotes of each topic, word for"
+            " word."
         ),
     ] = "report",
     as_json: AsJson = False,
@@ -59,9 +56,7 @@ async def create_research_report(
 
 
 async def _close_session(session_id: str, door: ToolContext, call: Call) -> Result:
-    """The result of a session that is stopped where it is. Raises SessionBusy while another call or
-    process works on it.
-    """
+    """The result of a session that is stopped where it is. Raises SessionBusy while it runs."""
     session = Session.resume(session_id, home=door.settings.home, clarify=False, approve=False)
     session.stop()
     return await run(session, Teller(call.report_progress, session.budget.seconds))
@@ -90,9 +85,6 @@ def _write_report(
 
 def _text(answer: ReportAnswer) -> str:
     where = answer.path or f"{answer.file} in the folder of session {answer.session_id}"
-    more = (
-        ""
-        if answer.next_offset is None
-        else f"\nThe rest: get_session_data, part report, offset={answer.next_offset}."
-    )
+    more = f"\nThe rest: get_session_data, part report, offset={answer.next_offset}."
+    more = "" if answer.next_offset is None else more
     return f"Written: {where} ({answer.bytes} bytes).{more}\n\n{fence(answer.report)}"
