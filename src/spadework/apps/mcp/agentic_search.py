@@ -68,8 +68,7 @@ Followed = Annotated[
     ),
 ]
 Instructions = Annotated[
-    str,
-    Field(max_length=4_000, description="Length, form, language and readers of the report."),
+    str, Field(max_length=4_000, description="Length, form, language and readers of the report.")
 ]
 
 
@@ -106,7 +105,7 @@ async def agentic_search(
         await find(settings, named)
     session = _session(query, session_id, settings, follows, instructions)
     result = await run(session, Teller(call.report_progress, session.budget.seconds))
-    return await answer_of(result, door, as_json=as_json)
+    return await asyncio.to_thread(_answer, result, door, as_json=as_json)
 
 
 def _session(query: str, session_id: str, settings: Settings, follows: str, wishes: str) -> Session:
@@ -120,39 +119,27 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
     )
 
 
-async def answer_of(result: Result, door: ToolContext, *, as_json: bool = False) -> CallToolResult:
+def _answer(result: Result, door: ToolContext, *, as_json: bool) -> CallToolResult:
     """The answer to a call: text and structured content, together within the tokens of an answer.
 
     A run that failed is an error, and so is one without a single source because searching failed.
     One whose time was over is none: its status says that there was no time, and its text for what.
     """
-    return await asyncio.to_thread(_answer, result, door, as_json=as_json)
-
-
-def _answer(result: Result, door: ToolContext, *, as_json: bool) -> CallToolResult:
     in_vain = not result.sources and any(problem.stage == "search" for problem in result.problems)
     failed = result.status == "failed" or (in_vain and result.status != "time_limited")
     if as_json:
-        return build_answer(
-            structure_result(result, door.form_tokens), "", as_json=True, failed=failed
-        )
+        shaped = structure_result(result, door.form_tokens)
+        return build_answer(shaped, "", as_json=True, failed=failed)
     limit = door.settings.answer_tokens
     shaped = structure_result(result, int(limit * STRUCTURED_SHARE))
     room = limit - count(shaped.model_dump_json())
-    text = compress_result(
-        result,
-        _texts(result),
-        limit=room,
-        fenced=fence,
-        where=result.session_dir if door.local else "",
-    )
+    where = result.session_dir if door.local else ""
+    text = compress_result(result, _texts(result), limit=room, fenced=fence, where=where)
     return build_answer(shaped, text, as_json=False, failed=failed)
 
 
 def structure_result(result: Result, tokens: int) -> ResearchAnswer:
-    """A result as structured content of at most `tokens`: whole lists and the whole report where
-    they fit, else their beginnings.
-    """
+    """A result as structured content of at most `tokens`, with what fits of lists and report."""
     lists: dict[str, list[BaseModel]] = {
         "topics": [_topic(topic) for topic in result.topics],
         "sources": [_source(source) for source in result.sources],

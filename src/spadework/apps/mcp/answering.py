@@ -1,6 +1,4 @@
-"""The answer of a tool: structured content, and beside it a text, which is the same as JSON for
-clients that show a model only the text and want to take it apart.
-"""
+"""The answer of a tool: structured content and a text, also as JSON for who has but the text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The server over HTTP (streamable HTTP at /mcp): routes for an application, and `spadework mcp
---http`, which has nothing else.
-"""
+"""The server over streamable HTTP: routes for an application, and `mcp --http` with these alone."""
 
 from __future__ import annotations
 
@@ -58,9 +56,8 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 
 class _Watched:
-    """Notes in the scope of a request what ends its calls: that it is over, since the older
-    protocol versions do not cancel a call whose client goes away, and that the server is closing.
-    And notes whose it is: a connection is its opener's alone.
+    """Notes in the scope of a request what ends its calls (it is over, which older versions of the
+    protocol do not say, or the server closes), and whose it is: a connection is its opener's alone.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -69,19 +66,16 @@ class _Watched:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         left = asyncio.Event()
-        scope[ENDS] = {LEFT: left} | _closing(scope)
+        scope[ENDS] = {LEFT: left}
+        # Where MCP is one of its doors, a server says that it is closing.
+        if server := getattr(scope["app"].state, "server", None):
+            scope[ENDS][STOPPED] = server.owner.closing
         if name := user_of(scope).name:
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
         try:
             await self._app(scope, receive, send)
         finally:
             left.set()
-
-
-def _closing(scope: Scope) -> dict[str, asyncio.Event]:
-    """What says that the server is closing, where MCP is one of its doors."""
-    server = getattr(scope["app"].state, "server", None)
-    return {STOPPED: server.owner.closing} if server else {}
 
 
 def build_app(settings: Settings, access: Access) -> ASGIApp:
@@ -92,9 +86,7 @@ def build_app(settings: Settings, access: Access) -> ASGIApp:
 
 
 def serve_http(settings: Settings, host: str, port: int) -> None:
-    """Serve at http://HOST:PORT/mcp until interrupted. Raises SettingsError for an address that
-    cannot be listened on.
-    """
+    """Serve at http://HOST:PORT/mcp until interrupted. Raises SettingsError for a bad address."""
     log_to_stderr()
     access = Access.of(settings, host)
     app = build_app(settings, access)

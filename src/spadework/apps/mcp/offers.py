@@ -1,6 +1,4 @@
-"""What a server offers of what there could be: the providers that it can ask, and the formats that
-it can write.
-"""
+"""What a server offers of what there could be: providers it can ask, formats it can write."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What the tools give as structured content: their output schemas, with descriptions for the
-calling model.
-"""
+"""What the tools give as structured content: output schemas, described for the calling model."""
 
 from __future__ import annotations
 
@@ -141,8 +139,7 @@ class PageFacts(Shape):
     media_type: str = ""
     status: int = 200
     level: int = Field(
-        0,
-        description="0 plain HTTP, 1 like a browser, 2 and 3 a browser, -1 a local document.",
+        0, description="0 plain HTTP, 1 like a browser, 2 and 3 a browser, -1 a local document."
     )
     stale: bool = Field(False, description="An old copy: its server could not be reached.")
     chars: int = Field(description="Of the whole text.")
@@ -197,9 +194,7 @@ class ReportAnswer(Shape):
     report: str = Field("", description=f"As far as it fits. {PAGE_TEXT}")
     next_offset: int | None = Field(
         None,
-        description=(
-            "Read on with get_session_data, part report, from here; null when it is whole."
-        ),
+        description="Read on with get_session_data, part report, from here; null when it is whole.",
     )
 
 
@@ -221,16 +216,9 @@ class SessionAnswer(Shape):
 
 Completeness = Annotated[
     float | None,
-    Field(
-        ge=0,
-        le=1,
-        description="Score from which a topic is answered, 0 to 1; usually 0.8.",
-    ),
+    Field(ge=0, le=1, description="Score from which a topic is answered, 0 to 1; usually 0.8."),
 ]
-Iterations = Annotated[
-    int | None,
-    Field(ge=1, le=12, description="Most rounds of searching."),
-]
+Iterations = Annotated[int | None, Field(ge=1, le=12, description="Most rounds of searching.")]
 Query = Annotated[str, Field(min_length=1, max_length=4_000)]
 SessionId = Annotated[str, Field(max_length=100, description='Its id, or "latest".')]
 Format = Literal["md", "html", "pdf", "docx", "json", "bib"]

@@ -37,9 +37,7 @@ MOST_CHARS = 300
 
 
 class Teller:
-    """Progress in seconds used of the seconds that the run may take. `waits`: there is a message
-    that was too soon.
-    """
+    """Progress in seconds used of those the run may take. `waits`: a message came too soon."""
 
     def __init__(self, report: Report, seconds: float) -> None:
         self._report = report
@@ -58,7 +56,8 @@ class Teller:
             self._message = plain(one_line(message, MOST_CHARS))
             # Milestones are always told; between them what comes too soon waits, and gives way to
             # what comes then.
-            self.waits = isinstance(event, _OFTEN) and self._early()
+            early = self._sent * LEAST_SECONDS > time.monotonic() - self._began
+            self.waits = isinstance(event, _OFTEN) and early
             if not self.waits:
                 await self.beat()
 
@@ -72,10 +71,6 @@ class Teller:
         self._sent, self.waits = self._sent + 1, False
         self._told = max(self._told + STEP, round(time.monotonic() - self._began, 3))
         await self._report(self._told, max(self._seconds, self._told), self._message)
-
-    def _early(self) -> bool:
-        """Whether one more message would be more than there may be by now."""
-        return self._sent * LEAST_SECONDS > time.monotonic() - self._began
 
     def _worded(self, event: Event) -> str:
         if isinstance(event, Started):
@@ -93,21 +88,16 @@ class Teller:
                 f"Round {event.round}: {answered} of {number_of(len(event.coverage), 'topic')}"
                 f" answered by {number_of(event.evidence, 'quote')}"
             )
-        return self._of_a_page(event)
+        return self._of_a_page(event, f"Round {self._view.rounds + 1}: " if self._view.plan else "")
 
-    @property
-    def _when(self) -> str:
-        """The round, where there are rounds."""
-        return f"Round {self._view.rounds + 1}: " if self._view.plan else ""
-
-    def _of_a_page(self, event: Event) -> str:
+    def _of_a_page(self, event: Event, when: str) -> str:
         if isinstance(event, Searched):
             found = number_of(event.hits, "hit")
-            return f"{self._when}searched {event.provider} for “{event.query}”, {found}"
+            return f"{when}searched {event.provider} for “{event.query}”, {found}"
         if isinstance(event, Reading):
-            return f"{self._when}reading {event.title or event.url}"
+            return f"{when}reading {event.title or event.url}"
         if isinstance(event, Read):
-            return f"{self._when}{number_of(self._view.read, 'page')} read"
+            return f"{when}{number_of(self._view.read, 'page')} read"
         if isinstance(event, Wrote):
             return "Checking the report" if event.final else "Writing the report"
         return ""

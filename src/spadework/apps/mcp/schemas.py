@@ -1,5 +1,5 @@
-"""The schemas of the tools, as short as they can be: every client puts all of them before its model
-with every request. Arguments and answers are checked by the whole ones all the same.
+"""The schemas of the tools, as short as can be: clients put all of them before their models with
+every request. Arguments and answers are checked by the whole ones.
 """
 
 from __future__ import annotations
@@ -19,23 +19,21 @@ _OF_ANSWERS = (*_OF_ARGUMENTS, "default", "required", "minimum", "maximum")
 
 
 def shorten_schemas(tool: Tool) -> Tool:
-    """The tool with short schemas of what it takes and gives. The objects in the lists of an answer
-    are told by the names of their fields.
-    """
+    """The tool with short schemas; objects in lists of its answer are told by their fields."""
     given = tool.output_schema
+    if given:
+        named: Mapping[str, Schema] = given.get("$defs", {})
+        fields = {
+            name: _short(one, _OF_ANSWERS, named) for name, one in given["properties"].items()
+        }
+        given = {"type": "object", "properties": fields}
     return tool.model_copy(
         update={
             "description": " ".join((tool.description or "").split()),
             "input_schema": _short(tool.input_schema, _OF_ARGUMENTS, {}),
-            "output_schema": given and _of_answer(given),
+            "output_schema": given,
         }
     )
-
-
-def _of_answer(schema: Schema) -> Schema:
-    named: Mapping[str, Schema] = schema.get("$defs", {})
-    fields = {name: _short(one, _OF_ANSWERS, named) for name, one in schema["properties"].items()}
-    return {"type": "object", "properties": fields}
 
 
 def _short(schema: Schema, dropped: tuple[str, ...], named: Mapping[str, Schema]) -> Schema:
@@ -59,9 +57,7 @@ def _short(schema: Schema, dropped: tuple[str, ...], named: Mapping[str, Schema]
 
 
 def _describe_fields(schema: Schema) -> str:
-    """The fields of an object, each with what is said of it; that some are page text is said
-    once.
-    """
+    """The fields of an object with what is said of them; that some are page text once."""
     said = {name: one.get("description", "") for name, one in schema["properties"].items()}
     fields = ", ".join(
         f"{name} ({words.removesuffix('.')})" if words and PAGE_TEXT not in words else name

@@ -32,7 +32,7 @@ async def serp_search(
         str,
         Field(
             max_length=200,
-            description=(f"One or several with commas: {OFFERED}. Empty: those of the server."),
+            description=f"One or several with commas: {OFFERED}. Empty: those of the server.",
         ),
     ] = "",
     country: Annotated[str, Field(max_length=20, description="Two letters, such as de.")] = "",
@@ -112,11 +112,6 @@ def _text(answer: SearchAnswer) -> str:
 
 def _lines(hit: HitShape) -> str:
     parts = f"position {hit.parts.position}, title {hit.parts.title}, snippet {hit.parts.snippet}"
-    facts = ", ".join(
-        [
-            f"relevance {hit.relevance} ({parts})",
-            *hit.providers,
-            *([hit.published_at] if hit.published_at else []),
-        ]
-    )
+    dated = [hit.published_at] if hit.published_at else []
+    facts = ", ".join([f"relevance {hit.relevance} ({parts})", *hit.providers, *dated])
     return f"{hit.rank}. {hit.title or hit.url}\n   {hit.url}\n   {facts}\n   {hit.snippet}"

@@ -1,6 +1,4 @@
-"""The MCP server: the six tools, and what their callers read when one cannot do what it was
-asked.
-"""
+"""The MCP server: the six tools, and what their callers read when one cannot do as asked."""
 
 from __future__ import annotations
 
@@ -57,8 +55,7 @@ INSTRUCTIONS = (
     " report, cite its numbered sources."
 )
 
-#: Where the HTTP server notes, in the scope of a request, what ends a call before it is done: an
-#: event for each reason.
+#: Where a request by HTTP notes in its scope what ends a call early: an event for each reason.
 ENDS = "spadework.ends"
 
 #: name → title; whether it only reads; whether it reaches the web
@@ -85,16 +82,12 @@ _ARGUMENTS = {
 
 
 class Server(MCPServer[ToolContext]):
-    """The six tools. Faults that were foreseen are told in sentences; no call leaves anything
-    running when its caller goes.
-    """
+    """The six tools. Foreseen faults are told in sentences; no call outlives its caller."""
 
     settings_of_runs: Settings
 
     async def list_tools(self) -> list[Tool]:
-        """The tools, with schemas as short as they can be; of providers and formats those that
-        this server has.
-        """
+        """The tools in short schemas, with the providers and formats that this server has."""
         tools = [shorten_schemas(tool) for tool in await super().list_tools()]
         return await asyncio.to_thread(offer_tools, tools, self.settings_of_runs)
 
@@ -143,9 +136,7 @@ class Server(MCPServer[ToolContext]):
 
 
 def build_server(settings: Settings, *, local: bool = False) -> Server:
-    """A server with the six tools. `local`: its caller sits at this machine, and is told where
-    files are.
-    """
+    """A server with the six tools. `local`: its caller is at this machine, and told of files."""
 
     @asynccontextmanager
     async def opened(_: MCPServer[ToolContext]) -> AsyncIterator[ToolContext]:

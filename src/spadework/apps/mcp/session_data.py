@@ -72,7 +72,7 @@ async def get_session_data(
         str,
         Field(
             max_length=64,
-            description=("For part page: the number of a source, or a content hash of evidence."),
+            description="For part page: the number of a source, or a content hash of evidence.",
         ),
     ] = "",
     offset: Annotated[
