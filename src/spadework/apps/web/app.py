@@ -1,6 +1,4 @@
-"""The server: the web page, and beside it whatever else is mounted; one gate stands before all of
-it.
-"""
+"""The server: the web page and what else is mounted, all of it behind one gate."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The events of a session as they happen (server-sent events): each once and in order, from the one
-that the page names.
-"""
+"""The events of a session as they happen (server-sent events), each once and in order."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 async def events(request: Request) -> Response:
-    """The stream after event number `Last-Event-ID`, or `?after=`. It ends with an event `done`;
-    one that ends without is to be renewed.
-    """
+    """The stream after event number `Last-Event-ID` or `?after=`; renewed till an event `done`."""
     seen = seen_of(request)
     web = seen.web
     session_id = await known_session(web, request.path_params["id"])
@@ -61,9 +57,7 @@ class _Stream:
         self._before = ""
 
     async def messages(self, after: int, csrf: str) -> AsyncGenerator[str, None]:
-        """What is sent: the changes that each event after number `after` makes to the page, in the
-        format of server-sent events.
-        """
+        """What is sent: the changes of the page by each event after number `after`."""
         streams, picture = self._web.streams, ViewModel()
         streams[self._browser] += 1
         try:
@@ -86,9 +80,7 @@ class _Stream:
     def _told(
         self, picture: ViewModel, beat: tuple[int, Event], after: int, csrf: str
     ) -> str | None:
-        """The message of a beat, None for what the page has already. Notes are sent without the
-        number.
-        """
+        """The message of a beat, None for what the page has. Notes bear no number."""
         n, event = beat
         if n == picture.n and isinstance(event, Notice):
             picture.note = event.text
@@ -98,30 +90,24 @@ class _Stream:
         return _message(self._drawn(picture, changed, csrf), n) if n > after else None
 
     def _drawn(self, picture: ViewModel, changed: set[str], csrf: str) -> str:
+        run = self._web.runs.running(self._id)
         return changes(
             picture,
             changed,
             id=self._id,
             csrf=csrf,
             before=self._before,
-            left=self._left(),
+            left=run.session.budget.left() if run else 0.0,
             settings=self._web.settings,
             seen=self._seen,
         )
 
-    def _left(self) -> float:
-        """Seconds of the run."""
-        run = self._web.runs.running(self._id)
-        return run.session.budget.left() if run else 0.0
-
     async def _beats(self) -> AsyncGenerator[tuple[int, Event] | None, None]:
-        """The events, and None where none came for long; until the run is over, the server closes,
-        or other pages want their turn.
-        """
+        """The events, None where none came for long, until the end or another page's turn."""
         began = quiet_since = time.monotonic()
         closing = asyncio.ensure_future(self._web.closing.wait())
         source = self._web.runs.watch(self._id)
-        coming = asyncio.ensure_future(_next(source))
+        coming = asyncio.ensure_future(anext(source, None))
         try:
             while not (closing.done() or self._gives_way(began)):
                 await asyncio.wait(
@@ -132,7 +118,8 @@ class _Stream:
                         self.whole = True
                         return
                     yield beat
-                    quiet_since, coming = time.monotonic(), asyncio.ensure_future(_next(source))
+                    quiet_since = time.monotonic()
+                    coming = asyncio.ensure_future(anext(source, None))
                 elif time.monotonic() - quiet_since >= HEARTBEAT_SECONDS:
                     quiet_since = time.monotonic()
                     yield None
@@ -145,10 +132,6 @@ class _Stream:
     def _gives_way(self, began: float) -> bool:
         crowded = self._browser != "" and self._web.streams[self._browser] > MOST_STREAMS
         return crowded and time.monotonic() - began >= TURN_SECONDS
-
-
-async def _next(source: AsyncGenerator[tuple[int, Event], None]) -> tuple[int, Event] | None:
-    return await anext(source, None)
 
 
 def _message(html: str, number: int | None = None) -> str:

@@ -1,6 +1,4 @@
-"""A session by its id, as it stands: of a run of this server what it has told so far, of any other
-what its folder holds.
-"""
+"""A session by its id: of a run of this server what it has told, of others what was kept."""
 
 from __future__ import annotations
 
@@ -62,25 +60,25 @@ async def result_of(web: Web, session_id: str) -> Result:
     """The result of a session. Raises SessionNotFound when there is none yet."""
     await known_session(web, session_id)
     folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
-    result = await asyncio.to_thread(read_result, folder)
-    if result is None:
+    if (result := await asyncio.to_thread(read_result, folder)) is None:
         raise SessionNotFound("This session has no report yet.")
     return result
 
 
 async def question_of(web: Web, session_id: str) -> str:
     """What a session asked; "" when there is none of this id that can be read."""
-    try:
-        folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
-        return (await asyncio.to_thread(read_metadata, folder)).query
-    except SessionError:
-        return ""
+    with suppress(SessionError):
+        return await asyncio.to_thread(read_question, web.settings.home, session_id)
+    return ""
+
+
+def read_question(home: Path, session_id: str) -> str:
+    """What a session asked. Raises SessionNotFound, SessionUnreadable."""
+    return read_metadata(session_folder(home, session_id)).query
 
 
 async def page_of(web: Web, session_id: str, content_hash: str) -> tuple[str, list[Evidence]]:
-    """The text of a page that a session has read, and the evidence on it. Raises
-    SessionNotFound.
-    """
+    """The text of a page of a session, and the evidence on it. Raises SessionNotFound."""
     await known_session(web, session_id)
     folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
     return await asyncio.to_thread(_page, folder, content_hash)

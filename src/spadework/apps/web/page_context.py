@@ -1,6 +1,4 @@
-"""What all parts of the page share: the settings, the runs of this server, and whether it is
-closing; of each user their own.
-"""
+"""What all parts of the page share: settings, runs, whether the server is closing; by user."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""How long a server of ours waits for a request to come whole: who opens a connection and says
-nothing, or says it letter by letter, must not hold it for good.
+"""How long a server waits for a whole request: who says nothing, or letter by letter, must not hold
+a connection for good.
 """
 
 from __future__ import annotations

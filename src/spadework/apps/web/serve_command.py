@@ -1,6 +1,4 @@
-"""`serve`: the server in this process, until it is told to stop; runs that are under way are left
-to be taken up by the next.
-"""
+"""`serve`: the server in this process until it is told to stop; the next takes up its runs."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ GRACE_SECONDS = 3
 
 
 def serve(settings: Settings, host: str, port: int) -> None:
-    """Serve until a signal stops it. Raises SettingsError for an address that cannot be listened
-    on.
-    """
+    """Serve until a signal stops it. Raises SettingsError for a bad address."""
     log_to_stderr()
     access = Access.of(settings, host)
     sock = listening(host, port)
@@ -40,8 +36,5 @@ def _address(host: str, port: int, access: Access) -> str:
     shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(
         host, f"[{host}]" if ":" in host else host
     )
-    return (
-        f"spadework is at http://{shown}:{port}/"
-        + (f"?token={access.token}" if access.token else "")
-        + "  (Ctrl-C stops it)"
-    )
+    token = f"?token={access.token}" if access.token else ""
+    return f"spadework is at http://{shown}:{port}/{token}  (Ctrl-C stops it)"

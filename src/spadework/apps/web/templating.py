@@ -1,6 +1,4 @@
-"""Draws pages and parts of pages. Everything that comes from outside is text here; the templates
-escape it.
-"""
+"""Draws pages and parts of pages. What comes from outside is text here; the templates escape it."""
 
 from __future__ import annotations
 
@@ -50,22 +48,17 @@ async def page(request: Request, name: str, status: int = 200, **values: Any) ->
         "csrf": csrf_token(request),
         "current": request.path_params.get("id", ""),
     }
-    response = HTMLResponse(
-        environment().get_template(name).render(**around | values),
-        status,
-        {"Cache-Control": "no-store"},
-    )
+    html = part(name, **around | values)
+    response = HTMLResponse(html, status, {"Cache-Control": "no-store"})
     if status == 503:
         response.headers["Retry-After"] = RETRY_SECONDS
     if request.cookies.get(csrf_cookie(request)) != csrf_token(request):
-        secure = request.url.scheme == "https"
-        response.set_cookie(
+        name, token, secure = (
             csrf_cookie(request),
             csrf_token(request),
-            httponly=True,
-            samesite="strict",
-            secure=secure,
+            request.url.scheme == "https",
         )
+        response.set_cookie(name, token, httponly=True, samesite="strict", secure=secure)
     return response
 
 
@@ -82,24 +75,19 @@ def changes(picture: ViewModel, changed: Iterable[str], **values: Any) -> str:
 def searches(settings: Settings) -> list[tuple[str, str]]:
     """What can be searched, as (setting, label): first what the server was started with."""
     known = [name for name, provider in PROVIDERS.items() if not provider.lacking(settings)]
-    names = {"auto": "Chosen by what is reachable", "library": "The library alone"} | {
-        name: name for name in known
-    }
-    first = (
-        ("", f"As set: {settings.search}") if settings.search != "auto" else ("", names.pop("auto"))
-    )
-    return [first, *names.items()]
+    names = {"auto": "Chosen by what is reachable", "library": "The library alone"}
+    names |= {name: name for name in known}
+    first = f"As set: {settings.search}" if settings.search != "auto" else names.pop("auto")
+    return [("", first), *names.items()]
 
 
 def describe_searched(settings: Settings, chosen: str = "") -> str:
     """What a question is searched in, in words; `chosen` is what its form names."""
     named = chosen or settings.search
-    configured = [name for name, known in PROVIDERS.items() if known.configured(settings)]
-    found = (
-        [*configured, *["library"] * bool(settings.library)]
-        if named == "auto"
-        else named.split(",")
-    )
+    found = named.split(",")
+    if named == "auto":
+        found = [name for name, known in PROVIDERS.items() if known.configured(settings)]
+        found += ["library"] * bool(settings.library)
     if not found:
         return "the web where it can be reached, else the documentation installed here"
     return ", ".join("the library" if name == "library" else name for name in found)
