@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,6 @@ _HEAD = ("url", "title", "fetched_at", "published_at")
 _FACTS = {*_HEAD, "media_type", "chars", "content_hash"}
 #: Characters of a file's name that come from the address of its page.
 _NAME_CHARS = 80
-
-
-def run(work: Coroutine[Any, Any, None]) -> None:
-    """Do it."""
-    asyncio.run(work)
 
 
 async def print_pages(store: Knowledge, which: Which, as_json: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from inspect import signature
@@ -23,8 +23,8 @@ from mcp_types import (
     ToolAnnotations,
 )
 
+from spadework.apps.apart import Left, apart
 from spadework.apps.mcp.agentic_search import agentic_search
-from spadework.apps.mcp.apart import Left, apart
 from spadework.apps.mcp.intelligent_research import intelligent_research_with_advanced_scraping
 from spadework.apps.mcp.offers import offer_tools
 from spadework.apps.mcp.research_report import create_research_report
@@ -183,8 +183,8 @@ async def _prune(homes: Sequence[Path]) -> None:
             await prune(home)
 
 
-def _ends(context: Context[ToolContext, Any] | None) -> Mapping[str, asyncio.Event]:
+def _ends(context: Context[ToolContext, Any] | None) -> dict[str, Coroutine[Any, Any, object]]:
     """What ends a call by HTTP before it is done, by the reason in a sentence."""
     request = context.request_context.request if context else None
     found: Mapping[str, asyncio.Event] = getattr(request, "scope", {}).get(ENDS, {})
-    return found
+    return {why: event.wait() for why, event in found.items()}

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
+from spadework.apps.apart import Left, apart
 from spadework.apps.openai.answered_sessions import recall_session, remember
 from spadework.apps.openai.api_errors import Refused
 from spadework.apps.openai.chat_completion import (
@@ -91,7 +92,7 @@ class Door:
         if not greeted.research:
             return at_once(greeted, asked)
         asked.check_research(question)
-        await _check_quotas(runs)
+        await quotas.accept(runs.settings)
         home = runs.settings.home
         if sum(one == home for one in self._going.values()) >= MOST_AT_ONCE:
             raise Refused(
@@ -105,7 +106,16 @@ class Door:
         if asked.stream:
             lines = stream_chunks(events, head, asked.most_tokens, with_usage=asked.with_usage)
             return StreamingResponse(lines, media_type="text/event-stream", headers=AS_IT_COMES)
-        result = await _unless_left(request, _result(events))
+
+        async def wait_for_leaving() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+
+        try:
+            ends = {"The client has left.": wait_for_leaving()}
+            result = await apart(_result(events), ends)
+        except Left as left:
+            raise Refused(str(left), status=499) from None
         end = finish_reason(result, asked.most_tokens)
         body = completion(head, message_of(result), end, result.usage)
         return JSONResponse(body | around(result))
@@ -132,15 +142,6 @@ class Door:
                 task = asyncio.create_task(_cancel(runs, session_id))
                 self._cancelling.add(task)
                 task.add_done_callback(self._cancelling.discard)
-
-
-async def _check_quotas(runs: Runs) -> None:
-    try:
-        await quotas.accept(runs.settings)
-    except DaySpent as error:
-        raise Refused(f"{error} {error.hint}", status=429, code="insufficient_quota") from None
-    except Stopping as error:
-        raise Refused(f"{error} {error.hint}", status=503, code="stopping") from None
 
 
 async def _session(asked: ChatRequest, runs: Runs) -> Session:
@@ -180,28 +181,16 @@ async def _result(events: AsyncGenerator[Event, None]) -> Result:
     )
 
 
-async def _unless_left(request: Request, work: Awaitable[Result]) -> Result:
-    """What `work` gives; when the client hangs up first, it is cancelled."""
-
-    async def wait_for_leaving() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-
-    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(wait_for_leaving())
-    try:
-        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
-        if working.done():
-            return working.result()
-        raise Refused("The client has left.", status=499)
-    finally:
-        working.cancel()
-        leaving.cancel()
-        await asyncio.gather(working, leaving, return_exceptions=True)
-
-
 async def _cancel(runs: Runs, session_id: str) -> None:
     with suppress(SessionNotFound):
         await runs.cancel(session_id)
+
+
+_HOW: tuple[tuple[type[SpadeworkError], tuple[int, str | None]], ...] = (
+    (DaySpent, (429, "insufficient_quota")),
+    (Stopping, (503, "stopping")),
+    (SpadeworkError, (503, None)),
+)
 
 
 def _in_their_shape(handler: Handler) -> Handler:
@@ -213,7 +202,8 @@ def _in_their_shape(handler: Handler) -> Handler:
         except Refused as refused:
             return refused.response()
         except SpadeworkError as error:
-            return Refused(f"{error} {error.hint}".strip(), status=503).response()
+            status, code = next(how for kind, how in _HOW if isinstance(error, kind))
+            return Refused(f"{error} {error.hint}".strip(), status=status, code=code).response()
 
     return handled
 

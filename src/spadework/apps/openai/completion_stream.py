@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
 from spadework.apps.openai.api_errors import Refused
 from spadework.apps.openai.chat_completion import around, cite_marks, finish_reason, used_tokens
+from spadework.apps.pauses import with_pauses
 from spadework.apps.terminal.progress import word_event
 from spadework.events import Ended, Event, Finished
 from spadework.tools.export.markdown_report import escape_markdown
@@ -52,26 +52,6 @@ async def stream_chunks(
                 lines = (f"{escape_markdown(line)}\n" for line in text.split("\n"))
                 yield chunk(head, {"reasoning_content": "".join(lines)})
         yield _word_failure("The server is being stopped; the research can be taken up.")
-
-
-async def with_pauses(
-    events: AsyncIterator[Event], seconds: float
-) -> AsyncGenerator[Event | None, None]:
-    """The events, and None whenever there was none for so long."""
-    coming = asyncio.ensure_future(anext(events, None))
-    try:
-        while True:
-            await asyncio.wait((coming,), timeout=seconds)
-            if not coming.done():
-                yield None
-                continue
-            if (event := coming.result()) is None:
-                return
-            yield event
-            coming = asyncio.ensure_future(anext(events, None))
-    finally:
-        coming.cancel()
-        await asyncio.gather(coming, return_exceptions=True)
 
 
 def _report(result: Result, head: dict[str, Any], end: str, *, with_usage: bool) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import time
 from collections.abc import AsyncGenerator
@@ -11,6 +10,7 @@ from contextlib import aclosing
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from spadework.apps.pauses import with_pauses
 from spadework.apps.view_model import ViewModel
 from spadework.apps.web.forms import csrf_cookie, csrf_token
 from spadework.apps.web.known_sessions import known_session, question_of
@@ -46,32 +46,42 @@ async def events(request: Request) -> Response:
 
 
 class _Stream:
-    """One open stream. `whole` is set when all events of the session were given."""
+    """One open stream."""
 
     def __init__(self, seen: Seen, session_id: str, browser: str) -> None:
         self._seen = seen
         self._web = seen.web
         self._id = session_id
         self._browser = browser
-        self.whole = False
         self._before = ""
 
     async def messages(self, after: int, csrf: str) -> AsyncGenerator[str, None]:
         """What is sent: the changes of the page by each event after number `after`."""
         streams, picture = self._web.streams, ViewModel()
         streams[self._browser] += 1
+        began = news = time.monotonic()
         try:
             yield ": here\n\n"
-            async with aclosing(self._beats()) as beats:
+            async with (
+                aclosing(self._web.runs.watch(self._id)) as events,
+                aclosing(with_pauses(events, TURN_SECONDS)) as beats,
+            ):
                 async for beat in beats:
+                    now = time.monotonic()
+                    crowded = self._browser != "" and streams[self._browser] > MOST_STREAMS
+                    if self._web.closing.is_set() or (crowded and now - began >= TURN_SECONDS):
+                        return
                     if beat is None:
-                        yield ": still here\n\n"
+                        if now - news >= HEARTBEAT_SECONDS:
+                            news = now
+                            yield ": still here\n\n"
                         continue
+                    news = now
                     if isinstance(beat[1], Started) and beat[1].follows and not self._seen.owner:
                         self._before = await question_of(self._web, beat[1].follows)
                     if (text := self._told(picture, beat, after, csrf)) is not None:
                         yield text
-            if self.whole and not self._web.closing.is_set():
+            if not self._web.closing.is_set():
                 yield "event: done\ndata: over\n\n"
         finally:
             streams[self._browser] -= 1
@@ -101,37 +111,6 @@ class _Stream:
             settings=self._web.settings,
             seen=self._seen,
         )
-
-    async def _beats(self) -> AsyncGenerator[tuple[int, Event] | None, None]:
-        """The events, None where none came for long, until the end or another page's turn."""
-        began = quiet_since = time.monotonic()
-        closing = asyncio.ensure_future(self._web.closing.wait())
-        source = self._web.runs.watch(self._id)
-        coming = asyncio.ensure_future(anext(source, None))
-        try:
-            while not (closing.done() or self._gives_way(began)):
-                await asyncio.wait(
-                    (coming, closing), timeout=TURN_SECONDS, return_when=asyncio.FIRST_COMPLETED
-                )
-                if coming.done():
-                    if (beat := coming.result()) is None:
-                        self.whole = True
-                        return
-                    yield beat
-                    quiet_since = time.monotonic()
-                    coming = asyncio.ensure_future(anext(source, None))
-                elif time.monotonic() - quiet_since >= HEARTBEAT_SECONDS:
-                    quiet_since = time.monotonic()
-                    yield None
-        finally:
-            closing.cancel()
-            coming.cancel()
-            await asyncio.gather(closing, coming, return_exceptions=True)
-            await source.aclose()
-
-    def _gives_way(self, began: float) -> bool:
-        crowded = self._browser != "" and self._web.streams[self._browser] > MOST_STREAMS
-        return crowded and time.monotonic() - began >= TURN_SECONDS
 
 
 def _message(html: str, number: int | None = None) -> str:
