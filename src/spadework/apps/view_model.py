@@ -36,7 +36,7 @@ from spadework.values import (
 )
 
 Phase = Literal["waiting", "searching", "reading"] | CoverageState
-State = Literal["starting", "asking", "running", "writing", "finished", "cancelled", "failed"]
+State = Literal["starting", "asking", "running", "finished", "cancelled", "failed"]
 
 
 @dataclass
@@ -85,17 +85,14 @@ class SourceView:
 
     n: int
     url: str
-    title: str
-    topic: str
+    title: str = ""
     state: Literal["reading", "read", "not read"] = "reading"
     reason: str = ""
 
 
 @dataclass
 class ViewModel:
-    """A session as it is shown. `n` is the number of the last event taken in; of the sources the
-    last is the one that was last heard of.
-    """
+    """A session as it is shown. `n` is the number of the last event, the last source its newest."""
 
     question: str = ""
     #: The session that this one follows up, or "".
@@ -124,8 +121,7 @@ class ViewModel:
 
     def take(self, event: Event) -> set[str]:
         """Take an event in. Returns the parts of the page that it changes."""
-        take = getattr(self, f"_take_{event.type}")
-        changed: set[str] = take(event)
+        changed: set[str] = getattr(self, f"_take_{event.type}")(event)
         return changed
 
     @property
@@ -162,11 +158,8 @@ class ViewModel:
 
     def _take_asked(self, event: Asked) -> set[str]:
         self.asked, self.state = event, "asking"
-        self.said = (
-            "A question is waiting for your answer."
-            if event.kind == "clarify"
-            else "The plan is waiting for your approval."
-        )
+        what = ("A question", "answer") if event.kind == "clarify" else ("The plan", "approval")
+        self.said = f"{what[0]} is waiting for your {what[1]}."
         return {"ask", "status", "plan"}
 
     def _take_answered(self, event: Answered) -> set[str]:
@@ -176,13 +169,10 @@ class ViewModel:
         return {"ask", "status", "plan"}
 
     def _take_planned(self, event: Planned) -> set[str]:
-        before = self.topics
-        self.plan = event.plan
-        self.topics = {t.name: TopicView(n, t) for n, t in enumerate(event.plan.topics, 1)}
-        for name, view in self.topics.items():
-            if name in before:
-                self.topics[name] = before[name]
-                self.topics[name].n = view.n
+        before, self.plan, self.topics = self.topics, event.plan, {}
+        for n, topic in enumerate(event.plan.topics, 1):
+            view = self.topics[topic.name] = before.get(topic.name) or TopicView(n, topic)
+            view.n = n
         coming = f" Forecast: {foretold(event.forecast)}." if event.forecast else ""
         self.said = f"The plan has {len(self.topics)} topics.{coming}"
         return {"plan", "status"}
@@ -243,42 +233,32 @@ class ViewModel:
         if event.final:
             return {"status"}
         self.draft = event.markdown
-        self.said = (
-            f"{self.said} A first version of the report is there.".strip()
-            if self.rounds == 1
-            else self.said
-        )
+        if self.rounds == 1:
+            self.said = f"{self.said} A first version of the report is there.".strip()
         return {"report", "status"}
 
     def _take_finished(self, event: Finished) -> set[str]:
         self.result, self.state, self.asked, self.ended = event.result, "finished", None, None
         self.usage, self.question = event.result.usage, event.result.question
         for topic in event.result.topics:
-            # Of a session without a log, such as one from elsewhere, the result is all that is
-            # known.
+            # Of a session without a log, as from elsewhere, the result is all that is known.
             view = self.topics.get(topic.name) or self._add_topic(topic.name)
             view.open.clear()
             view.phase = topic.state
-            ids = tuple(e.id for e in topic.evidence)
             view.coverage = Coverage(
                 topic=topic.name,
                 covered=topic.covered,
                 score=min(1.0, max(0.0, topic.score)),
-                evidence_ids=ids,
+                evidence_ids=tuple(e.id for e in topic.evidence),
                 gaps=topic.gaps,
             )
         self.said = "The report is ready."
         return {"everything"}
 
     def _take_ended(self, event: Ended) -> set[str]:
-        self.ended, self.state, self.asked = (
-            event,
-            "cancelled" if event.how == "cancelled" else "failed",
-            None,
-        )
-        self.said = (
-            "Cancelled." if event.how == "cancelled" else f"It could not go on: {event.text}"
-        )
+        self.ended, self.state, self.asked = event, event.how, None
+        cancelled = event.how == "cancelled"
+        self.said = "Cancelled." if cancelled else f"It could not go on: {event.text}"
         return {"everything"}
 
     def _topic(self, name: str) -> TopicView | None:
@@ -296,7 +276,7 @@ class ViewModel:
     def _source(self, event: Reading | Read) -> str:
         """The row of a page, new or known, as the name of a part."""
         known = self.sources.pop(event.url, None)
-        source = known or SourceView(len(self.sources) + 1, event.url, "", event.topic)
+        source = known or SourceView(len(self.sources) + 1, event.url)
         self.sources[event.url] = source
         source.title = event.title or source.title
         return f"source {source.n}" if known else f"new source {source.n}"

@@ -80,7 +80,7 @@ def test_it_fits_the_terminal_and_commands_nothing(
         for name, state in zip(names, states, strict=False)
     }  # type: ignore[arg-type]
     view.sources = {
-        str(n): SourceView(n, f"http://h{n}", title, "", "read" if read else "not read", reason)
+        str(n): SourceView(n, f"http://h{n}", title, "read" if read else "not read", reason)
         for n, (title, reason, read) in enumerate(sources)
     }
     lines = shown(view, *size)
