@@ -40,8 +40,7 @@ def replay(
         str, typer.Argument(help="The id of a session, as `spadework sessions` shows it.")
     ],
     model: Annotated[
-        str | None,
-        typer.Option("--model", help="Chat model that is asked what was not recorded."),
+        str | None, typer.Option("--model", help="Chat model that is asked what was not recorded.")
     ] = None,
     to: Annotated[
         Path | None,

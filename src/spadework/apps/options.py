@@ -33,8 +33,7 @@ News = Annotated[
     bool | None, typer.Option("--news/--no-news", help="Search the news alone.", show_default=False)
 ]
 Sites = Annotated[
-    str | None,
-    typer.Option("--site", help="Keep to these domains, separated by commas."),
+    str | None, typer.Option("--site", help="Keep to these domains, separated by commas.")
 ]
 AvoidSites = Annotated[
     str | None,
@@ -50,8 +49,7 @@ Preset = Annotated[
     str | None, typer.Option("--preset", help="precise, balanced, recall or default.")
 ]
 Relevance = Annotated[
-    str | None,
-    typer.Option("--relevance", help="Relevance from which on a hit is read, 0 to 1."),
+    str | None, typer.Option("--relevance", help="Relevance from which on a hit is read, 0 to 1.")
 ]
 Completeness = Annotated[
     str | None,

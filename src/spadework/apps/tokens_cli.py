@@ -46,8 +46,7 @@ def add(
     scope: Annotated[
         list[str] | None,
         typer.Option(
-            "--scope",
-            help="read, ask or admin; may be given more than once. Unset: read and ask.",
+            "--scope", help="read, ask or admin; may be given more than once. Unset: read and ask."
         ),
     ] = None,
     home: Home = None,

@@ -36,8 +36,7 @@ async def intelligent_research_with_advanced_scraping(
     call: Call,
     query: Query,
     max_pages: Annotated[
-        int,
-        Field(ge=1, le=MOST_PAGES, description="Most pages; of fewer there is more of each."),
+        int, Field(ge=1, le=MOST_PAGES, description="Most pages; of fewer there is more of each.")
     ] = PAGES,
     provider: Annotated[str, Field(max_length=200, description="As in serp_search.")] = "",
     as_json: AsJson = False,

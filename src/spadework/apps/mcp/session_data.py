@@ -112,11 +112,7 @@ def load_record(home: Path, session_id: str) -> Record:
 
 
 def _answer(
-    home: Path,
-    asked: tuple[str, Part, str],
-    limits: tuple[int, int | None, int],
-    *,
-    as_json: bool,
+    home: Path, asked: tuple[str, Part, str], limits: tuple[int, int | None, int], *, as_json: bool
 ) -> CallToolResult:
     session_id, part, page = asked
     offset, limit, tokens = limits
