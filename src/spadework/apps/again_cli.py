@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from spadework.apps import options
-from spadework.apps.given_settings import settings_from
 
 
 def resume(
@@ -25,7 +24,7 @@ def resume(
     from spadework.apps.outputs import Output as Wanted
 
     wanted = Wanted(output, as_json, events).checked()
-    base = settings_from(home=home)
+    base = options.settings_from(home=home)
     from spadework.apps.machines import bring_session
 
     bring_session(base.home, session_id)
@@ -54,6 +53,6 @@ def replay(
     from spadework.apps.machines import bring_recording
     from spadework.apps.replay_command import replay_one
 
-    place = settings_from(home=home).home
+    place = options.settings_from(home=home).home
     bring_recording(place, session_id)
     raise typer.Exit(replay_one(place, session_id, model, to))

@@ -14,7 +14,6 @@ from spadework.apps.again_cli import replay, resume
 from spadework.apps.command_words import as_command
 from spadework.apps.descriptors import raise_the_limit
 from spadework.apps.ending import one_sentence
-from spadework.apps.given_settings import settings_of
 from spadework.apps.knowledge_cli import knowledge as knowledge_commands
 from spadework.apps.looking_cli import doctor, index, read, search, stats
 from spadework.apps.serving_cli import mcp, serve
@@ -114,7 +113,7 @@ def ask(
     """Research a question and print the report. The default command: `spadework "…"` does the
     same.
     """
-    settings = settings_of(context)
+    settings = options.settings_of(context)
     from spadework.apps.terminal.question_input import Asking
 
     asking = Asking(" ".join(question), attach or (), follow, last=continue_).checked(settings)
@@ -150,7 +149,7 @@ def plan(
     """Print the plan of a question and its forecast, without a run. What would answer each topic
     is told with it.
     """
-    settings = settings_of(context)
+    settings = options.settings_of(context)
     from spadework.apps.plan_command import print_plan
     from spadework.apps.terminal.question_input import followed_session
 
@@ -178,7 +177,7 @@ def chat(
     from spadework.apps.terminal.chat_loop import begin
     from spadework.apps.terminal.question_input import followed_session
 
-    base = settings_of(context)
+    base = options.settings_of(context)
     begin(base, followed_session(base.home, follow, last=continue_))
 
 

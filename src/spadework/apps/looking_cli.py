@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from spadework.apps import options
-from spadework.apps.given_settings import settings_from, settings_of
 from spadework.home import home_of
 
 
@@ -39,7 +38,9 @@ def read(
     """Print one page as clean Markdown."""
     from spadework.apps.read_command import Wanted, read_one
 
-    read_one(page, html, url, Wanted(as_json, raw), settings_from(home=home, min_level=level))
+    read_one(
+        page, html, url, Wanted(as_json, raw), options.settings_from(home=home, min_level=level)
+    )
 
 
 def search(
@@ -65,7 +66,7 @@ def search(
     """Print ranked hits."""
     from spadework.apps.search_command import search_once
 
-    search_once(query, as_json, settings_of(context))
+    search_once(query, as_json, options.settings_of(context))
 
 
 def index(
@@ -78,7 +79,7 @@ def index(
     """Index files and folders ahead of the first question."""
     from spadework.apps.search_command import index_paths
 
-    index_paths(settings_from(home=home, library=tuple(paths) if paths else None))
+    index_paths(options.settings_from(home=home, library=tuple(paths) if paths else None))
 
 
 def doctor(
@@ -93,7 +94,7 @@ def doctor(
     """
     from spadework.apps.doctor import examine
 
-    raise typer.Exit(examine(settings_of(context)))
+    raise typer.Exit(examine(options.settings_of(context)))
 
 
 def stats(as_json: options.AsJson = False, home: options.Home = None) -> None:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spadework.apps.given_settings import settings_from
+from spadework.apps.options import settings_from
 
 if TYPE_CHECKING:
     from pydantic import SecretStr

@@ -1,9 +1,11 @@
-"""The options that commands share. Numbers come as typed: the settings check and name them."""
+"""The options that commands share, and the settings they give. Numbers come as typed: the settings
+check and name them.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -127,3 +129,19 @@ Attach = Annotated[
         ),
     ),
 ]
+
+
+def settings_of(context: typer.Context, **more: Any) -> Any:
+    """The settings of a command: those of its options that are named like one, and `more`."""
+    from spadework.settings import Settings
+
+    given = {name: told for name, told in context.params.items() if name in Settings.model_fields}
+    return settings_from(**given | {"library": tuple(given["library"] or ()) or None} | more)
+
+
+def settings_from(**given: Any) -> Any:
+    """The settings with what was given; None is "not given"."""
+    # Importing them takes longer than a help text.
+    from spadework.settings import Settings
+
+    return Settings.load(**given)

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from spadework.apps import options
-from spadework.apps.given_settings import settings_of
 
 
 def mcp(
@@ -33,7 +32,7 @@ def mcp(
     """Serve models that speak MCP, with six tools. They are spoken to over standard input and
     output, or at http://HOST:PORT/mcp.
     """
-    settings = settings_of(context)
+    settings = options.settings_of(context)
     if http:
         from spadework.apps.mcp.http import serve_http
 
@@ -64,4 +63,4 @@ def serve(
     """
     from spadework.apps.web.serve_command import serve as serve_page
 
-    serve_page(settings_of(context), host, port)
+    serve_page(options.settings_of(context), host, port)

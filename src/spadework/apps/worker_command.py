@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 
 from spadework.apps import options
-from spadework.apps.given_settings import settings_of
 
 
 def worker(
@@ -43,7 +42,7 @@ def worker(
     They wait in the database that SPADEWORK_DATABASE_URL names. After SIGTERM runs may go on for a
     while; Ctrl-C ends it at once. Start as many as you like, on any machine.
     """
-    asyncio.run(_work(settings_of(context, parallel_sessions=sessions), host, port))
+    asyncio.run(_work(options.settings_of(context, parallel_sessions=sessions), host, port))
 
 
 async def _work(settings: Any, host: str, port: int | None) -> None:

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
-from spadework.apps.mcp.answering import AsJson, build_answer
 from spadework.apps.mcp.call_runs import run
 from spadework.apps.mcp.output_schemas import (
+    AsJson,
     Completeness,
     ConflictShape,
     Iterations,
@@ -23,6 +23,7 @@ from spadework.apps.mcp.output_schemas import (
     SideShape,
     SourceShape,
     TopicShape,
+    build_answer,
 )
 from spadework.apps.mcp.paging import leading, tokens_of
 from spadework.apps.mcp.progress_notices import Teller

@@ -8,9 +8,15 @@ from typing import Annotated
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from spadework.apps.mcp.answering import AsJson, build_answer
 from spadework.apps.mcp.call_runs import run
-from spadework.apps.mcp.output_schemas import GatheredAnswer, GatheredPage, Query, UnreadPage
+from spadework.apps.mcp.output_schemas import (
+    AsJson,
+    GatheredAnswer,
+    GatheredPage,
+    Query,
+    UnreadPage,
+    build_answer,
+)
 from spadework.apps.mcp.paging import tokens_of
 from spadework.apps.mcp.progress_notices import Teller
 from spadework.apps.mcp.scrape_url import facts_of, headline

@@ -1,9 +1,13 @@
-"""What the tools give as structured content: output schemas, described for the calling model."""
+"""What the tools give: structured content, described for the calling model, and beside it a text,
+which is the same as JSON for clients that show a model only the text.
+"""
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
+from mcp_types import CallToolResult, TextContent
 from pydantic import ConfigDict, Field
 
 from spadework.values import Mode, Problem, Status, Usage, Visible
@@ -222,3 +226,15 @@ Iterations = Annotated[int | None, Field(ge=1, le=12, description="Most rounds o
 Query = Annotated[str, Field(min_length=1, max_length=4_000)]
 SessionId = Annotated[str, Field(max_length=100, description='Its id, or "latest".')]
 Format = Literal["md", "html", "pdf", "docx", "json", "bib"]
+AsJson = Annotated[bool, Field(description="The text as JSON, too.")]
+
+
+def build_answer(
+    shaped: Shape, text: str, *, as_json: bool, failed: bool = False
+) -> CallToolResult:
+    """The answer in both forms."""
+    given = shaped.model_dump(mode="json")
+    said = json.dumps(given, ensure_ascii=False) if as_json else text
+    return CallToolResult(
+        content=[TextContent(type="text", text=said)], structured_content=given, is_error=failed
+    )

@@ -9,9 +9,8 @@ from typing import Annotated, Literal
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from spadework.apps.mcp.answering import AsJson, build_answer
 from spadework.apps.mcp.call_runs import run
-from spadework.apps.mcp.output_schemas import Format, ReportAnswer, SessionId
+from spadework.apps.mcp.output_schemas import AsJson, Format, ReportAnswer, SessionId, build_answer
 from spadework.apps.mcp.paging import stretch
 from spadework.apps.mcp.progress_notices import Teller
 from spadework.apps.mcp.session_data import MOST_CHARS, load_record

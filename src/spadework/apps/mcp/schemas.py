@@ -1,15 +1,20 @@
 """The schemas of the tools, as short as can be: clients put all of them before their models with
-every request. Arguments and answers are checked by the whole ones.
+every request. Arguments and answers are checked by the whole ones. They name what the server has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 from mcp_types import Tool
 
 from spadework.apps.mcp.output_schemas import PAGE_TEXT
+from spadework.apps.mcp.serp_search import OFFERED
+from spadework.apps.outputs import prints_pdf
+from spadework.sessions.search_only import usable
+from spadework.settings import Settings
 
 Schema = dict[str, Any]
 
@@ -72,3 +77,14 @@ def _either(options: list[Schema]) -> Schema:
     if len(others) == 1 and len(options) == 2 and isinstance(others[0].get("type"), str):
         return others[0] | {"type": [others[0]["type"], "null"]}
     return {"anyOf": options}
+
+
+def offer_tools(tools: Sequence[Tool], settings: Settings) -> list[Tool]:
+    """The tools without what this server lacks."""
+    made = [tool.model_copy(update={"input_schema": deepcopy(tool.input_schema)}) for tool in tools]
+    arguments = {tool.name: tool.input_schema["properties"] for tool in made}
+    provider = arguments["serp_search"]["provider"]
+    provider["description"] = provider["description"].replace(OFFERED, ", ".join(usable(settings)))
+    if not prints_pdf():
+        arguments["create_research_report"]["format"]["enum"].remove("pdf")
+    return made

@@ -8,8 +8,14 @@ from typing import Annotated
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from spadework.apps.mcp.answering import AsJson, build_answer
-from spadework.apps.mcp.output_schemas import HitShape, Query, RankParts, SearchAnswer
+from spadework.apps.mcp.output_schemas import (
+    AsJson,
+    HitShape,
+    Query,
+    RankParts,
+    SearchAnswer,
+    build_answer,
+)
 from spadework.apps.mcp.paging import leading
 from spadework.apps.mcp.progress_notices import Teller
 from spadework.apps.mcp.tool_context import Call, door_of

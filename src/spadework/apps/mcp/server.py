@@ -26,10 +26,9 @@ from mcp_types import (
 from spadework.apps.apart import Left, apart
 from spadework.apps.mcp.agentic_search import agentic_search
 from spadework.apps.mcp.intelligent_research import intelligent_research_with_advanced_scraping
-from spadework.apps.mcp.offers import offer_tools
 from spadework.apps.mcp.research_report import create_research_report
 from spadework.apps.mcp.resources import add_resources, list_resources
-from spadework.apps.mcp.schemas import shorten_schemas
+from spadework.apps.mcp.schemas import offer_tools, shorten_schemas
 from spadework.apps.mcp.scrape_url import advanced_scrape_url
 from spadework.apps.mcp.serp_search import serp_search
 from spadework.apps.mcp.session_data import get_session_data

@@ -13,8 +13,7 @@ from typing import Annotated, Any, Literal
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from spadework.apps.mcp.answering import AsJson, build_answer
-from spadework.apps.mcp.output_schemas import SessionAnswer, SessionId
+from spadework.apps.mcp.output_schemas import AsJson, SessionAnswer, SessionId, build_answer
 from spadework.apps.mcp.paging import leading_rows, stretch
 from spadework.apps.mcp.tool_context import LATEST, Call, door_of
 from spadework.errors import SessionError, SessionNotFound, SettingsError

@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from spadework.apps.outputs import ENDINGS
-from spadework.apps.statistics import foreseen
+from spadework.apps.statistics import foreseen, worth_name
 from spadework.apps.web.known_sessions import page_of, question_of, result_of, view_model_of
 from spadework.apps.web.page_context import seen_of, web_of
-from spadework.apps.web.plots import MOST_LISTED, SIZES, plots, worth_name
+from spadework.apps.web.plots import MOST_LISTED, SIZES, plots
 from spadework.apps.web.snapshot import part_of
 from spadework.apps.web.suggestions import examples
 from spadework.apps.web.templating import UNASKED, page, part

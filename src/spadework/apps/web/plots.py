@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from spadework.apps.saying import number_of
-from spadework.apps.statistics import SORTS, percent
+from spadework.apps.statistics import percent, worth_name
 from spadework.sessions.stats import PHASES, Figures, Gain, Statistics, Worth
 from spadework.sessions.trends import Trend
 
@@ -96,11 +96,6 @@ def plots(found: Statistics) -> Plots:
         tokens=_bars([(f, float(f.tokens), f"{f.tokens:,}") for f in sessions if f.tokens]),
         money=_bars([(f, f.money or 0.0, f"${f.money:.3f}") for f in paid]),
     )
-
-
-def worth_name(worth: Worth) -> str:
-    """What a provider, a kind of query or a round is called."""
-    return worth.name if worth.by == "round" else f"{SORTS[worth.by]}: {worth.name}"
 
 
 _Figure = Callable[[Trend], float | None]
