@@ -25,9 +25,13 @@ def foretold(forecast: Forecast) -> str:
         else ""
     )
     work = f"{_range(forecast.searches)} searches, {_range(forecast.pages)} pages"
-    rounds = _range(forecast.rounds)
+    # Of the time what is usual, where that is known, and the range.
+    rounds, span = _range(forecast.rounds), forecast.seconds
+    usual = f"{_seconds(span)} s"
+    if span.median is not None:
+        usual = f"about {_form(span).format(span.median)} s ({usual})"
     told = (
-        f"{_usual(forecast.seconds)}, {rounds} round{'' if rounds == '1' else 's'},"
+        f"{usual}, {rounds} round{'' if rounds == '1' else 's'},"
         f" {number_of(forecast.workers, 'topic')} at once; {work}{model}".rstrip()
     )
     if not forecast.runs:
@@ -41,12 +45,6 @@ def took_beside(forecast: Forecast, seconds: float) -> str:
     if span.low <= seconds <= span.high:
         return f"as foreseen ({_seconds(span)} s)"
     return f"{'less' if seconds < span.low else 'more'} than foreseen ({_seconds(span)} s)"
-
-
-def _usual(span: Span) -> str:
-    """A span of time: what is usual, where that is known, and the range."""
-    told = f"{_seconds(span)} s"
-    return told if span.median is None else f"about {_form(span).format(span.median)} s ({told})"
 
 
 def _seconds(span: Span) -> str:

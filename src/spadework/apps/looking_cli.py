@@ -36,11 +36,10 @@ def read(
     home: options.Home = None,
 ) -> None:
     """Print one page as clean Markdown."""
-    from spadework.apps.read_command import Wanted, read_one
+    from spadework.apps.read_command import read_one
 
-    read_one(
-        page, html, url, Wanted(as_json, raw), options.settings_from(home=home, min_level=level)
-    )
+    settings = options.settings_from(home=home, min_level=level)
+    read_one(page, html, url, settings, as_json=as_json, raw=raw)
 
 
 def search(

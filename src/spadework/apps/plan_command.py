@@ -10,7 +10,6 @@ from spadework.apps.saying import say
 from spadework.sessions.preview import Preview, preview
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.values import Topic
 
 
 def print_plan(question: str, settings: Settings, follows: str, as_json: bool) -> None:
@@ -38,15 +37,10 @@ def _lines(made: Preview) -> Iterator[str]:
     for n, topic in enumerate(plan.topics, 1):
         yield ""
         yield f"{n:>2}. {topic.name}"
-        yield from (f"    {line}" for line in _topic(topic))
+        if topic.question != topic.name:
+            yield f"    {topic.question}"
+        must = f"; must cover {', '.join(topic.must_cover)}" if topic.must_cover else ""
+        yield f"    expects {topic.expects}{must}"
+        yield f"    searches {' | '.join(query.text for query in topic.queries)}"
     yield ""
     yield f"Forecast: {foretold(made.forecast)}"
-
-
-def _topic(topic: Topic) -> Iterator[str]:
-    """What is asked, if the name does not say it, what would answer it, how it is searched."""
-    if topic.question != topic.name:
-        yield topic.question
-    must = f"; must cover {', '.join(topic.must_cover)}" if topic.must_cover else ""
-    yield f"expects {topic.expects}{must}"
-    yield f"searches {' | '.join(query.text for query in topic.queries)}"

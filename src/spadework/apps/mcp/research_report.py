@@ -79,11 +79,8 @@ def _write_report(
         report=shown.text,
         next_offset=shown.next_offset,
     )
-    return build_answer(shaped, _text(shaped), as_json=as_json)
-
-
-def _text(answer: ReportAnswer) -> str:
-    where = answer.path or f"{answer.file} in the folder of session {answer.session_id}"
-    more = f"\nThe rest: get_session_data, part report, offset={answer.next_offset}."
-    more = "" if answer.next_offset is None else more
-    return f"Written: {where} ({answer.bytes} bytes).{more}\n\n{fence(answer.report)}"
+    where = shaped.path or f"{shaped.file} in the folder of session {result.session_id}"
+    more = f"\nThe rest: get_session_data, part report, offset={shown.next_offset}."
+    more = "" if shown.next_offset is None else more
+    text = f"Written: {where} ({shaped.bytes} bytes).{more}\n\n{fence(shaped.report)}"
+    return build_answer(shaped, text, as_json=as_json)

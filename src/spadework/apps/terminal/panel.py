@@ -63,15 +63,13 @@ class Panel:
     def _write(self, frame: str) -> None:
         above = "".join(text + "\r\n" for text in self._waiting)
         self._waiting = []
-        self._stream.write(_BEGIN + self._start(bool(above)) + above + frame + _END)
-        self._stream.flush()
-
-    def _start(self, above: bool) -> str:
-        """Back to where the panel begins."""
-        # A terminal that was made narrower has wrapped its lines, each into so many.
+        # Back to where the panel begins. A terminal that was made narrower has wrapped its lines,
+        # each into so many.
         columns, _ = size_of(self._stream)
         up = sum(max(1, -(-width // columns)) for width in self._widths) - 1
-        return "\r" + (f"\x1b[{up}A" if up > 0 else "") + (_ERASE_BELOW if above else "")
+        start = "\r" + (f"\x1b[{up}A" if up > 0 else "") + (_ERASE_BELOW if above else "")
+        self._stream.write(_BEGIN + start + above + frame + _END)
+        self._stream.flush()
 
     def _rendered(self, text: Text, *, wrap: bool) -> str:
         columns, _ = self.size
