@@ -31,13 +31,11 @@ if TYPE_CHECKING:
 
 
 def progress_for(
-    budget: Budget, *, quiet: bool = False, on_line: Callable[[str], None] | None = None
+    budget: Budget, *, as_json: bool = False, on_line: Callable[[str], None] | None = None
 ) -> Progress:
-    """Live in a terminal, lines elsewhere; only notes when `quiet`. `on_line` is told what is
-    typed.
-    """
-    if quiet or is_plain(sys.stderr) or not in_foreground(sys.stderr.fileno()):
-        return Lines(quiet=quiet)
+    """Live in a terminal, lines elsewhere, or events `as_json`. `on_line` is told what is typed."""
+    if as_json or is_plain(sys.stderr) or not in_foreground(sys.stderr.fileno()):
+        return Lines(as_json=as_json)
     from spadework.apps.terminal.live_view import Live
 
     return Live(budget, on_line)
@@ -48,16 +46,22 @@ Progress: TypeAlias = "Lines | Live"
 
 
 class Lines:
-    """One line for every event worth one; of a page that several topics read, one."""
+    """One line for every event worth one; of a page that several topics read, one. `as_json` every
+    event is a line of JSON on stdout.
+    """
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        self._quiet = quiet
+    def __init__(self, *, as_json: bool = False) -> None:
+        self._as_json = as_json
         self._read: set[str] = set()
 
     def show(self, event: Event) -> None:
         """Print the event's line, if it has one."""
+        if self._as_json:
+            sys.stdout.write(event.model_dump_json() + "\n")
+            sys.stdout.flush()
+            return
         text = word_event(event)
-        if not text or self._quiet or text in self._read:
+        if not text or text in self._read:
             return
         if isinstance(event, Read):
             self._read.add(text)
