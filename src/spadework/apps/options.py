@@ -1,6 +1,4 @@
-"""The options that commands share, and the settings they give. Numbers come as typed: the settings
-check and name them.
-"""
+"""The options of commands, and the settings they give, which check numbers as typed."""
 
 from __future__ import annotations
 

@@ -18,9 +18,7 @@ _LATE = "The clock has ended the session, perhaps in the middle of a step, which
 
 
 def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) -> int:
-    """Replay a session and print or write its report; the exit code: 1 where the report is, or
-    may be, another, though no model was named.
-    """
+    """Print or write the report of a replay; 1 where it differs, or may, and no model is named."""
     output = Output(to).checked()
     # Every role has the model, whatever the environment names.
     roles = {f"{role}_model": model for role in get_args(Role)}

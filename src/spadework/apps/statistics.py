@@ -26,9 +26,7 @@ def print_statistics(home: Path, as_json: bool) -> None:
 
 @contextmanager
 def _without_collecting() -> Iterator[None]:
-    """Look for no garbage meanwhile: of thousands of sessions all that is made is kept, and to go
-    through it again and again takes a third of the time.
-    """
+    """Look for no garbage: all that is made is kept, and looking takes a third of the time."""
     was = gc.isenabled()
     gc.disable()
     try:

@@ -1,6 +1,4 @@
-"""A session as page, terminal and MCP show it, folded from its events: the same whether they come
-one by one or are read from the log.
-"""
+"""A session as page, terminal and MCP show it: the fold of its events, live or from the log."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ State = Literal["starting", "asking", "running", "finished", "cancelled", "faile
 
 @dataclass
 class TopicView:
-    """A topic as it goes: what was searched for it, its pages by URL (True: read, False: not), how
-    many were read since it was judged last (`fresh`), how far it is proven.
-    """
+    """A topic as it goes: its queries, its pages by URL (True: read), those read since judged."""
 
     n: int
     topic: Topic

@@ -35,9 +35,7 @@ class _Aside(uvicorn.Server):
 async def telling(
     settings: Settings, host: str, port: int | None, leaves: Callable[[], bool]
 ) -> AsyncIterator[None]:
-    """Answer on this port meanwhile; on none where it is None. `leaves` says whether the worker
-    takes nothing new any more. Raises SettingsError for an address that cannot be listened on.
-    """
+    """Answer on this port meanwhile, if it is one. Raises SettingsError for a bad address."""
     if port is None:
         yield
         return

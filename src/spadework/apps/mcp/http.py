@@ -40,9 +40,7 @@ class Mounted:
 
 
 def mcp_routes(settings: Settings) -> Mounted:
-    """The MCP server at PATH, for an application that checks hosts, origins and the token itself
-    (`apps.web.security.Gate`).
-    """
+    """The MCP server at PATH, for an application behind `apps.web.security.Gate`."""
     app = build_server(settings).streamable_http_app(streamable_http_path=PATH, host="")
     [route] = app.routes
     assert isinstance(route, Route)

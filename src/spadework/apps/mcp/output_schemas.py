@@ -1,6 +1,4 @@
-"""What the tools give: structured content, described for the calling model, and beside it a text,
-which is the same as JSON for clients that show a model only the text.
-"""
+"""What tools give: structured content and a text, as JSON for clients that show only that."""
 
 from __future__ import annotations
 

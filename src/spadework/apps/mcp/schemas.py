@@ -1,6 +1,4 @@
-"""The schemas of the tools, as short as can be: clients put all of them before their models with
-every request. Arguments and answers are checked by the whole ones. They name what the server has.
-"""
+"""The schemas of the tools, as short as can be: clients show all of them to their models."""
 
 from __future__ import annotations
 
@@ -19,6 +17,7 @@ from spadework.settings import Settings
 Schema = dict[str, Any]
 
 #: What a model does not need to read of arguments, and of answers, in which no field is missing.
+#: All are checked by the whole schemas.
 _OF_ARGUMENTS = ("title", "additionalProperties", "minLength", "maxLength")
 _OF_ANSWERS = (*_OF_ARGUMENTS, "default", "required", "minimum", "maximum")
 

@@ -73,9 +73,7 @@ async def document(request: Request) -> Response:
 
 
 class Door:
-    """Chat completions, each a run of its own; `_going` are those that go on, with the homes of
-    their users, `_cancelling` those whose asker has left.
-    """
+    """Chat completions, each a run; those that go on, by their homes, and those that are left."""
 
     def __init__(self, runs_of: RunsOf) -> None:
         self._runs_of = runs_of

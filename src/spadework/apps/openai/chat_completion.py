@@ -1,6 +1,4 @@
-"""A result as a chat completion: its report as content, its marks as annotations, its sources as
-citations.
-"""
+"""A result as a chat completion: its marks are annotations, its sources citations."""
 
 from __future__ import annotations
 

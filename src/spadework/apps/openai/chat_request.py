@@ -1,6 +1,4 @@
-"""A chat request as it comes, and what of it is asked: the last user message, those before it,
-and what is wished of the answer's form.
-"""
+"""A chat request as it comes: what is asked, what was asked before, the wishes for the form."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ class Part(BaseModel):
 
 
 class Message(BaseModel):
-    """A message. What a system or developer message says is a wish for the form of the answer:
-    nothing in it can change what is searched or read.
-    """
+    """A message. A system or developer message is a wish for the form of the answer, no more."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[Part] | None = None
@@ -148,9 +144,7 @@ class ChatRequest(BaseModel):
         return "\n\n".join(filter(None, said))
 
     def question(self) -> tuple[str, list[str], str]:
-        """What the user said last, the user's messages before it, and the answer right before it;
-        "" for what there is none of.
-        """
+        """What the user said last, their messages before it, the answer before it; "" for none."""
         said = [m.words() if m.role == "user" else "" for m in self.messages]
         asked = [i for i, words in enumerate(said) if words.strip()]
         if not asked:

@@ -28,9 +28,7 @@ def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
 
 
 def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any], str]:
-    """The message and why it ends. Where a chore is wanted as the arguments of a function, it is
-    that call.
-    """
+    """The message and why it ends; a chore wanted as arguments of a function is that call."""
     function = _function(asked) if greeted.task else None
     if function is None:
         return {"role": "assistant", "content": greeted.answer}, "stop"

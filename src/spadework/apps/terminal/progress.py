@@ -46,9 +46,7 @@ Progress: TypeAlias = "Lines | Live"
 
 
 class Lines:
-    """One line for every event worth one; of a page that several topics read, one. `as_json` every
-    event is a line of JSON on stdout.
-    """
+    """One line an event worth one, of a page one in all; `as_json` a line of JSON an event."""
 
     def __init__(self, *, as_json: bool = False) -> None:
         self._as_json = as_json

@@ -40,9 +40,7 @@ class Meter(NamedTuple):
 
 
 def picture(view: ViewModel, meter: Meter, width: int, height: int, status: str = "") -> list[Text]:
-    """The whole picture in at most `height` lines of at most `width` columns; `status` says what is
-    being done before the plan.
-    """
+    """The picture in `height` lines of `width` columns; `status` is said before the plan."""
     room = max(1, height - 2)
     head = [_head(view, status)] if height > 2 else []
     topics = [topic_line(topic, _state(view, topic), width) for topic in view.topics.values()]
@@ -60,9 +58,7 @@ def picture(view: ViewModel, meter: Meter, width: int, height: int, status: str 
 
 
 def _state(view: ViewModel, topic: TopicView) -> Phase:
-    """The state of a topic. What is known from the session before is looked at first; only then is
-    anything searched, and then all at once.
-    """
+    """The state of a topic: what is known from before is looked at first, then all is searched."""
     if topic.phase == "waiting":
         return "waiting" if view.asked or view.follows else "searching"
     return "searching" if not view.rounds and topic.phase in ("partly", "open") else topic.phase

@@ -40,9 +40,7 @@ Answer = Callable[[Asked], Awaitable[str | None]]
 
 @dataclass
 class Run:
-    """One run as its front door shows it. Without `answer` nobody is asked anything; `deliver` is
-    given the result before anything is closed.
-    """
+    """One run as a front door shows it; `deliver` gets the result before anything is closed."""
 
     session: Session
     progress: Progress

@@ -59,9 +59,7 @@ class Piped:
         return await self._lines.get()
 
     async def answer(self, asked: Asked) -> str | None:
-        """The next line as an answer: a number or words; for a plan its changes, separated by
-        semicolons. Nothing: go on.
-        """
+        """The next line as an answer; of a plan its changes, between semicolons. Nothing: go on."""
         said = await self.line() or ""
         if asked.kind == "clarify":
             chosen = choice(asked.options, said)

@@ -23,9 +23,7 @@ def draft_html(markdown: str) -> str:
 def clean_html(
     html: str, tags: Iterable[str] = (), attributes: Mapping[str, set[str]] = _NO_MORE
 ) -> str:
-    """The HTML with nothing but our tags and these, in which wide code and tables are scrolled by
-    themselves, by keyboard, too.
-    """
+    """The HTML with our tags and these alone; wide code and tables scroll by themselves."""
     html = nh3.clean(
         html,
         tags=TAGS | {*tags},

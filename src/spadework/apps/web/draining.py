@@ -1,6 +1,4 @@
-"""How a server ends: told to (SIGTERM), it takes nothing new, and what runs may go on for a while;
-told again, or by Ctrl-C, it ends at once. What is not done is taken up by the next.
-"""
+"""How a server ends: SIGTERM takes nothing new and lets runs go on; again, it ends at once."""
 
 from __future__ import annotations
 

@@ -13,9 +13,7 @@ from spadework.errors import SettingsError
 
 
 def listening(host: str, port: int, *, both: bool = False) -> socket.socket:
-    """A socket that listens, at `::` on IPv4 too where it is said to on `both`. Raises
-    SettingsError for an address that cannot be listened on.
-    """
+    """A socket that listens; `both`: at `::` on IPv4, too. Raises SettingsError."""
     if not 0 <= port < 65_536:
         raise SettingsError(f"port cannot be {port}: it must be 0 to 65535.")
     try:

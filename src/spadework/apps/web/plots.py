@@ -23,9 +23,7 @@ SIZES |= {"small": SMALL, "high": HIGH, "edge": EDGE}
 
 @dataclass(frozen=True)
 class Bar:
-    """One row: its words, where its bar and the stronger part of it end, and what stands behind;
-    `span` is where it was foreseen.
-    """
+    """A row: where its bar ends, and its stronger part; `span` is where it was foreseen."""
 
     label: str
     end: float

@@ -1,6 +1,4 @@
-"""How long a server waits for a whole request: who says nothing, or letter by letter, must not hold
-a connection for good.
-"""
+"""How long a server waits for a whole request: nobody holds a connection by saying nothing."""
 
 from __future__ import annotations
 

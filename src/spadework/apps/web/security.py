@@ -1,6 +1,4 @@
-"""Who may speak to the server: its own name in `Host`, its own page as `Origin`, and where it asks,
-who brings a token or is named by a trusted proxy.
-"""
+"""Who may speak to the server: by `Host`, `Origin`, and where it asks a token or a proxy."""
 
 from __future__ import annotations
 
