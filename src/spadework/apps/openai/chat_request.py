@@ -35,7 +35,9 @@ class Part(BaseModel):
 
 
 class Message(BaseModel):
-    """A message. A system or developer message is a wish for the form of the answer, no more."""
+    """A message. What a system or developer message says is a wish for the form of the answer:
+    nothing in it can change what is searched or read.
+    """
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[Part] | None = None
