@@ -48,6 +48,8 @@ LIST_SHARES = {"topics": 0.12, "sources": 0.25, "conflicts": 0.1, "problems": 0.
 LEFT_OUT_TOKENS = 80
 #: Characters of a sentence in a list, and sentences about one topic.
 LINE_CHARS, MOST_GAPS = 240, 5
+#: What an answer takes from a result as it is.
+_AS_IT_IS = ("session_id", "status", "stopped_by", "mode", "confidence", "usage", "iterations")
 #: Cited pages in `results`, which some clients look for; `sources` has all of them.
 MOST_RESULTS = 5
 
@@ -168,13 +170,8 @@ def structure_result(result: Result, tokens: int) -> ResearchAnswer:
 def _shape_answer(result: Result, lists: Mapping[str, Sequence[BaseModel]]) -> ResearchAnswer:
     """The structured content but for the report."""
     covered = sum(topic.covered for topic in result.topics)
-    given: dict[str, Any] = {
-        "session_id": result.session_id,
+    given: dict[str, Any] = {name: getattr(result, name) for name in _AS_IT_IS} | {
         "question": _line(result.question),
-        "status": result.status,
-        "stopped_by": result.stopped_by,
-        "mode": result.mode,
-        "confidence": result.confidence,
         "success": result.status != "failed" and bool(result.sources),
         "completeness": round(covered / max(1, len(result.topics)), 3),
         "results": [
@@ -182,8 +179,6 @@ def _shape_answer(result: Result, lists: Mapping[str, Sequence[BaseModel]]) -> R
             for source in result.sources[:MOST_RESULTS]
         ],
         "report": "",
-        "usage": result.usage,
-        "iterations": result.iterations,
         "seconds": result.timings.get("total", 0.0),
     }
     return ResearchAnswer(**{**given, **lists})

@@ -11,7 +11,7 @@ from pathlib import Path
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.types import Message
+from starlette.types import Message, Receive
 
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
@@ -45,7 +45,7 @@ async def form_of(request: Request, settings: Settings) -> FormData:
     for what is none.
     """
     most = settings.upload_bytes + MOST_FIELD_BYTES
-    limited = Request(request.scope, _Limited(request, most).receive)
+    limited = Request(request.scope, _limited(request.receive, most))
     try:
         form = await limited.form(
             max_files=settings.upload_files + 1,
@@ -100,27 +100,25 @@ def _too_many(settings: Settings) -> str:
     return f"At most {settings.upload_files} files can be given along with a question."
 
 
-class _Limited:
-    """Receives a body, and refuses it once it is over `most` bytes."""
+def _limited(receive: Receive, most: int) -> Receive:
+    """The messages of a body; over `most` bytes HTTPException 413 is raised."""
+    seen = 0
 
-    def __init__(self, request: Request, most: int) -> None:
-        self._receive = request.receive
-        self._most = most
-        self._seen = 0
-
-    async def receive(self) -> Message:
-        """The next message. Raises HTTPException 413."""
-        message = await self._receive()
-        self._seen += len(message.get("body", b""))
-        if self._seen <= self._most:
+    async def limited() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen <= most:
             return message
         with suppress(ClientDisconnect):
             while (
                 message["type"] == "http.request"
                 and message.get("more_body")
-                and self._seen < READ_ON * self._most
+                and seen < READ_ON * most
             ):
-                message = await self._receive()
-                self._seen += len(message.get("body", b""))
-        most = f"{self._most - MOST_FIELD_BYTES:,} bytes"
-        raise HTTPException(413, f"The files are too large: together they may have {most}.")
+                message = await receive()
+                seen += len(message.get("body", b""))
+        allowed = f"{most - MOST_FIELD_BYTES:,} bytes"
+        raise HTTPException(413, f"The files are too large: together they may have {allowed}.")
+
+    return limited
