@@ -191,7 +191,6 @@ def with_default_command(arguments: Sequence[str]) -> list[str]:
 
 
 def _commands(of: typer.Typer) -> dict[str, set[str]]:
-    """The commands there are, each with its own."""
     own: dict[str, set[str]] = {
         command.name or (command.callback.__name__ if command.callback else ""): set()
         for command in of.registered_commands

@@ -40,7 +40,6 @@ def search_once(query: str, as_json: bool, settings: Settings) -> None:
 
 
 def _show_hit(n: int, one: Ranked) -> str:
-    """A hit in a few lines."""
     hit = one.hit
     dated = f" · {hit.published_at:%Y-%m-%d}" if hit.published_at else ""
     places = ", ".join(dict.fromkeys(f"{found.provider} {found.rank}" for found in hit.found_by))

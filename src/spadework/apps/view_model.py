@@ -201,7 +201,6 @@ class ViewModel:
         return changed
 
     def _take_unseen(self, event: Event) -> set[str]:
-        """What the page does not show."""
         return set()
 
     _take_checked = _take_selected = _take_cleaned = _take_unanswered = _take_unseen

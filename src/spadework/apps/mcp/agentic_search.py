@@ -168,7 +168,6 @@ def structure_result(result: Result, tokens: int) -> ResearchAnswer:
 
 
 def _shape_answer(result: Result, lists: Mapping[str, Sequence[BaseModel]]) -> ResearchAnswer:
-    """The structured content but for the report."""
     covered = sum(topic.covered for topic in result.topics)
     given: dict[str, Any] = {name: getattr(result, name) for name in _AS_IT_IS} | {
         "question": _line(result.question),

@@ -55,7 +55,6 @@ async def stream_chunks(
 
 
 def _report(result: Result, head: dict[str, Any], end: str, *, with_usage: bool) -> list[str]:
-    """The report in paragraphs, what stands beside it, and the end."""
     lines = [chunk(head, {"content": piece}) for piece in _PIECE.findall(result.report)]
     lines.append(chunk(head | around(result), {"annotations": cite_marks(result)}, end))
     return [*lines, *([last_chunk(head, result.usage)] if with_usage else []), DONE]

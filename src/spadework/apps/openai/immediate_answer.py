@@ -41,7 +41,6 @@ def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any]
 
 
 def _function(asked: ChatRequest) -> dict[str, Any] | None:
-    """The first function that is offered."""
     first = next(iter(asked.tools or ()), None)
     found = first.get("function") if isinstance(first, dict) else None
     return found if isinstance(found, dict) and isinstance(found.get("name"), str) else None

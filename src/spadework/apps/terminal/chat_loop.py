@@ -147,7 +147,6 @@ def _export_result(result: Result, name: str) -> Path:
 
 
 def _take_typed(line: str, run: Run, progress: Progress) -> None:
-    """A line that was typed while a run goes on."""
     meant = parse(line)
     if meant == Command("stop"):
         run.interrupts.stop()

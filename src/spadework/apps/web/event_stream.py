@@ -46,8 +46,6 @@ async def events(request: Request) -> Response:
 
 
 class _Stream:
-    """One open stream."""
-
     def __init__(self, seen: Seen, session_id: str, browser: str) -> None:
         self._seen = seen
         self._web = seen.web

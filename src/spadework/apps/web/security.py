@@ -186,7 +186,6 @@ def _is_address(name: str) -> bool:
 
 
 def _same_origin(origin: str, scheme: str, host: str) -> bool:
-    """Whether a page of this server sends the request."""
     parts = urlsplit(origin)
     # A proxy in front may speak https where we hear http.
     return parts.scheme in {scheme, "https"} and parts.netloc.lower() == host.lower()
