@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from spadework.apps.view_model import ViewModel
 from spadework.apps.web.page_context import Web
 from spadework.errors import SessionError, SessionNotFound, SessionUnreadable
-from spadework.events import Finished
+from spadework.events import Event, Finished
 from spadework.sessions.files import (
     read_ledger,
     read_metadata,
@@ -35,21 +36,21 @@ async def view_model_of(web: Web, session_id: str) -> tuple[ViewModel, bool]:
     run = web.runs.running(session_id)
     if run is None:
         return await asyncio.to_thread(_load_picture, web.settings.home, session_id), False
-    picture = ViewModel(question=run.session.question)
-    for n, event in enumerate(run.told, 1):
+    return _fold(run.session.question, run.told), not run.over
+
+
+def _fold(question: str, told: Iterable[Event | None]) -> ViewModel:
+    picture = ViewModel(question=question)
+    for n, event in enumerate(told, 1):
         if event is not None:
             picture.n = n
             picture.take(event)
-    return picture, not run.over
+    return picture
 
 
 def _load_picture(home: Path, session_id: str) -> ViewModel:
     folder = session_folder(home, session_id)
-    picture = ViewModel(question=read_metadata(folder).query)
-    for n, event in enumerate(read_log(folder), 1):
-        if event is not None:
-            picture.n = n
-            picture.take(event)
+    picture = _fold(read_metadata(folder).query, read_log(folder))
     with suppress(SessionUnreadable):  # what the log tells of is shown all the same
         if picture.result is None and (result := read_result(folder)) is not None:
             picture.take(Finished(result=result))
