@@ -13,7 +13,7 @@ from spadework.apps.options import AsJson, Home, command_group
 if TYPE_CHECKING:
     from spadework.tools.knowledge import Knowledge, Which
 
-knowledge = command_group(
+knowledge: typer.Typer = command_group(
     "List, forget or export the pages that runs have read.", lambda home: list_pages(home=home)
 )
 

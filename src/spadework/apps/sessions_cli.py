@@ -10,7 +10,7 @@ import typer
 from spadework.apps.options import AsJson, Home, command_group
 from spadework.home import home_of
 
-sessions = command_group(
+sessions: typer.Typer = command_group(
     "List, show, export, delete, redraw or repair sessions. Their files are listed, too.",
     lambda home: list_sessions(home),
 )

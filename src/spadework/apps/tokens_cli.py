@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from spadework.sessions.people.tokens import Tokens
 
-tokens = command_group(
+tokens: typer.Typer = command_group(
     "Give users of a server their tokens, or take them back.", lambda home: list_tokens(home)
 )
 
