@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spadework.apps.options import AsJson, Home, command_group
+from spadework.apps.options import AsJson, Home
 
 if TYPE_CHECKING:
     from spadework.tools.knowledge import Knowledge, Which
 
-knowledge: typer.Typer = command_group(
-    "List, forget or export the pages that runs have read.", lambda home: list_pages(home=home)
+knowledge = typer.Typer(
+    help="List, forget or export the pages that runs have read.",
+    rich_markup_mode=None,
+    invoke_without_command=True,
 )
 
 Named = Annotated[
@@ -25,6 +27,13 @@ Older = Annotated[
     float | None,
     typer.Option("--older", metavar="DAYS", min=0, help="Only pages that were fetched longer ago."),
 ]
+
+
+@knowledge.callback()
+def knowledge_default(context: typer.Context, home: Home = None) -> None:
+    """List the pages when no other command is given."""
+    if context.invoked_subcommand is None:
+        list_pages(home=home)
 
 
 @knowledge.command("list")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -128,18 +127,6 @@ Attach = Annotated[
         ),
     ),
 ]
-
-
-def command_group(told: str, default: Callable[[Path | None], None]) -> typer.Typer:
-    """A group of commands with its help text, and what it does in a home when none is named."""
-    group = typer.Typer(help=told, rich_markup_mode=None, invoke_without_command=True)
-
-    @group.callback()
-    def begin(context: typer.Context, home: Home = None) -> None:
-        if context.invoked_subcommand is None:
-            default(home)
-
-    return group
 
 
 def settings_of(context: typer.Context, **more: Any) -> Any:

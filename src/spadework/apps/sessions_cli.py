@@ -7,13 +7,21 @@ from typing import Annotated
 
 import typer
 
-from spadework.apps.options import AsJson, Home, command_group
+from spadework.apps.options import AsJson, Home
 from spadework.home import home_of
 
-sessions: typer.Typer = command_group(
-    "List, show, export, delete, redraw or repair sessions. Their files are listed, too.",
-    lambda home: list_sessions(home),
+sessions = typer.Typer(
+    help="List, show, export, delete, redraw or repair sessions. Their files are listed, too.",
+    rich_markup_mode=None,
+    invoke_without_command=True,
 )
+
+
+@sessions.callback()
+def sessions_default(context: typer.Context, home: Home = None) -> None:
+    """List sessions when no other command is given."""
+    if context.invoked_subcommand is None:
+        list_sessions(home)
 
 
 @sessions.command("list")

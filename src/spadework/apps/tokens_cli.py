@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spadework.apps.options import Home, command_group
+from spadework.apps.options import Home
 from spadework.home import home_of
 
 if TYPE_CHECKING:
@@ -14,9 +14,18 @@ if TYPE_CHECKING:
 
     from spadework.sessions.people.tokens import Tokens
 
-tokens: typer.Typer = command_group(
-    "Give users of a server their tokens, or take them back.", lambda home: list_tokens(home)
+tokens = typer.Typer(
+    help="Give users of a server their tokens, or take them back.",
+    rich_markup_mode=None,
+    invoke_without_command=True,
 )
+
+
+@tokens.callback()
+def tokens_default(context: typer.Context, home: Home = None) -> None:
+    """List tokens when no other command is given."""
+    if context.invoked_subcommand is None:
+        list_tokens(home)
 
 
 @tokens.command("list")
