@@ -58,7 +58,7 @@ async def test_the_result_is_delivered_and_on_disk_before_anything_is_closed(
 
     monkeypatch.setattr(SessionContext, "close", slowly)
     session = Session.start(QUESTION, settings=settings)
-    result = await Run(session, Lines(quiet=True), deliver=deliver).result()
+    result = await Run(session, Lines(as_json=True), deliver=deliver).result()
     assert result is not None
     assert sorted(said) == sorted([result.report, "closing"])
 

@@ -7,25 +7,24 @@ from typing import Annotated
 
 import typer
 
-from spadework.apps.given_settings import settings_from
-from spadework.apps.options import AsJson, Events, Home, Minutes, Output
+from spadework.apps import options
 
 
 def resume(
     session_id: Annotated[
         str, typer.Argument(help="The id of a session, as `spadework sessions` shows it.")
     ],
-    output: Output = None,
-    as_json: AsJson = False,
-    events: Events = False,
-    minutes: Minutes = None,
-    home: Home = None,
+    output: options.Output = None,
+    as_json: options.AsJson = False,
+    events: options.Events = False,
+    minutes: options.Minutes = None,
+    home: options.Home = None,
 ) -> None:
     """Take up a session that was cut off. What it paid for is not paid again."""
     from spadework.apps.outputs import Output as Wanted
 
     wanted = Wanted(output, as_json, events).checked()
-    base = settings_from(home=home)
+    base = options.settings_from(home=home)
     from spadework.apps.machines import bring_session
 
     bring_session(base.home, session_id)
@@ -40,14 +39,13 @@ def replay(
         str, typer.Argument(help="The id of a session, as `spadework sessions` shows it.")
     ],
     model: Annotated[
-        str | None,
-        typer.Option("--model", help="Chat model that is asked what was not recorded."),
+        str | None, typer.Option("--model", help="Chat model that is asked what was not recorded.")
     ] = None,
     to: Annotated[
         Path | None,
         typer.Option("--to", help="Write the report to FILE.md, .html, .pdf, .docx or .json."),
     ] = None,
-    home: Home = None,
+    home: options.Home = None,
 ) -> None:
     """Run a finished session again from what it has heard. It needs no network, and comes to the
     same report.
@@ -55,6 +53,6 @@ def replay(
     from spadework.apps.machines import bring_recording
     from spadework.apps.replay_command import replay_one
 
-    place = settings_from(home=home).home
+    place = options.settings_from(home=home).home
     bring_recording(place, session_id)
     raise typer.Exit(replay_one(place, session_id, model, to))

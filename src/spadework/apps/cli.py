@@ -1,6 +1,4 @@
-"""The command line: options in, one of the doors opened, an exit code out. Nothing heavy is
-imported before it is needed.
-"""
+"""The command line: options in, a door opened, an exit code out; nothing heavy imported early."""
 
 from __future__ import annotations
 
@@ -11,47 +9,13 @@ from typing import Annotated
 
 import typer
 
+from spadework.apps import options
 from spadework.apps.again_cli import replay, resume
 from spadework.apps.command_words import as_command
 from spadework.apps.descriptors import raise_the_limit
 from spadework.apps.ending import one_sentence
-from spadework.apps.given_settings import settings_of
 from spadework.apps.knowledge_cli import knowledge as knowledge_commands
 from spadework.apps.looking_cli import doctor, index, read, search, stats
-from spadework.apps.options import (
-    Approve,
-    AsJson,
-    Attach,
-    AvoidSites,
-    Calls,
-    Clarify,
-    Cleanliness,
-    Completeness,
-    Continue,
-    Country,
-    Effort,
-    Events,
-    Follow,
-    Home,
-    Iterations,
-    Knowledge,
-    Language,
-    Length,
-    Libraries,
-    Minutes,
-    Model,
-    Money,
-    News,
-    Output,
-    Pages,
-    Preset,
-    Relevance,
-    Search,
-    Since,
-    Sites,
-    Tokens,
-    Until,
-)
 from spadework.apps.serving_cli import mcp, serve
 from spadework.apps.sessions_cli import sessions
 from spadework.apps.tokens_cli import tokens
@@ -113,43 +77,43 @@ def program(
 def ask(
     context: typer.Context,
     question: Question,
-    search: Search = None,
-    library: Libraries = None,
-    model: Model = None,
-    minutes: Minutes = None,
-    iterations: Iterations = None,
-    completeness: Completeness = None,
-    pages: Pages = None,
-    calls: Calls = None,
-    tokens: Tokens = None,
-    money: Money = None,
-    preset: Preset = None,
-    min_relevance: Relevance = None,
-    min_cleanliness: Cleanliness = None,
-    search_country: Country = None,
-    search_language: Language = None,
-    search_news: News = None,
-    search_sites: Sites = None,
-    search_avoid_sites: AvoidSites = None,
-    search_since: Since = None,
-    search_until: Until = None,
-    effort: Effort = None,
-    length: Length = None,
-    knowledge: Knowledge = None,
-    attach: Attach = None,
-    continue_: Continue = False,
-    follow: Follow = "",
-    clarify: Clarify = None,
-    approve: Approve = None,
-    output: Output = None,
-    as_json: AsJson = False,
-    events: Events = False,
-    home: Home = None,
+    search: options.Search = None,
+    library: options.Libraries = None,
+    model: options.Model = None,
+    minutes: options.Minutes = None,
+    iterations: options.Iterations = None,
+    completeness: options.Completeness = None,
+    pages: options.Pages = None,
+    calls: options.Calls = None,
+    tokens: options.Tokens = None,
+    money: options.Money = None,
+    preset: options.Preset = None,
+    min_relevance: options.Relevance = None,
+    min_cleanliness: options.Cleanliness = None,
+    search_country: options.Country = None,
+    search_language: options.Language = None,
+    search_news: options.News = None,
+    search_sites: options.Sites = None,
+    search_avoid_sites: options.AvoidSites = None,
+    search_since: options.Since = None,
+    search_until: options.Until = None,
+    effort: options.Effort = None,
+    length: options.Length = None,
+    knowledge: options.Knowledge = None,
+    attach: options.Attach = None,
+    continue_: options.Continue = False,
+    follow: options.Follow = "",
+    clarify: options.Clarify = None,
+    approve: options.Approve = None,
+    output: options.Output = None,
+    as_json: options.AsJson = False,
+    events: options.Events = False,
+    home: options.Home = None,
 ) -> None:
     """Research a question and print the report. The default command: `spadework "…"` does the
     same.
     """
-    settings = settings_of(context)
+    settings = options.settings_of(context)
     from spadework.apps.terminal.question_input import Asking
 
     asking = Asking(" ".join(question), attach or (), follow, last=continue_).checked(settings)
@@ -165,27 +129,27 @@ def ask(
 def plan(
     context: typer.Context,
     question: Question,
-    search: Search = None,
-    library: Libraries = None,
-    model: Model = None,
-    minutes: Minutes = None,
-    iterations: Iterations = None,
-    pages: Pages = None,
-    calls: Calls = None,
-    tokens: Tokens = None,
-    money: Money = None,
-    effort: Effort = None,
-    continue_: Continue = False,
-    follow: Follow = "",
+    search: options.Search = None,
+    library: options.Libraries = None,
+    model: options.Model = None,
+    minutes: options.Minutes = None,
+    iterations: options.Iterations = None,
+    pages: options.Pages = None,
+    calls: options.Calls = None,
+    tokens: options.Tokens = None,
+    money: options.Money = None,
+    effort: options.Effort = None,
+    continue_: options.Continue = False,
+    follow: options.Follow = "",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print plan and forecast as one JSON object.")
     ] = False,
-    home: Home = None,
+    home: options.Home = None,
 ) -> None:
     """Print the plan of a question and its forecast, without a run. What would answer each topic
     is told with it.
     """
-    settings = settings_of(context)
+    settings = options.settings_of(context)
     from spadework.apps.plan_command import print_plan
     from spadework.apps.terminal.question_input import followed_session
 
@@ -196,16 +160,16 @@ def plan(
 @app.command()
 def chat(
     context: typer.Context,
-    search: Search = None,
-    library: Libraries = None,
-    model: Model = None,
-    minutes: Minutes = None,
-    effort: Effort = None,
-    continue_: Continue = False,
-    follow: Follow = "",
-    clarify: Clarify = None,
-    approve: Approve = None,
-    home: Home = None,
+    search: options.Search = None,
+    library: options.Libraries = None,
+    model: options.Model = None,
+    minutes: options.Minutes = None,
+    effort: options.Effort = None,
+    continue_: options.Continue = False,
+    follow: options.Follow = "",
+    clarify: options.Clarify = None,
+    approve: options.Approve = None,
+    home: options.Home = None,
 ) -> None:
     """Ask question after question, each following up the one before. Without a terminal, questions
     are read line by line.
@@ -213,7 +177,7 @@ def chat(
     from spadework.apps.terminal.chat_loop import begin
     from spadework.apps.terminal.question_input import followed_session
 
-    base = settings_of(context)
+    base = options.settings_of(context)
     begin(base, followed_session(base.home, follow, last=continue_))
 
 
@@ -222,14 +186,11 @@ for command in (resume, replay, read, search, index, doctor, stats, mcp, serve, 
 
 
 def with_default_command(arguments: Sequence[str]) -> list[str]:
-    """The arguments with `ask` put first where they name no command: `spadework "What is …?"`.
-    Raises SettingsError for a command that was mistyped.
-    """
+    """The arguments, after `ask` where they name no command. Raises SettingsError for a mistake."""
     return as_command(arguments, _commands(app), ("--help", "-h", "--version"))
 
 
 def _commands(of: typer.Typer) -> dict[str, set[str]]:
-    """The commands there are, each with its own."""
     own: dict[str, set[str]] = {
         command.name or (command.callback.__name__ if command.callback else ""): set()
         for command in of.registered_commands
@@ -243,9 +204,7 @@ def _commands(of: typer.Typer) -> dict[str, set[str]]:
 
 
 def main() -> None:
-    """The console command. Errors are one sentence; exit codes are those of the architecture: 1
-    failed, 2 usage, 130 interrupted.
-    """
+    """The console command. Errors are one sentence; exit codes stand in `ending`."""
     raise_the_limit()
     with one_sentence():
         app(with_default_command(sys.argv[1:]))

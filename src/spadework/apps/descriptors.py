@@ -9,9 +9,7 @@ ENOUGH = 65_536
 
 
 def raise_the_limit() -> None:
-    """Take as many as the system allows; the usual limit is a habit of programs that can wait for
-    no more.
-    """
+    """Take as many as the system allows: the usual limit is but a habit."""
     try:
         import resource
     except ImportError:  # Windows has no such limit

@@ -1,6 +1,4 @@
-"""How a command ends: with its work done, or with one sentence and an exit code: 1 failed, 2 usage,
-130 interrupted.
-"""
+"""How a command ends: its work done, or with a sentence and 1 failed, 2 usage, 130 interrupted."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ _NOT_THE_USERS = (errno.ENOSPC, errno.EIO)
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """Turn every error of ours and of the system into one sentence on standard error, and an exit
-    code.
-    """
+    """Turn every error of ours and of the system into one sentence on stderr and an exit code."""
     try:
         yield
     except SpadeworkError as error:

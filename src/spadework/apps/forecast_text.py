@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spadework.apps.saying import number_of
 from spadework.values import Forecast, Span
 
 #: Below so many seconds a tenth of one is told.
@@ -24,18 +25,18 @@ def foretold(forecast: Forecast) -> str:
         else ""
     )
     work = f"{_range(forecast.searches)} searches, {_range(forecast.pages)} pages"
+    # Of the time what is usual, where that is known, and the range.
+    rounds, span = _range(forecast.rounds), forecast.seconds
+    usual = f"{_seconds(span)} s"
+    if span.median is not None:
+        usual = f"about {_form(span).format(span.median)} s ({usual})"
     told = (
-        f"{_usual(forecast.seconds)}, {_count_of(_range(forecast.rounds), 'round')},"
-        f" {_count_of(str(forecast.workers), 'topic')} at once; {work}{model}".rstrip()
+        f"{usual}, {rounds} round{'' if rounds == '1' else 's'},"
+        f" {number_of(forecast.workers, 'topic')} at once; {work}{model}".rstrip()
     )
-    return f"{told}; {based_on(forecast)}"
-
-
-def based_on(forecast: Forecast) -> str:
-    """What a forecast rests on, in words."""
     if not forecast.runs:
-        return "by rule of thumb, for want of earlier runs like it"
-    return f"nine of ten runs, by the last {forecast.runs} like it"
+        return f"{told}; by rule of thumb, for want of earlier runs like it"
+    return f"{told}; nine of ten runs, by the last {forecast.runs} like it"
 
 
 def took_beside(forecast: Forecast, seconds: float) -> str:
@@ -46,12 +47,6 @@ def took_beside(forecast: Forecast, seconds: float) -> str:
     return f"{'less' if seconds < span.low else 'more'} than foreseen ({_seconds(span)} s)"
 
 
-def _usual(span: Span) -> str:
-    """A span of time: what is usual, where that is known, and the range."""
-    told = f"{_seconds(span)} s"
-    return told if span.median is None else f"about {_form(span).format(span.median)} s ({told})"
-
-
 def _seconds(span: Span) -> str:
     low, high = (_form(span).format(end) for end in (span.low, span.high))
     return low if low == high else f"{low} to {high}"
@@ -59,10 +54,6 @@ def _seconds(span: Span) -> str:
 
 def _form(span: Span) -> str:
     return "{:,.0f}" if span.high >= FINE else "{:,.1f}"
-
-
-def _count_of(count: str, what: str) -> str:
-    return f"{count} {what}{'' if count == '1' else 's'}"
 
 
 def _range(span: Span, unit: str = "") -> str:

@@ -1,9 +1,8 @@
-"""The commands about what runs have read: `spadework knowledge …`. Nothing heavy is imported before
-it is needed.
-"""
+"""The commands about what runs have read: `spadework knowledge …`; nothing heavy imported early."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,9 +41,9 @@ def list_pages(
     named: Named = None, older: Older = None, as_json: AsJson = False, home: Home = None
 ) -> None:
     """List pages with the day on which they were fetched, newest first."""
-    from spadework.apps.known_pages import print_pages, run
+    from spadework.apps.known_pages import print_pages
 
-    run(print_pages(_store(home), _which(named, older), as_json))
+    asyncio.run(print_pages(_store(home), _which(named, older), as_json))
 
 
 @knowledge.command("forget")
@@ -57,14 +56,14 @@ def forget(
     """Forget pages: no later run uses them, and no word of them is left in the store. Sessions keep
     their own copies.
     """
-    from spadework.apps.known_pages import forget_pages, run
+    from spadework.apps.known_pages import forget_pages
     from spadework.errors import SettingsError
 
     if not (named or everything or older is not None):
         raise SettingsError("Say what is to be forgotten: a URL, a host, --older DAYS, or --all.")
     if everything and (named or older is not None):
         raise SettingsError("--all forgets every page: name no others beside it.")
-    run(forget_pages(_store(home), _which(named, older)))
+    asyncio.run(forget_pages(_store(home), _which(named, older)))
 
 
 @knowledge.command("export")
@@ -80,9 +79,9 @@ def export(
     home: Home = None,
 ) -> None:
     """Write pages to files: their text, where they are from, and when they were fetched."""
-    from spadework.apps.known_pages import export_pages, run
+    from spadework.apps.known_pages import export_pages
 
-    run(export_pages(_store(home), _which(named, older), output))
+    asyncio.run(export_pages(_store(home), _which(named, older), output))
 
 
 def _store(home: Path | None) -> Knowledge:

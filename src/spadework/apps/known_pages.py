@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,11 @@ from spadework.tools.text.markdown_marks import one_line
 from spadework.values import Page
 
 LINES = ".jsonl"
+#: What is known of a page; that of its front matter first.
+_HEAD = ("url", "title", "fetched_at", "published_at")
+_FACTS = {*_HEAD, "media_type", "chars", "content_hash"}
 #: Characters of a file's name that come from the address of its page.
 _NAME_CHARS = 80
-
-
-def run(work: Coroutine[Any, Any, None]) -> None:
-    """Do it."""
-    asyncio.run(work)
 
 
 async def print_pages(store: Knowledge, which: Which, as_json: bool) -> None:
@@ -45,9 +43,7 @@ async def forget_pages(store: Knowledge, which: Which) -> None:
 
 
 async def export_pages(store: Knowledge, which: Which, output: Path) -> None:
-    """Write pages as JSON lines, or as Markdown files into a folder. Raises SettingsError for a
-    place that cannot be either.
-    """
+    """Write pages as JSON lines or as Markdown files. Raises SettingsError for a bad place."""
     if output.suffix and output.suffix != LINES:
         raise SettingsError(
             f"{output.name} cannot be exported to: name a folder, or a file that ends in {LINES}."
@@ -90,42 +86,22 @@ async def _closing(store: Knowledge, which: Which) -> AsyncGenerator[Page, None]
 
 
 def _facts(page: Page) -> dict[str, Any]:
-    return page.model_dump(
-        mode="json",
-        include={
-            "url",
-            "title",
-            "fetched_at",
-            "published_at",
-            "media_type",
-            "chars",
-            "content_hash",
-        },
-    )
+    return page.model_dump(mode="json", include=_FACTS)
 
 
 def _line(page: Page) -> str:
-    return (
-        f"{page.fetched_at:%Y-%m-%d}  {page.chars:>8,}  {page.url}  {one_line(page.title)}".rstrip()
-    )
+    line = f"{page.fetched_at:%Y-%m-%d}  {page.chars:>8,}  {page.url}  {one_line(page.title)}"
+    return line.rstrip()
 
 
 def _head(page: Page) -> str:
-    """What is known of a page, as front matter that any YAML reader takes: JSON strings are YAML,
-    too.
-    """
-    facts = {
-        name: value
+    """What is known of a page as front matter. JSON strings are YAML, too."""
+    lines = [
+        f"{name}: {json.dumps(value, ensure_ascii=False)}\n"
         for name, value in _facts(page).items()
-        if name in ("url", "title", "fetched_at", "published_at") and value
-    }
-    return (
-        "---\n"
-        + "".join(
-            f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in facts.items()
-        )
-        + "---\n\n"
-    )
+        if name in _HEAD and value
+    ]
+    return f"---\n{''.join(lines)}---\n\n"
 
 
 def _name(page: Page) -> str:

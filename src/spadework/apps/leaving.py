@@ -1,6 +1,4 @@
-"""Leaving the process in time: once the report is printed, what is not closed at the run's deadline
-is dropped with the process.
-"""
+"""Leaving the process in time: what is not closed at the run's deadline is dropped with it."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ LEAST_SECONDS, MOST_SECONDS = 0.5, 12.0
 
 
 class Leaving:
-    """The end of the process. `alone`: it does nothing but one command, and is left when that is
-    done.
-    """
+    """The end of the process. `alone`: it does one command, and is left when that is done."""
 
     def __init__(self) -> None:
         self.alone = False
@@ -51,9 +47,7 @@ class Leaving:
         os._exit(self._code)
 
     def begin(self, left: float, code: int) -> None:
-        """End the process with `code` after the seconds that are `left`, unless the run is `closed`
-        before.
-        """
+        """End the process with `code` after the seconds `left`, unless it is `closed` before."""
         self._closed.clear()
         seconds = max(LEAST_SECONDS, min(left, MOST_SECONDS))
         threading.Thread(
@@ -61,9 +55,8 @@ class Leaving:
         ).start()
 
     def closed(self, home: Path) -> None:
-        """The run is closed. A process that does nothing else is watched on: its threads and
-        libraries may be slow to leave, which the next run of this home knows.
-        """
+        """The run is closed. A process that is `alone` is watched on."""
+        # Its threads and libraries may be slow to leave, which the next run of this home knows.
         if not self.alone:
             self._closed.set()
             return

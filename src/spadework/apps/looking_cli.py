@@ -1,6 +1,4 @@
-"""The commands that look at something without a run: a page, hits, an index, this machine, the
-sessions so far.
-"""
+"""The commands without a run: look at a page, hits, an index, this machine, the sessions."""
 
 from __future__ import annotations
 
@@ -9,23 +7,7 @@ from typing import Annotated
 
 import typer
 
-from spadework.apps.given_settings import settings_from, settings_of
-from spadework.apps.options import (
-    AsJson,
-    AvoidSites,
-    Country,
-    Home,
-    Language,
-    Libraries,
-    Model,
-    News,
-    Preset,
-    Relevance,
-    Search,
-    Since,
-    Sites,
-    Until,
-)
+from spadework.apps import options
 from spadework.home import home_of
 
 
@@ -51,38 +33,39 @@ def read(
     raw: Annotated[
         bool, typer.Option("--raw", help="Print the source as it came, nothing cleaned.")
     ] = False,
-    home: Home = None,
+    home: options.Home = None,
 ) -> None:
     """Print one page as clean Markdown."""
-    from spadework.apps.read_command import Wanted, read_one
+    from spadework.apps.read_command import read_one
 
-    read_one(page, html, url, Wanted(as_json, raw), settings_from(home=home, min_level=level))
+    settings = options.settings_from(home=home, min_level=level)
+    read_one(page, html, url, settings, as_json=as_json, raw=raw)
 
 
 def search(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="What to search for.")],
-    search: Search = None,
-    library: Libraries = None,
+    search: options.Search = None,
+    library: options.Libraries = None,
     search_results: Annotated[
         str | None, typer.Option("--limit", help="Most hits of each provider.")
     ] = None,
-    search_country: Country = None,
-    search_language: Language = None,
-    search_news: News = None,
-    search_sites: Sites = None,
-    search_avoid_sites: AvoidSites = None,
-    search_since: Since = None,
-    search_until: Until = None,
-    preset: Preset = None,
-    min_relevance: Relevance = None,
-    as_json: AsJson = False,
-    home: Home = None,
+    search_country: options.Country = None,
+    search_language: options.Language = None,
+    search_news: options.News = None,
+    search_sites: options.Sites = None,
+    search_avoid_sites: options.AvoidSites = None,
+    search_since: options.Since = None,
+    search_until: options.Until = None,
+    preset: options.Preset = None,
+    min_relevance: options.Relevance = None,
+    as_json: options.AsJson = False,
+    home: options.Home = None,
 ) -> None:
     """Print ranked hits."""
     from spadework.apps.search_command import search_once
 
-    search_once(query, as_json, settings_of(context))
+    search_once(query, as_json, options.settings_of(context))
 
 
 def index(
@@ -90,27 +73,30 @@ def index(
         list[Path] | None,
         typer.Argument(help="Files and folders; none: the documentation installed with Python."),
     ] = None,
-    home: Home = None,
+    home: options.Home = None,
 ) -> None:
     """Index files and folders ahead of the first question."""
     from spadework.apps.search_command import index_paths
 
-    index_paths(settings_from(home=home, library=tuple(paths) if paths else None))
+    index_paths(options.settings_from(home=home, library=tuple(paths) if paths else None))
 
 
 def doctor(
-    search: Search = None, library: Libraries = None, model: Model = None, home: Home = None
+    context: typer.Context,
+    search: options.Search = None,
+    library: options.Libraries = None,
+    model: options.Model = None,
+    home: options.Home = None,
 ) -> None:
     """Try what a run would use here, and say what works. Models, search, a page, browser and
     folders are tried: each model is asked for one word, each search provider once.
     """
     from spadework.apps.doctor import examine
 
-    paths = tuple(library) if library else None
-    raise typer.Exit(examine(settings_from(home=home, search=search, library=paths, model=model)))
+    raise typer.Exit(examine(options.settings_of(context)))
 
 
-def stats(as_json: AsJson = False, home: Home = None) -> None:
+def stats(as_json: options.AsJson = False, home: options.Home = None) -> None:
     """Say what the sessions so far gave and cost. What should be looked at is named."""
     from spadework.apps.statistics import print_statistics
 

@@ -7,28 +7,27 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spadework.apps.given_settings import settings_from
+from spadework.apps.options import settings_from
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-#: The variable of the setting `database_url`.
+#: The variable of the setting `database_url`. Without it no settings are loaded here: they are
+#: nothing to a command that needs none.
 VARIABLE = "SPADEWORK_DATABASE_URL"
 
 
 def database_of(home: Path | None) -> SecretStr | None:
     """The address of the database, where one is named. Raises SettingsError."""
-    if VARIABLE not in os.environ:  # settings are nothing to a command that needs none
+    if VARIABLE not in os.environ:
         return None
     url: SecretStr | None = settings_from(home=home).database_url
     return url
 
 
 def bring_session(home: Path, session_id: str) -> None:
-    """Have a session here that workers know, where the settings name a database. Raises
-    SettingsError, DiskFailed.
-    """
-    if VARIABLE in os.environ:  # settings are nothing to a command that needs none
+    """Have a session here that workers know. Raises SettingsError, DiskFailed."""
+    if VARIABLE in os.environ:
         from spadework.sessions.machines.finding import find
 
         asyncio.run(find(settings_from(home=home), session_id))
@@ -44,7 +43,7 @@ def bring_recording(home: Path, session_id: str) -> None:
 
 def bring_list(home: Path) -> None:
     """Know the sessions of all machines here, where the settings name a database."""
-    if VARIABLE in os.environ:  # settings are nothing to a command that needs none
+    if VARIABLE in os.environ:
         from spadework.sessions.machines.finding import know_all
 
         asyncio.run(know_all(settings_from(home=home), None))
@@ -52,7 +51,7 @@ def bring_list(home: Path) -> None:
 
 def forget_session(home: Path, session_id: str) -> None:
     """Delete a session where workers know it, where the settings name a database."""
-    if VARIABLE in os.environ:  # settings are nothing to a command that needs none
+    if VARIABLE in os.environ:
         from spadework.sessions.machines.finding import forget
 
         asyncio.run(forget(settings_from(home=home), session_id))

@@ -1,11 +1,9 @@
-"""The options that several commands share. Numbers come as they were typed: the settings check
-them, and name the bad value.
-"""
+"""The options of commands, and the settings they give, which check numbers as typed."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -35,8 +33,7 @@ News = Annotated[
     bool | None, typer.Option("--news/--no-news", help="Search the news alone.", show_default=False)
 ]
 Sites = Annotated[
-    str | None,
-    typer.Option("--site", help="Keep to these domains, separated by commas."),
+    str | None, typer.Option("--site", help="Keep to these domains, separated by commas.")
 ]
 AvoidSites = Annotated[
     str | None,
@@ -52,8 +49,7 @@ Preset = Annotated[
     str | None, typer.Option("--preset", help="precise, balanced, recall or default.")
 ]
 Relevance = Annotated[
-    str | None,
-    typer.Option("--relevance", help="Relevance from which on a hit is read, 0 to 1."),
+    str | None, typer.Option("--relevance", help="Relevance from which on a hit is read, 0 to 1.")
 ]
 Completeness = Annotated[
     str | None,
@@ -131,3 +127,19 @@ Attach = Annotated[
         ),
     ),
 ]
+
+
+def settings_of(context: typer.Context, **more: Any) -> Any:
+    """The settings of a command: those of its options that are named like one, and `more`."""
+    from spadework.settings import Settings
+
+    given = {name: told for name, told in context.params.items() if name in Settings.model_fields}
+    return settings_from(**given | {"library": tuple(given["library"] or ()) or None} | more)
+
+
+def settings_from(**given: Any) -> Any:
+    """The settings with what was given; None is "not given"."""
+    # Importing them takes longer than a help text.
+    from spadework.settings import Settings
+
+    return Settings.load(**given)

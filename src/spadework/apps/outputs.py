@@ -15,14 +15,6 @@ from spadework.tools.stores.page_store import write_atomically
 from spadework.values import Result
 
 
-def _markdown(result: Result) -> bytes:
-    return result.report.encode()
-
-
-def _json(result: Result) -> bytes:
-    return result.model_dump_json(indent=1).encode()
-
-
 def _html(result: Result) -> bytes:
     from spadework.tools.export.html_report import to_html
 
@@ -49,29 +41,25 @@ def _bibtex(result: Result) -> bytes:
 
 #: The ending of a file and what writes it. What draws is imported only where it is asked for.
 ENDINGS: dict[str, Callable[[Result], bytes]] = {
-    ".md": _markdown,
+    ".md": lambda result: result.report.encode(),
     ".html": _html,
     ".pdf": _pdf,
     ".docx": _docx,
-    ".json": _json,
+    ".json": lambda result: result.model_dump_json(indent=1).encode(),
     ".bib": _bibtex,
 }
 
 
 @dataclass(frozen=True)
 class Output:
-    """Where the result goes: a file, and stdout as Markdown, one JSON object, or a line of JSON an
-    event.
-    """
+    """Where the result goes: a file, and stdout as Markdown, one JSON object, or one an event."""
 
     file: Path | None = None
     as_json: bool = False
     events: bool = False
 
     def checked(self) -> Output:
-        """Itself. Raises SettingsError when the file cannot be written in the end: better now than
-        after the run.
-        """
+        """Itself. Raises SettingsError for a file that cannot be written: better now than later."""
         if self.as_json and self.events:
             raise SettingsError(
                 "--json and --events cannot be used together: both write to stdout."
@@ -124,9 +112,7 @@ def checked_attachments(paths: Sequence[Path]) -> list[str]:
 
 
 def write_output(result: Result, file: Path, mode: int = 0o666) -> None:
-    """Write a result to a file of one of the ENDINGS. Who may read one that the user names is
-    theirs to say, by their umask.
-    """
+    """Write a result to a file of one of the ENDINGS; who may read it says the user's umask."""
     write_atomically(file.absolute(), ENDINGS[file.suffix.lower()](result), mode)
 
 

@@ -10,13 +10,10 @@ from spadework.apps.saying import say
 from spadework.sessions.preview import Preview, preview
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.values import Plan, Topic
 
 
 def print_plan(question: str, settings: Settings, follows: str, as_json: bool) -> None:
-    """Print the plan and the forecast of a question, as text or as one JSON object; what failed
-    goes to stderr.
-    """
+    """Print plan and forecast of a question as text or one JSON object; faults go to stderr."""
     session = Session.start(question, settings=settings, follows=follows)
     told: list[str] = []
 
@@ -32,29 +29,18 @@ def print_plan(question: str, settings: Settings, follows: str, as_json: bool) -
 
 
 def _lines(made: Preview) -> Iterator[str]:
-    yield made.plan.question
-    yield _kind(made.plan)
-    for n, topic in enumerate(made.plan.topics, 1):
-        yield ""
-        yield f"{n:>2}. {topic.name}"
-        yield from (f"    {line}" for line in _topic(topic))
-    yield ""
-    yield f"Forecast: {foretold(made.forecast)}"
-
-
-def _kind(plan: Plan) -> str:
-    """Such as "compare, moderate, wanted now; about httpx, requests"."""
+    plan = made.plan
     fresh = "" if plan.freshness == "any" else f", wanted {plan.freshness}"
     about = f"; about {', '.join(plan.subjects)}" if plan.subjects else ""
-    return f"{plan.question_type}, {plan.complexity}{fresh}{about}"
-
-
-def _topic(topic: Topic) -> Iterator[str]:
-    """What is asked, where the name does not say it, what would answer it and how it is
-    searched.
-    """
-    if topic.question != topic.name:
-        yield topic.question
-    must = f"; must cover {', '.join(topic.must_cover)}" if topic.must_cover else ""
-    yield f"expects {topic.expects}{must}"
-    yield f"searches {' | '.join(query.text for query in topic.queries)}"
+    yield plan.question
+    yield f"{plan.question_type}, {plan.complexity}{fresh}{about}"
+    for n, topic in enumerate(plan.topics, 1):
+        yield ""
+        yield f"{n:>2}. {topic.name}"
+        if topic.question != topic.name:
+            yield f"    {topic.question}"
+        must = f"; must cover {', '.join(topic.must_cover)}" if topic.must_cover else ""
+        yield f"    expects {topic.expects}{must}"
+        yield f"    searches {' | '.join(query.text for query in topic.queries)}"
+    yield ""
+    yield f"Forecast: {foretold(made.forecast)}"

@@ -6,7 +6,6 @@ import asyncio
 import json
 import sys
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +18,13 @@ from spadework.settings import Settings
 from spadework.visible import visible
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What is printed: Markdown, all facts `as_json`, or the source as it came (`raw`)."""
-
-    as_json: bool = False
-    raw: bool = False
-
-
-def read_one(page: str, html: Path | None, url: str, wanted: Wanted, settings: Settings) -> None:
-    """Print a page. Raises SettingsError for a malformed address or a missing file, FetchError for
-    a page that cannot be read.
+def read_one(
+    page: str, html: Path | None, url: str, settings: Settings, *, as_json: bool, raw: bool
+) -> None:
+    """Print a page as Markdown, with all facts `as_json`, or as it came (`raw`). Raises
+    SettingsError for a bad address or file, FetchError for a bad page.
     """
-    if wanted.as_json and wanted.raw:
+    if as_json and raw:
         raise SettingsError(
             "--json and --raw cannot be had together: --raw prints the source alone."
         )
@@ -43,10 +36,18 @@ def read_one(page: str, html: Path | None, url: str, wanted: Wanted, settings: S
         raise SettingsError("--html needs --url, to make the links of the page whole.")
     if html is None and not page:
         raise SettingsError("Say what to read: an address, a file, or --html FILE with --url.")
-    if wanted.raw:
-        _print_source(asyncio.run(_source(page, html, url, settings)))
+    if raw:
+        text = asyncio.run(_source(page, html, url, settings))
+        # In a file it is the source as it came; a terminal must not carry out what stands in it.
+        typer.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
+        return
+    read = asyncio.run(_read(page, html, url, settings))
+    if as_json:
+        # All pages are read by our own reader.
+        facts = read.model_dump(mode="json") | {"trafilatura": False}
+        typer.echo(json.dumps(facts, ensure_ascii=False))
     else:
-        _print(asyncio.run(_read(page, html, url, settings)), wanted)
+        say(read.markdown)
 
 
 def _read(
@@ -69,17 +70,3 @@ def _source(page: str, html: Path | None, url: str, settings: Settings) -> Corou
 
         return source(page, settings)
     return source_of_file(Path(page))
-
-
-def _print_source(text: str) -> None:
-    # In a file it is the source as it came; a terminal must not carry out what stands in it.
-    typer.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
-
-
-def _print(page: ReadPage, wanted: Wanted) -> None:
-    if not wanted.as_json:
-        say(page.markdown)
-        return
-    # All pages are read by our own reader.
-    facts = page.model_dump(mode="json") | {"trafilatura": False}
-    typer.echo(json.dumps(facts, ensure_ascii=False))

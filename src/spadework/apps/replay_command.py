@@ -12,18 +12,18 @@ from spadework.apps.saying import say
 from spadework.sessions.replaying import Replayed, replay
 from spadework.settings import Role, Settings
 
-ROLES = get_args(Role)
 #: What lacks is told in so many lines at most: after another plan, everything does.
 MOST_LINES = 20
 _LATE = "The clock has ended the session, perhaps in the middle of a step, which no replay meets."
 
 
 def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) -> int:
-    """Replay a session and print its report, or write it to a file; the exit code: 1 where the
-    report is another, or may be, and no model was to make it one.
-    """
+    """Print or write the report of a replay; 1 where it differs, or may, and no model is named."""
     output = Output(to).checked()
-    done = asyncio.run(replay(home, session_id, _asking(home, model) if model else None))
+    # Every role has the model, whatever the environment names.
+    roles = {f"{role}_model": model for role in get_args(Role)}
+    asking = Settings.load(home=home, model=model, **roles) if model else None
+    done = asyncio.run(replay(home, session_id, asking))
     if output.file:
         write_output(done.result, output.file)
     else:
@@ -33,13 +33,7 @@ def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) 
     return 0 if model or (done.same and not done.missing) else FAILED
 
 
-def _asking(home: Path, model: str) -> Settings:
-    """Settings in which every role has this model, whatever the environment names."""
-    return Settings.load(home=home, model=model, **{f"{role}_model": model for role in ROLES})
-
-
 def _describe_replay(done: Replayed) -> list[str]:
-    """What a replay has to tell."""
     lacking = [f"Not recorded: {missing}" for missing in dict.fromkeys(done.missing)]
     if len(lacking) > MOST_LINES:
         lacking = [*lacking[:MOST_LINES], f"{len(lacking) - MOST_LINES} more were not recorded."]
@@ -47,8 +41,4 @@ def _describe_replay(done: Replayed) -> list[str]:
     report = "The report is the same, byte for byte." if done.same else "The report is another."
     left = len(done.missing) - done.new
     counted = f"{done.replayed} exchanges replayed, {done.new} new"
-    return [
-        *lacking,
-        *late,
-        f"{counted}{f', {left} without an answer' if left else ''}. {report}",
-    ]
+    return [*lacking, *late, f"{counted}{f', {left} without an answer' if left else ''}. {report}"]

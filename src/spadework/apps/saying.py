@@ -1,6 +1,4 @@
-"""What the commands say and log, as lines of text: on a terminal as in a pipe or a file, nothing in
-them is a command to a terminal.
-"""
+"""What the commands say and log: nothing in it is a command to a terminal, wherever it goes."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ class _Lines(logging.Formatter):
 
 
 def log_to_stderr() -> None:
-    """Write warnings and errors of this process to standard error. For servers, whose process is
-    ours; who uses us as a library configures logging as they wish.
-    """
+    """Write warnings and errors to standard error. For servers, whose process is ours alone."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Lines("%(levelname)s: %(message)s"))
     handler.setLevel(logging.WARNING)

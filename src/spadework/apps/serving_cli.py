@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from spadework.apps.given_settings import settings_from
-from spadework.apps.options import Effort, Home, Libraries, Minutes, Model, Search
+from spadework.apps import options
 
 
 def mcp(
+    context: typer.Context,
     http: Annotated[
         bool, typer.Option("--http", help="Serve over HTTP instead of standard input and output.")
     ] = False,
@@ -22,24 +22,17 @@ def mcp(
         ),
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", help="With --http: the port to listen on.")] = 8051,
-    search: Search = None,
-    library: Libraries = None,
-    model: Model = None,
-    minutes: Minutes = None,
-    effort: Effort = None,
-    home: Home = None,
+    search: options.Search = None,
+    library: options.Libraries = None,
+    model: options.Model = None,
+    minutes: options.Minutes = None,
+    effort: options.Effort = None,
+    home: options.Home = None,
 ) -> None:
     """Serve models that speak MCP, with six tools. They are spoken to over standard input and
     output, or at http://HOST:PORT/mcp.
     """
-    settings = settings_from(
-        home=home,
-        search=search,
-        library=tuple(library) if library else None,
-        model=model,
-        minutes=minutes,
-        effort=effort,
-    )
+    settings = options.settings_of(context)
     if http:
         from spadework.apps.mcp.http import serve_http
 
@@ -51,6 +44,7 @@ def mcp(
 
 
 def serve(
+    context: typer.Context,
     host: Annotated[
         str,
         typer.Option("--host", help="Address to listen on. Beyond this machine a token is asked."),
@@ -58,12 +52,10 @@ def serve(
     port: Annotated[
         int, typer.Option("--port", help="Port to listen on; 0 for any that is free.")
     ] = 8051,
-    search: Search = None,
-    library: Libraries = None,
-    model: Annotated[
-        str | None, typer.Option("--model", help="Chat model, such as openai:gpt-5-mini.")
-    ] = None,
-    home: Home = None,
+    search: options.Search = None,
+    library: options.Libraries = None,
+    model: options.Model = None,
+    home: options.Home = None,
 ) -> None:
     """Serve the web page until Ctrl-C.
 
@@ -71,10 +63,4 @@ def serve(
     """
     from spadework.apps.web.serve_command import serve as serve_page
 
-    serve_page(
-        settings_from(
-            home=home, search=search, library=tuple(library) if library else None, model=model
-        ),
-        host,
-        port,
-    )
+    serve_page(options.settings_of(context), host, port)

@@ -24,26 +24,19 @@ from spadework.values import Result
 
 
 def print_report(home: Path, session_id: str, as_json: bool) -> None:
-    """The report of a finished session, or its whole result; of one that is not finished, also
-    while it runs, the answer as far as it stands.
-    """
-    folder = session_folder(home, session_id)
-    if not as_json and whole_result(folder) is None and (report := read_report(folder)) is not None:
-        typer.echo(report)
-        say(
-            f"Of session {session_id} only the report is there: `spadework resume {session_id}`"
-            " writes its result anew.",
-            err=True,
-        )
-        return
-    if not as_json and whole_result(folder) is None and (draft := draft_of(folder)):
-        typer.echo(draft)
-        say(
-            f"Session {session_id} is not finished: this is its answer so far. `spadework resume"
-            f" {session_id}` goes on with it.",
-            err=True,
-        )
-        return
+    """The report of a session, or its whole result; while it is not finished, its answer so far."""
+    folder, mend = session_folder(home, session_id), f"`spadework resume {session_id}`"
+    if not as_json and whole_result(folder) is None:
+        if (report := read_report(folder)) is not None:
+            typer.echo(report)
+            said = f"Of session {session_id} only the report is there:"
+            say(f"{said} {mend} writes its result anew.", err=True)
+            return
+        if draft := draft_of(folder):
+            typer.echo(draft)
+            said = f"Session {session_id} is not finished: this is its answer so far."
+            say(f"{said} {mend} goes on with it.", err=True)
+            return
     result = _result(home, session_id)
     if as_json:
         typer.echo(result.model_dump_json())
@@ -88,9 +81,7 @@ def redraw(home: Path | None, session_id: str) -> None:
 
 
 def repair(home: Path, dry_run: bool) -> int:
-    """Say what is broken and what is done about it, a line each; the exit code: 1 where something
-    could not be set aside.
-    """
+    """Say what is broken and done about it, a line each; 1 where something could not be done."""
     told = []
     for one in repairing.repair(home, dry_run=dry_run):
         say(one.text)

@@ -1,6 +1,4 @@
-"""The commands about sessions that are kept: `spadework sessions …`. Nothing heavy is imported
-before it is needed.
-"""
+"""The commands about kept sessions: `spadework sessions …`; nothing heavy imported early."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from spadework.apps.saying import say, say_aside
-from spadework.sessions.stats import PHASES, Figures, Statistics, statistics
+from spadework.sessions.stats import PHASES, Figures, Statistics, Worth, statistics
 from spadework.sessions.trends import Trend
 
 #: Sessions and stretches of time shown; all of them are in the JSON.
@@ -26,9 +26,7 @@ def print_statistics(home: Path, as_json: bool) -> None:
 
 @contextmanager
 def _without_collecting() -> Iterator[None]:
-    """Look for no garbage meanwhile: of thousands of sessions all that is made is kept, and to go
-    through it again and again takes a third of the time.
-    """
+    """Look for no garbage: all that is made is kept, and looking takes a third of the time."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -62,25 +60,16 @@ def _to_look_at(found: Statistics) -> list[str]:
 
 
 def _sessions(shown: Sequence[Figures]) -> list[str]:
-    head = ["session", "status", "answered", "quotes", "in report", "pages"]
-    return _table(
-        [*head, "seconds", "foreseen", "tokens", "US$"], [_session(figures) for figures in shown]
-    )
-
-
-def _session(f: Figures) -> list[str]:
-    return [
-        f.session_id,
-        f.status,
-        f"{f.covered}/{f.topics}",
-        str(f.evidence),
-        str(f.cited),
-        str(f.pages),
-        f"{f.seconds:.1f}",
-        foreseen(f),
-        str(f.tokens),
-        "unknown" if f.money is None else f"{f.money:.3f}",
+    head = "session|status|answered|quotes|in report|pages|seconds|foreseen|tokens|US$"
+    rows = [
+        (
+            *(f.session_id, f.status, f"{f.covered}/{f.topics}", f.evidence, f.cited, f.pages),
+            *(f"{f.seconds:.1f}", foreseen(f), f.tokens),
+            "unknown" if f.money is None else f"{f.money:.3f}",
+        )
+        for f in shown
     ]
+    return _table(head, rows)
 
 
 def foreseen(f: Figures) -> str:
@@ -93,20 +82,17 @@ def foreseen(f: Figures) -> str:
 
 
 def _over_time(found: Statistics, whole: Trend) -> list[str]:
-    head = ["since", "sessions", "seconds", "answered", "per 1,000 tokens", "pages read"]
-    rows = [*found.trends[-SHOWN:], whole._replace(since="all")]
-    return _table(
-        [*head, "recovered", "known", "as foreseen", "to look at"], [_trend(row) for row in rows]
-    )
-
-
-def _trend(t: Trend) -> list[str]:
-    rate = "-" if t.per_thousand is None else f"{t.per_thousand:.2f}"
-    return [
-        *(t.since, str(t.sessions), f"{t.seconds:.1f}", percent(t.completeness), rate),
-        *(percent(share) for share in (t.source_success, t.recovery, t.cached, t.foreseen)),
-        str(t.alerted),
+    head = "since|sessions|seconds|answered|per 1,000 tokens|pages read|recovered|known|as foreseen"
+    rows = [
+        (
+            *(t.since, t.sessions, f"{t.seconds:.1f}", percent(t.completeness)),
+            "-" if t.per_thousand is None else f"{t.per_thousand:.2f}",
+            *(percent(share) for share in (t.source_success, t.recovery, t.cached, t.foreseen)),
+            t.alerted,
+        )
+        for t in (*found.trends[-SHOWN:], whole._replace(since="all"))
     ]
+    return _table(f"{head}|to look at", rows)
 
 
 def percent(share: float | None) -> str:
@@ -119,44 +105,39 @@ def _phases(found: Statistics, whole: Trend) -> list[str]:
     if not timed:
         return ["The sessions so far have kept no times."]
     rows = [
-        [trend.since, *(f"{trend.phases[phase]:.2f}" for phase in PHASES)]
+        (trend.since, *(f"{trend.phases[phase]:.2f}" for phase in PHASES))
         for trend in (*timed, whole._replace(since="all"))
     ]
-    return _table(["since", *PHASES], rows)
+    return _table("|".join(("since", *PHASES)), rows)
+
+
+def worth_name(worth: Worth) -> str:
+    """What a provider, a kind of query or a round is called."""
+    return worth.name if worth.by == "round" else f"{SORTS[worth.by]}: {worth.name}"
 
 
 def _worth(found: Statistics) -> list[str]:
     rows = [
-        [
-            f"{SORTS[w.by]}: {w.name}" if w.by != "round" else w.name,
-            *(str(w.searches or "-"), str(w.hits or "-")),
-            *(str(w.evidence), str(w.cited), str(w.alone)),
-        ]
+        (worth_name(w), w.searches or "-", w.hits or "-", w.evidence, w.cited, w.alone)
         for w in found.worth
     ]
-    head = ["", "searches", "hits", "quotes", "in reports", "that only it found"]
-    return _table(head, rows)
+    return _table("|searches|hits|quotes|in reports|that only it found", rows)
 
 
 def _gains(found: Statistics) -> list[str]:
     rows = [
-        [
-            *(g.session_id, str(g.round), f"{g.before:.2f}", f"{g.after:.2f}"),
-            *(str(g.evidence), str(g.cited)),
-        ]
+        (g.session_id, g.round, f"{g.before:.2f}", f"{g.after:.2f}", g.evidence, g.cited)
         for g in found.gains(SHOWN)
     ]
-    return _table(["session", "round", "before", "after", "quotes added", "in report"], rows)
+    return _table("session|round|before|after|quotes added|in report", rows)
 
 
-def _table(head: list[str], rows: list[list[str]]) -> list[str]:
+def _table(head: str, rows: Sequence[Sequence[object]]) -> list[str]:
     """Columns of text, the first to the left, the others to the right."""
-    widths = [max(len(row[n]) for row in [head, *rows]) for n in range(len(head))]
+    every = [head.split("|"), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*every, strict=True)]
     made = []
-    for row in [head, *rows]:
-        cells = [
-            cell.rjust(width) if n else cell.ljust(width)
-            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        made.append("  ".join(cells))
+    for first, *others in every:
+        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        made.append("  ".join([first.ljust(widths[0]), *cells]))
     return made

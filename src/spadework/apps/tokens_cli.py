@@ -1,6 +1,4 @@
-"""The commands about the users of a server: `spadework tokens …`. Nothing heavy is imported before
-it is needed.
-"""
+"""The commands about the users of a server: `spadework tokens …`; nothing heavy imported early."""
 
 from __future__ import annotations
 
@@ -48,8 +46,7 @@ def add(
     scope: Annotated[
         list[str] | None,
         typer.Option(
-            "--scope",
-            help="read, ask or admin; may be given more than once. Unset: read and ask.",
+            "--scope", help="read, ask or admin; may be given more than once. Unset: read and ask."
         ),
     ] = None,
     home: Home = None,

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from spadework.apps.given_settings import settings_from
-from spadework.apps.options import Home, Libraries, Model, Search
+from spadework.apps import options
 
 
 def worker(
+    context: typer.Context,
     sessions: Annotated[
         int | None,
         typer.Option(
@@ -32,24 +32,17 @@ def worker(
             "--host", help="With --port: its address. Elsewhere than here a token is asked."
         ),
     ] = "127.0.0.1",
-    search: Search = None,
-    library: Libraries = None,
-    model: Model = None,
-    home: Home = None,
+    search: options.Search = None,
+    library: options.Libraries = None,
+    model: options.Model = None,
+    home: options.Home = None,
 ) -> None:
     """Run the sessions that other processes submit.
 
     They wait in the database that SPADEWORK_DATABASE_URL names. After SIGTERM runs may go on for a
     while; Ctrl-C ends it at once. Start as many as you like, on any machine.
     """
-    settings = settings_from(
-        home=home,
-        search=search,
-        library=tuple(library) if library else None,
-        model=model,
-        parallel_sessions=sessions,
-    )
-    asyncio.run(_work(settings, host, port))
+    asyncio.run(_work(options.settings_of(context, parallel_sessions=sessions), host, port))
 
 
 async def _work(settings: Any, host: str, port: int | None) -> None:

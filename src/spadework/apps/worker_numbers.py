@@ -1,6 +1,4 @@
-"""What a worker tells those who watch over it, on a port of its own: that it lives, whether it
-takes sessions, and its numbers; behind the same gate as a server.
-"""
+"""What a worker tells on a port of its own, behind a server's gate: health and numbers."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ class _Aside(uvicorn.Server):
 async def telling(
     settings: Settings, host: str, port: int | None, leaves: Callable[[], bool]
 ) -> AsyncIterator[None]:
-    """Answer on this port meanwhile; on none where it is None. `leaves` says whether the worker
-    takes nothing new any more. Raises SettingsError for an address that cannot be listened on.
-    """
+    """Answer on this port meanwhile, if it is one. Raises SettingsError for a bad address."""
     if port is None:
         yield
         return

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from spadework.apps.web.view_model import ViewModel
+from spadework.apps.view_model import ViewModel
 from spadework.events import Checked, Distilled, Event
 from spadework.values import Value
 

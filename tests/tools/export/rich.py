@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from lxml import html
 
+from spadework.apps.view_model import ViewModel
 from spadework.apps.web.reporting import show_report
 from spadework.apps.web.templating import part
-from spadework.apps.web.view_model import ViewModel
 from spadework.settings import Settings
 from spadework.tools.export.section_blocks import INFERRED, Set, blocks
 from spadework.tools.text.markdown_marks import plain

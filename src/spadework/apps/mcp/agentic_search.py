@@ -11,9 +11,9 @@ from typing import Annotated, Any
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
-from spadework.apps.mcp.answering import AsJson, build_answer
 from spadework.apps.mcp.call_runs import run
 from spadework.apps.mcp.output_schemas import (
+    AsJson,
     Completeness,
     ConflictShape,
     Iterations,
@@ -23,6 +23,7 @@ from spadework.apps.mcp.output_schemas import (
     SideShape,
     SourceShape,
     TopicShape,
+    build_answer,
 )
 from spadework.apps.mcp.paging import leading, tokens_of
 from spadework.apps.mcp.progress_notices import Teller
@@ -37,7 +38,7 @@ from spadework.tools.export.compressed import compress_result
 from spadework.tools.export.fitting import largest, shorten_report
 from spadework.tools.text.markdown_marks import one_line
 from spadework.tools.text.tokens import count
-from spadework.values import Conflict, CoveredTopic, Evidence, Problem, Result, Source
+from spadework.values import CoveredTopic, Problem, Result, Side, Source
 
 #: Of the tokens of an answer, the structured part takes at most this share; of that its lists take
 #: these, and the report what is left.
@@ -47,6 +48,8 @@ LIST_SHARES = {"topics": 0.12, "sources": 0.25, "conflicts": 0.1, "problems": 0.
 LEFT_OUT_TOKENS = 80
 #: Characters of a sentence in a list, and sentences about one topic.
 LINE_CHARS, MOST_GAPS = 240, 5
+#: What an answer takes from a result as it is.
+_AS_IT_IS = ("session_id", "status", "stopped_by", "mode", "confidence", "usage", "iterations")
 #: Cited pages in `results`, which some clients look for; `sources` has all of them.
 MOST_RESULTS = 5
 
@@ -68,8 +71,7 @@ Followed = Annotated[
     ),
 ]
 Instructions = Annotated[
-    str,
-    Field(max_length=4_000, description="Length, form, language and readers of the report."),
+    str, Field(max_length=4_000, description="Length, form, language and readers of the report.")
 ]
 
 
@@ -106,13 +108,11 @@ async def agentic_search(
         await find(settings, named)
     session = _session(query, session_id, settings, follows, instructions)
     result = await run(session, Teller(call.report_progress, session.budget.seconds))
-    return await answer_of(result, door, as_json=as_json)
+    return await asyncio.to_thread(_answer, result, door, as_json=as_json)
 
 
 def _session(query: str, session_id: str, settings: Settings, follows: str, wishes: str) -> Session:
-    """A new session, or one that was cut off, which keeps what it was asked and wished. Raises
-    SessionNotFound, SettingsError.
-    """
+    """A new session, or one that was cut off. Raises SessionNotFound, SettingsError."""
     if not session_id:
         made = Session.start(query, settings=settings, follows=follows)
         return made.wishing(wishes)
@@ -122,44 +122,35 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
     )
 
 
-async def answer_of(result: Result, door: ToolContext, *, as_json: bool = False) -> CallToolResult:
+def _answer(result: Result, door: ToolContext, *, as_json: bool) -> CallToolResult:
     """The answer to a call: text and structured content, together within the tokens of an answer.
 
     A run that failed is an error, and so is one without a single source because searching failed.
     One whose time was over is none: its status says that there was no time, and its text for what.
     """
-    return await asyncio.to_thread(_answer, result, door, as_json=as_json)
-
-
-def _answer(result: Result, door: ToolContext, *, as_json: bool) -> CallToolResult:
     in_vain = not result.sources and any(problem.stage == "search" for problem in result.problems)
     failed = result.status == "failed" or (in_vain and result.status != "time_limited")
     if as_json:
-        return build_answer(
-            structure_result(result, door.form_tokens), "", as_json=True, failed=failed
-        )
+        shaped = structure_result(result, door.form_tokens)
+        return build_answer(shaped, "", as_json=True, failed=failed)
     limit = door.settings.answer_tokens
     shaped = structure_result(result, int(limit * STRUCTURED_SHARE))
     room = limit - count(shaped.model_dump_json())
-    text = compress_result(
-        result,
-        _texts(result),
-        limit=room,
-        fenced=fence,
-        where=result.session_dir if door.local else "",
-    )
+    where = result.session_dir if door.local else ""
+    text = compress_result(result, _texts(result), limit=room, fenced=fence, where=where)
     return build_answer(shaped, text, as_json=False, failed=failed)
 
 
 def structure_result(result: Result, tokens: int) -> ResearchAnswer:
-    """A result as structured content of at most `tokens`: whole lists and the whole report where
-    they fit, else their beginnings.
-    """
+    """A result as structured content of at most `tokens`, with what fits of lists and report."""
     lists: dict[str, list[BaseModel]] = {
         "topics": [_topic(topic) for topic in result.topics],
         "sources": [_source(source) for source in result.sources],
         "conflicts": _conflicts(result),
-        "problems": [_problem(problem) for problem in result.problems],
+        "problems": [
+            Problem(**{name: _line(said) for name, said in problem.model_dump().items()})
+            for problem in result.problems
+        ],
     }
     shown = {name: leading(rows, int(LIST_SHARES[name] * tokens)) for name, rows in lists.items()}
     left_out = [
@@ -177,31 +168,19 @@ def structure_result(result: Result, tokens: int) -> ResearchAnswer:
 
 
 def _shape_answer(result: Result, lists: Mapping[str, Sequence[BaseModel]]) -> ResearchAnswer:
-    """The structured content but for the report."""
-    given: dict[str, Any] = {
-        "session_id": result.session_id,
+    covered = sum(topic.covered for topic in result.topics)
+    given: dict[str, Any] = {name: getattr(result, name) for name in _AS_IT_IS} | {
         "question": _line(result.question),
-        "status": result.status,
-        "stopped_by": result.stopped_by,
-        "mode": result.mode,
-        "confidence": result.confidence,
         "success": result.status != "failed" and bool(result.sources),
-        "completeness": round(_completeness(result), 3),
+        "completeness": round(covered / max(1, len(result.topics)), 3),
         "results": [
             ResultShape(title=_line(source.title), url=source.url)
             for source in result.sources[:MOST_RESULTS]
         ],
         "report": "",
-        "usage": result.usage,
-        "iterations": result.iterations,
         "seconds": result.timings.get("total", 0.0),
     }
     return ResearchAnswer(**{**given, **lists})
-
-
-def _completeness(result: Result) -> float:
-    """The share of the topics that are answered."""
-    return sum(topic.covered for topic in result.topics) / max(1, len(result.topics))
 
 
 def _topic(topic: CoveredTopic) -> TopicShape:
@@ -231,32 +210,18 @@ def _source(source: Source) -> SourceShape:
 def _conflicts(result: Result) -> list[BaseModel]:
     ledger = {e.id: e for topic in result.topics for e in topic.evidence}
     numbers = {source.url: source.n for source in result.sources}
-    return [_conflict(conflict, ledger, numbers) for conflict in result.conflicts]
 
-
-def _conflict(
-    conflict: Conflict, ledger: dict[str, Evidence], numbers: dict[str, int]
-) -> ConflictShape:
-    sides = []
-    for side in conflict.sides:
+    def shape(side: Side) -> SideShape:
         urls = dict.fromkeys(ledger[id_].url for id_ in side.evidence_ids if id_ in ledger)
-        sides.append(
-            SideShape(
-                claim=_line(side.claim),
-                sources=[numbers[url] for url in urls if url in numbers],
-                weight=side.weight,
-            )
+        cited = [numbers[url] for url in urls if url in numbers]
+        return SideShape(claim=_line(side.claim), sources=cited, weight=side.weight)
+
+    return [
+        ConflictShape(
+            topic=_line(conflict.topic), kind=conflict.kind, sides=[*map(shape, conflict.sides)]
         )
-    return ConflictShape(topic=_line(conflict.topic), kind=conflict.kind, sides=sides)
-
-
-def _problem(problem: Problem) -> Problem:
-    return Problem(
-        stage=problem.stage,
-        subject=_line(problem.subject),
-        reason=_line(problem.reason),
-        effect=_line(problem.effect),
-    )
+        for conflict in result.conflicts
+    ]
 
 
 def _line(text: str) -> str:
@@ -269,5 +234,6 @@ def _texts(result: Result) -> dict[str, str]:
     texts = {}
     for digest in dict.fromkeys(source.content_hash for source in result.sources):
         with suppress(SessionUnreadable):
-            texts[digest] = read_page(folder, digest)
-    return {digest: text for digest, text in texts.items() if text is not None}
+            if (text := read_page(folder, digest)) is not None:
+                texts[digest] = text
+    return texts

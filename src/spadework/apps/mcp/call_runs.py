@@ -1,6 +1,4 @@
-"""Running a session for a call: progress to the client, and nothing left running when the client
-leaves.
-"""
+"""Running a session for a call: progress to the client, and nothing left when it leaves."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ from spadework.values import Result
 
 
 async def run(session: Session, teller: Teller) -> Result:
-    """The result of a session. Cancelled, it ends the session where it is and notes that in it; it
-    can be taken up again.
-    """
+    """The result of a session. Cancelled, it ends the session, which can be taken up again."""
     events: asyncio.Queue[Event | None] = asyncio.Queue()
     # A client that is slow to take messages must not hold up the run: its events wait in the queue.
     following = asyncio.create_task(_follow(session, events))
@@ -67,9 +63,7 @@ async def _follow(session: Session, events: asyncio.Queue[Event | None]) -> None
 
 
 async def _next(events: asyncio.Queue[Event | None], teller: Teller) -> Event | None:
-    """The next event; while there is none, the client is told what waits to be told, or that the
-    run goes on.
-    """
+    """The next event; meanwhile the client is told what waits, or that the run goes on."""
     while True:
         try:
             async with asyncio.timeout(LEAST_SECONDS if teller.waits else BEAT_SECONDS):

@@ -1,13 +1,8 @@
-"""The server over HTTP (streamable HTTP at /mcp): routes for an application, and `spadework mcp
---http`, which has nothing else.
-"""
+"""The server over streamable HTTP: routes for an application, and `mcp --http` with these alone."""
 
 from __future__ import annotations
 
 import asyncio
-import errno
-import socket
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -20,18 +15,15 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from spadework.apps.mcp.server import ENDS, build_server
-from spadework.apps.saying import log_to_stderr
+from spadework.apps.saying import log_to_stderr, say
+from spadework.apps.web.listening import config_of, listening
 from spadework.apps.web.permissions import user_of
-from spadework.apps.web.request_limits import PatientProtocol
 from spadework.apps.web.security import TOKEN_FILE, Access, Gate
-from spadework.errors import SettingsError
 from spadework.settings import Settings
 
 PATH = "/mcp"
 #: Seconds that open requests have to end when the server does.
 CLOSING_SECONDS = 3
-#: Connections that may wait to be taken.
-BACKLOG = 128
 LEFT = "The client closed its request."
 STOPPED = (
     "The server is being stopped. What was done is kept: once it is back, agentic_search goes on"
@@ -48,9 +40,7 @@ class Mounted:
 
 
 def mcp_routes(settings: Settings) -> Mounted:
-    """The MCP server at PATH, for an application that checks hosts, origins and the token itself
-    (`apps.web.security.Gate`).
-    """
+    """The MCP server at PATH, for an application behind `apps.web.security.Gate`."""
     app = build_server(settings).streamable_http_app(streamable_http_path=PATH, host="")
     [route] = app.routes
     assert isinstance(route, Route)
@@ -64,9 +54,8 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 
 class _Watched:
-    """Notes in the scope of a request what ends its calls: that it is over, since the older
-    protocol versions do not cancel a call whose client goes away, and that the server is closing.
-    And notes whose it is: a connection is its opener's alone.
+    """Notes in the scope of a request what ends its calls (it is over, which older versions of the
+    protocol do not say, or the server closes), and whose it is: a connection is its opener's alone.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -75,19 +64,16 @@ class _Watched:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request (ASGI)."""
         left = asyncio.Event()
-        scope[ENDS] = {LEFT: left} | _closing(scope)
+        scope[ENDS] = {LEFT: left}
+        # Where MCP is one of its doors, a server says that it is closing.
+        if server := getattr(scope["app"].state, "server", None):
+            scope[ENDS][STOPPED] = server.owner.closing
         if name := user_of(scope).name:
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
         try:
             await self._app(scope, receive, send)
         finally:
             left.set()
-
-
-def _closing(scope: Scope) -> dict[str, asyncio.Event]:
-    """What says that the server is closing, where MCP is one of its doors."""
-    server = getattr(scope["app"].state, "server", None)
-    return {STOPPED: server.owner.closing} if server else {}
 
 
 def build_app(settings: Settings, access: Access) -> ASGIApp:
@@ -98,57 +84,14 @@ def build_app(settings: Settings, access: Access) -> ASGIApp:
 
 
 def serve_http(settings: Settings, host: str, port: int) -> None:
-    """Serve at http://HOST:PORT/mcp until interrupted. Raises SettingsError for an address that
-    cannot be listened on.
-    """
+    """Serve at http://HOST:PORT/mcp until interrupted. Raises SettingsError for a bad address."""
     log_to_stderr()
     access = Access.of(settings, host)
     app = build_app(settings, access)
-    with _listening(host, port) as listening:
-        shown, bound = f"[{host}]" if ":" in host else host, listening.getsockname()[1]
-        sys.stderr.write(f"MCP at http://{shown}:{bound}{PATH}\n")
+    with listening(host, port, both=True) as sock:
+        shown, bound = f"[{host}]" if ":" in host else host, sock.getsockname()[1]
+        say(f"MCP at http://{shown}:{bound}{PATH}", err=True)
         if access.token:
             kept = "SPADEWORK_TOKEN" if settings.token else str(settings.home / TOKEN_FILE)
-            sys.stderr.write(
-                f"Clients send the token of {kept} as `Authorization: Bearer TOKEN`.\n"
-            )
-        sys.stderr.flush()
-        config = uvicorn.Config(
-            app,
-            http=PatientProtocol,
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,  # whom to believe is said in `apps.web.proxies`
-            timeout_graceful_shutdown=CLOSING_SECONDS,
-            ws="none",
-        )
-        asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    """A listening socket. Named as TCP, because asyncio turns off the waiting for small pieces only
-    for a socket that says so.
-    """
-    listening = socket.socket(
-        socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
-    )
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
-        listening.listen(BACKLOG)
-    except OverflowError:
-        listening.close()
-        raise SettingsError(f"port cannot be {port}: it is a number from 0 to 65535.") from None
-    except OSError as error:
-        listening.close()
-        taken = error.errno == errno.EADDRINUSE
-        reason = (
-            "another program listens there"
-            if taken
-            else error.strerror or "the address is not of this machine"
-        )
-        raise SettingsError(
-            f"spadework cannot listen on {host}:{port}: {reason}.",
-            hint="Choose another with --host and --port.",
-        ) from None
-    return listening
+            say(f"Clients send the token of {kept} as `Authorization: Bearer TOKEN`.", err=True)
+        asyncio.run(uvicorn.Server(config_of(app, CLOSING_SECONDS)).serve(sockets=[sock]))

@@ -1,6 +1,4 @@
-"""`intelligent_research_with_advanced_scraping`: search, read the best pages, hand over what stands
-in them; no report.
-"""
+"""`intelligent_research_with_advanced_scraping`: search, read the best pages, and no report."""
 
 from __future__ import annotations
 
@@ -10,13 +8,20 @@ from typing import Annotated
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from spadework.apps.mcp.answering import AsJson, build_answer
 from spadework.apps.mcp.call_runs import run
-from spadework.apps.mcp.output_schemas import GatheredAnswer, GatheredPage, Query, UnreadPage
+from spadework.apps.mcp.output_schemas import (
+    AsJson,
+    GatheredAnswer,
+    GatheredPage,
+    Query,
+    UnreadPage,
+    build_answer,
+)
 from spadework.apps.mcp.paging import tokens_of
 from spadework.apps.mcp.progress_notices import Teller
 from spadework.apps.mcp.scrape_url import facts_of, headline
 from spadework.apps.mcp.tool_context import Call, door_of
+from spadework.apps.saying import number_of
 from spadework.prompts import fence, plain
 from spadework.sessions.excerpts import excerpt
 from spadework.sessions.page_sessions import (
@@ -37,20 +42,9 @@ async def intelligent_research_with_advanced_scraping(
     call: Call,
     query: Query,
     max_pages: Annotated[
-        int,
-        Field(
-            ge=1,
-            le=MOST_PAGES,
-            description="Most pages; of fewer there is more of each.",
-        ),
+        int, Field(ge=1, le=MOST_PAGES, description="Most pages; of fewer there is more of each.")
     ] = PAGES,
-    provider: Annotated[
-        str,
-        Field(
-            max_length=200,
-            description="As in serp_search.",
-        ),
-    ] = "",
+    provider: Annotated[str, Field(max_length=200, description="As in serp_search.")] = "",
     as_json: AsJson = False,
 ) -> Annotated[CallToolResult, GatheredAnswer]:
     """Search, read the best pages at once and get their cleaned contents; you read and judge them
@@ -103,23 +97,17 @@ def _page(n: int, read: PageText, query: str, tokens: int) -> GatheredPage:
 
 
 def _text(answer: GatheredAnswer) -> str:
-    count = len(answer.pages)
+    read, by = number_of(len(answer.pages), "page"), "; ".join(answer.searched)
     parts = [
-        (
-            f"{count} page{'s' * (count != 1)} read for “{answer.query}”, found by"
-            f" {'; '.join(answer.searched)}; kept in session {answer.session_id}."
-        ),
+        f"{read} read for “{answer.query}”, found by {by}; kept in session {answer.session_id}.",
         *answer.notices,
     ]
     for page in answer.pages:
         more = (
-            ""
-            if page.whole
-            else (
-                "\nPieces of it are shown; get_session_data, part page, page"
-                f' "{page.n}", gives all {page.chars} characters.'
-            )
+            f'\nPieces of it are shown; get_session_data, part page, page "{page.n}", gives all'
+            f" {page.chars} characters."
         )
+        more = "" if page.whole else more
         parts.append(f"[{page.n}]{more}\n" + fence(f"{headline(page)}\n\n{page.content}"))
     if not answer.pages:
         parts.append("No page could be read. Try other words, or another provider.")

@@ -1,11 +1,11 @@
-"""What the tools give as structured content: their output schemas, with descriptions for the
-calling model.
-"""
+"""What tools give: structured content and a text, as JSON for clients that show only that."""
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
+from mcp_types import CallToolResult, TextContent
 from pydantic import ConfigDict, Field
 
 from spadework.values import Mode, Problem, Status, Usage, Visible
@@ -141,8 +141,7 @@ class PageFacts(Shape):
     media_type: str = ""
     status: int = 200
     level: int = Field(
-        0,
-        description="0 plain HTTP, 1 like a browser, 2 and 3 a browser, -1 a local document.",
+        0, description="0 plain HTTP, 1 like a browser, 2 and 3 a browser, -1 a local document."
     )
     stale: bool = Field(False, description="An old copy: its server could not be reached.")
     chars: int = Field(description="Of the whole text.")
@@ -197,9 +196,7 @@ class ReportAnswer(Shape):
     report: str = Field("", description=f"As far as it fits. {PAGE_TEXT}")
     next_offset: int | None = Field(
         None,
-        description=(
-            "Read on with get_session_data, part report, from here; null when it is whole."
-        ),
+        description="Read on with get_session_data, part report, from here; null when it is whole.",
     )
 
 
@@ -221,16 +218,21 @@ class SessionAnswer(Shape):
 
 Completeness = Annotated[
     float | None,
-    Field(
-        ge=0,
-        le=1,
-        description="Score from which a topic is answered, 0 to 1; usually 0.8.",
-    ),
+    Field(ge=0, le=1, description="Score from which a topic is answered, 0 to 1; usually 0.8."),
 ]
-Iterations = Annotated[
-    int | None,
-    Field(ge=1, le=12, description="Most rounds of searching."),
-]
+Iterations = Annotated[int | None, Field(ge=1, le=12, description="Most rounds of searching.")]
 Query = Annotated[str, Field(min_length=1, max_length=4_000)]
 SessionId = Annotated[str, Field(max_length=100, description='Its id, or "latest".')]
 Format = Literal["md", "html", "pdf", "docx", "json", "bib"]
+AsJson = Annotated[bool, Field(description="The text as JSON, too.")]
+
+
+def build_answer(
+    shaped: Shape, text: str, *, as_json: bool, failed: bool = False
+) -> CallToolResult:
+    """The answer in both forms."""
+    given = shaped.model_dump(mode="json")
+    said = json.dumps(given, ensure_ascii=False) if as_json else text
+    return CallToolResult(
+        content=[TextContent(type="text", text=said)], structured_content=given, is_error=failed
+    )

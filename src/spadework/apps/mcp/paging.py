@@ -66,9 +66,7 @@ def tokens_of(data: Any) -> int:
 
 
 def _at_a_break(text: str, size: int) -> int:
-    """A little less than `size`, where a paragraph, a line or a word ends, if one does near
-    there.
-    """
+    """A little less than `size`, where a paragraph, a line or a word ends near there."""
     least = int(size * (1 - SEARCHED_SHARE))
     for mark in ("\n\n", "\n", " "):
         at = text.rfind(mark, least, size)

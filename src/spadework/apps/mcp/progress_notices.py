@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from spadework.apps.saying import number_of
+from spadework.apps.view_model import ViewModel
 from spadework.events import (
     Assessed,
     Event,
@@ -36,9 +37,7 @@ MOST_CHARS = 300
 
 
 class Teller:
-    """Progress in seconds used of the seconds that the run may take. `waits`: there is a message
-    that was too soon.
-    """
+    """Progress in seconds used of those the run may take. `waits`: a message came too soon."""
 
     def __init__(self, report: Report, seconds: float) -> None:
         self._report = report
@@ -46,18 +45,19 @@ class Teller:
         self._began = time.monotonic()
         self._told = 0.0
         self._message = "Starting"
-        self._round, self._topics = 1, 0
-        self._pages: set[str] = set()
+        self._view = ViewModel()
         self._sent = 0
         self.waits = False
 
     async def tell(self, event: Event) -> None:
         """Tell the client of an event, if it is worth a message."""
+        self._view.take(event)
         if message := self._worded(event):
             self._message = plain(one_line(message, MOST_CHARS))
             # Milestones are always told; between them what comes too soon waits, and gives way to
             # what comes then.
-            self.waits = isinstance(event, _OFTEN) and self._early()
+            early = self._sent * LEAST_SECONDS > time.monotonic() - self._began
+            self.waits = isinstance(event, _OFTEN) and early
             if not self.waits:
                 await self.beat()
 
@@ -72,10 +72,6 @@ class Teller:
         self._told = max(self._told + STEP, round(time.monotonic() - self._began, 3))
         await self._report(self._told, max(self._seconds, self._told), self._message)
 
-    def _early(self) -> bool:
-        """Whether one more message would be more than there may be by now."""
-        return self._sent * LEAST_SECONDS > time.monotonic() - self._began
-
     def _worded(self, event: Event) -> str:
         if isinstance(event, Started):
             verb = "Resumed" if event.resumed else "Begun"
@@ -84,34 +80,24 @@ class Teller:
         if isinstance(event, Notice):
             return event.text
         if isinstance(event, Planned):
-            self._topics = len(event.plan.topics)
-            return (
-                f"Planned {number_of(self._topics, 'topic')}:"
-                f" {', '.join(topic.name for topic in event.plan.topics)}"
-            )
+            names = [topic.name for topic in event.plan.topics]
+            return f"Planned {number_of(len(names), 'topic')}: {', '.join(names)}"
         if isinstance(event, Assessed):
-            self._round = event.round + 1
             answered = sum(c.covered for c in event.coverage)
             return (
                 f"Round {event.round}: {answered} of {number_of(len(event.coverage), 'topic')}"
                 f" answered by {number_of(event.evidence, 'quote')}"
             )
-        return self._of_a_page(event)
+        return self._of_a_page(event, f"Round {self._view.rounds + 1}: " if self._view.plan else "")
 
-    @property
-    def _when(self) -> str:
-        """The round, where there are rounds."""
-        return f"Round {self._round}: " if self._topics else ""
-
-    def _of_a_page(self, event: Event) -> str:
+    def _of_a_page(self, event: Event, when: str) -> str:
         if isinstance(event, Searched):
             found = number_of(event.hits, "hit")
-            return f"{self._when}searched {event.provider} for “{event.query}”, {found}"
+            return f"{when}searched {event.provider} for “{event.query}”, {found}"
         if isinstance(event, Reading):
-            return f"{self._when}reading {event.title or event.url}"
+            return f"{when}reading {event.title or event.url}"
         if isinstance(event, Read):
-            self._pages |= set() if event.reason else {event.url}
-            return f"{self._when}{number_of(len(self._pages), 'page')} read"
+            return f"{when}{number_of(self._view.read, 'page')} read"
         if isinstance(event, Wrote):
             return "Checking the report" if event.final else "Writing the report"
         return ""

@@ -1,6 +1,4 @@
-"""`create_research_report`: the report of a session as a file of its folder, as it was written or
-composed anew of its quotes.
-"""
+"""`create_research_report`: the report of a session as a file, as written or of quotes alone."""
 
 from __future__ import annotations
 
@@ -11,9 +9,8 @@ from typing import Annotated, Literal
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from spadework.apps.mcp.answering import AsJson, build_answer
 from spadework.apps.mcp.call_runs import run
-from spadework.apps.mcp.output_schemas import Format, ReportAnswer, SessionId
+from spadework.apps.mcp.output_schemas import AsJson, Format, ReportAnswer, SessionId, build_answer
 from spadework.apps.mcp.paging import stretch
 from spadework.apps.mcp.progress_notices import Teller
 from spadework.apps.mcp.session_data import MOST_CHARS, load_record
@@ -37,9 +34,8 @@ async def create_research_report(
     composition: Annotated[
         Composition,
         Field(
-            description=(
-                "report: as it was written. quotes: all quotes of each topic, word for word."
-            )
+            description="report: as it was written. quotes: all quotes of each topic, word for"
+            " word."
         ),
     ] = "report",
     as_json: AsJson = False,
@@ -59,9 +55,7 @@ async def create_research_report(
 
 
 async def _close_session(session_id: str, door: ToolContext, call: Call) -> Result:
-    """The result of a session that is stopped where it is. Raises SessionBusy while another call or
-    process works on it.
-    """
+    """The result of a session that is stopped where it is. Raises SessionBusy while it runs."""
     session = Session.resume(session_id, home=door.settings.home, clarify=False, approve=False)
     session.stop()
     return await run(session, Teller(call.report_progress, session.budget.seconds))
@@ -85,14 +79,8 @@ def _write_report(
         report=shown.text,
         next_offset=shown.next_offset,
     )
-    return build_answer(shaped, _text(shaped), as_json=as_json)
-
-
-def _text(answer: ReportAnswer) -> str:
-    where = answer.path or f"{answer.file} in the folder of session {answer.session_id}"
-    more = (
-        ""
-        if answer.next_offset is None
-        else f"\nThe rest: get_session_data, part report, offset={answer.next_offset}."
-    )
-    return f"Written: {where} ({answer.bytes} bytes).{more}\n\n{fence(answer.report)}"
+    where = shaped.path or f"{shaped.file} in the folder of session {result.session_id}"
+    more = f"\nThe rest: get_session_data, part report, offset={shown.next_offset}."
+    more = "" if shown.next_offset is None else more
+    text = f"Written: {where} ({shaped.bytes} bytes).{more}\n\n{fence(shaped.report)}"
+    return build_answer(shaped, text, as_json=as_json)

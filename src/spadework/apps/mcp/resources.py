@@ -68,14 +68,11 @@ async def _read_resource(call: Call, session_id: str, page: str) -> str:
         if not caller_of(call.request_context.request).may("read"):
             raise SessionNotFound(f"There is no session {session_id[:80]!r}.")
         home = await door_of(call).home_of(session_id)
-        return await asyncio.to_thread(_text, home, session_id, page)
+        record = await asyncio.to_thread(load_record, home, session_id)
+        text = await asyncio.to_thread(page_text, record, page) if page else _report(record)
+        return fence(text)
     except SpadeworkError as error:
         raise ResourceError(word_fault(error)) from None
-
-
-def _text(home: Path, session_id: str, page: str) -> str:
-    record = load_record(home, session_id)
-    return fence(page_text(record, page) if page else _report(record))
 
 
 def _report(record: Record) -> str:

@@ -1,41 +1,43 @@
-"""The schemas of the tools, as short as they can be: every client puts all of them before its model
-with every request. Arguments and answers are checked by the whole ones all the same.
-"""
+"""The schemas of the tools, as short as can be: clients show all of them to their models."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 from mcp_types import Tool
 
 from spadework.apps.mcp.output_schemas import PAGE_TEXT
+from spadework.apps.mcp.serp_search import OFFERED
+from spadework.apps.outputs import prints_pdf
+from spadework.sessions.search_only import usable
+from spadework.settings import Settings
 
 Schema = dict[str, Any]
 
 #: What a model does not need to read of arguments, and of answers, in which no field is missing.
+#: All are checked by the whole schemas.
 _OF_ARGUMENTS = ("title", "additionalProperties", "minLength", "maxLength")
 _OF_ANSWERS = (*_OF_ARGUMENTS, "default", "required", "minimum", "maximum")
 
 
 def shorten_schemas(tool: Tool) -> Tool:
-    """The tool with short schemas of what it takes and gives. The objects in the lists of an answer
-    are told by the names of their fields.
-    """
+    """The tool with short schemas; objects in lists of its answer are told by their fields."""
     given = tool.output_schema
+    if given:
+        named: Mapping[str, Schema] = given.get("$defs", {})
+        fields = {
+            name: _short(one, _OF_ANSWERS, named) for name, one in given["properties"].items()
+        }
+        given = {"type": "object", "properties": fields}
     return tool.model_copy(
         update={
             "description": " ".join((tool.description or "").split()),
             "input_schema": _short(tool.input_schema, _OF_ARGUMENTS, {}),
-            "output_schema": given and _of_answer(given),
+            "output_schema": given,
         }
     )
-
-
-def _of_answer(schema: Schema) -> Schema:
-    named: Mapping[str, Schema] = schema.get("$defs", {})
-    fields = {name: _short(one, _OF_ANSWERS, named) for name, one in schema["properties"].items()}
-    return {"type": "object", "properties": fields}
 
 
 def _short(schema: Schema, dropped: tuple[str, ...], named: Mapping[str, Schema]) -> Schema:
@@ -59,9 +61,7 @@ def _short(schema: Schema, dropped: tuple[str, ...], named: Mapping[str, Schema]
 
 
 def _describe_fields(schema: Schema) -> str:
-    """The fields of an object, each with what is said of it; that some are page text is said
-    once.
-    """
+    """The fields of an object with what is said of them; that some are page text once."""
     said = {name: one.get("description", "") for name, one in schema["properties"].items()}
     fields = ", ".join(
         f"{name} ({words.removesuffix('.')})" if words and PAGE_TEXT not in words else name
@@ -76,3 +76,14 @@ def _either(options: list[Schema]) -> Schema:
     if len(others) == 1 and len(options) == 2 and isinstance(others[0].get("type"), str):
         return others[0] | {"type": [others[0]["type"], "null"]}
     return {"anyOf": options}
+
+
+def offer_tools(tools: Sequence[Tool], settings: Settings) -> list[Tool]:
+    """The tools without what this server lacks."""
+    made = [tool.model_copy(update={"input_schema": deepcopy(tool.input_schema)}) for tool in tools]
+    arguments = {tool.name: tool.input_schema["properties"] for tool in made}
+    provider = arguments["serp_search"]["provider"]
+    provider["description"] = provider["description"].replace(OFFERED, ", ".join(usable(settings)))
+    if not prints_pdf():
+        arguments["create_research_report"]["format"]["enum"].remove("pdf")
+    return made

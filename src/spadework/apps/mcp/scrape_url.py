@@ -9,9 +9,14 @@ from typing import Annotated, Any
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from spadework.apps.mcp.answering import AsJson, build_answer
 from spadework.apps.mcp.call_runs import run
-from spadework.apps.mcp.output_schemas import LinkShape, PageFacts, ScrapedPage
+from spadework.apps.mcp.output_schemas import (
+    AsJson,
+    LinkShape,
+    PageFacts,
+    ScrapedPage,
+    build_answer,
+)
 from spadework.apps.mcp.paging import leading, stretch
 from spadework.apps.mcp.progress_notices import Teller
 from spadework.apps.mcp.tool_context import Call, ToolContext, door_of

@@ -8,8 +8,14 @@ from typing import Annotated
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from spadework.apps.mcp.answering import AsJson, build_answer
-from spadework.apps.mcp.output_schemas import HitShape, Query, RankParts, SearchAnswer
+from spadework.apps.mcp.output_schemas import (
+    AsJson,
+    HitShape,
+    Query,
+    RankParts,
+    SearchAnswer,
+    build_answer,
+)
 from spadework.apps.mcp.paging import leading
 from spadework.apps.mcp.progress_notices import Teller
 from spadework.apps.mcp.tool_context import Call, door_of
@@ -32,7 +38,7 @@ async def serp_search(
         str,
         Field(
             max_length=200,
-            description=(f"One or several with commas: {OFFERED}. Empty: those of the server."),
+            description=f"One or several with commas: {OFFERED}. Empty: those of the server.",
         ),
     ] = "",
     country: Annotated[str, Field(max_length=20, description="Two letters, such as de.")] = "",
@@ -112,11 +118,6 @@ def _text(answer: SearchAnswer) -> str:
 
 def _lines(hit: HitShape) -> str:
     parts = f"position {hit.parts.position}, title {hit.parts.title}, snippet {hit.parts.snippet}"
-    facts = ", ".join(
-        [
-            f"relevance {hit.relevance} ({parts})",
-            *hit.providers,
-            *([hit.published_at] if hit.published_at else []),
-        ]
-    )
+    dated = [hit.published_at] if hit.published_at else []
+    facts = ", ".join([f"relevance {hit.relevance} ({parts})", *hit.providers, *dated])
     return f"{hit.rank}. {hit.title or hit.url}\n   {hit.url}\n   {facts}\n   {hit.snippet}"

@@ -1,11 +1,9 @@
-"""The MCP server: the six tools, and what their callers read when one cannot do what it was
-asked.
-"""
+"""The MCP server: the six tools, and what their callers read when one cannot do as asked."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from inspect import signature
@@ -25,13 +23,12 @@ from mcp_types import (
     ToolAnnotations,
 )
 
+from spadework.apps.apart import Left, apart
 from spadework.apps.mcp.agentic_search import agentic_search
-from spadework.apps.mcp.apart import Left, apart
 from spadework.apps.mcp.intelligent_research import intelligent_research_with_advanced_scraping
-from spadework.apps.mcp.offers import offer_tools
 from spadework.apps.mcp.research_report import create_research_report
 from spadework.apps.mcp.resources import add_resources, list_resources
-from spadework.apps.mcp.schemas import shorten_schemas
+from spadework.apps.mcp.schemas import offer_tools, shorten_schemas
 from spadework.apps.mcp.scrape_url import advanced_scrape_url
 from spadework.apps.mcp.serp_search import serp_search
 from spadework.apps.mcp.session_data import get_session_data
@@ -57,8 +54,7 @@ INSTRUCTIONS = (
     " report, cite its numbered sources."
 )
 
-#: Where the HTTP server notes, in the scope of a request, what ends a call before it is done: an
-#: event for each reason.
+#: Where a request by HTTP notes in its scope what ends a call early: an event for each reason.
 ENDS = "spadework.ends"
 
 #: name → title; whether it only reads; whether it reaches the web
@@ -85,16 +81,12 @@ _ARGUMENTS = {
 
 
 class Server(MCPServer[ToolContext]):
-    """The six tools. Faults that were foreseen are told in sentences; no call leaves anything
-    running when its caller goes.
-    """
+    """The six tools. Foreseen faults are told in sentences; no call outlives its caller."""
 
     settings_of_runs: Settings
 
     async def list_tools(self) -> list[Tool]:
-        """The tools, with schemas as short as they can be; of providers and formats those that
-        this server has.
-        """
+        """The tools in short schemas, with the providers and formats that this server has."""
         tools = [shorten_schemas(tool) for tool in await super().list_tools()]
         return await asyncio.to_thread(offer_tools, tools, self.settings_of_runs)
 
@@ -143,9 +135,7 @@ class Server(MCPServer[ToolContext]):
 
 
 def build_server(settings: Settings, *, local: bool = False) -> Server:
-    """A server with the six tools. `local`: its caller sits at this machine, and is told where
-    files are.
-    """
+    """A server with the six tools. `local`: its caller is at this machine, and told of files."""
 
     @asynccontextmanager
     async def opened(_: MCPServer[ToolContext]) -> AsyncIterator[ToolContext]:
@@ -192,8 +182,8 @@ async def _prune(homes: Sequence[Path]) -> None:
             await prune(home)
 
 
-def _ends(context: Context[ToolContext, Any] | None) -> Mapping[str, asyncio.Event]:
+def _ends(context: Context[ToolContext, Any] | None) -> dict[str, Coroutine[Any, Any, object]]:
     """What ends a call by HTTP before it is done, by the reason in a sentence."""
     request = context.request_context.request if context else None
     found: Mapping[str, asyncio.Event] = getattr(request, "scope", {}).get(ENDS, {})
-    return found
+    return {why: event.wait() for why, event in found.items()}

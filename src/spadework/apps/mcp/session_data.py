@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,8 +13,7 @@ from typing import Annotated, Any, Literal
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from spadework.apps.mcp.answering import AsJson, build_answer
-from spadework.apps.mcp.output_schemas import SessionAnswer, SessionId
+from spadework.apps.mcp.output_schemas import AsJson, SessionAnswer, SessionId, build_answer
 from spadework.apps.mcp.paging import leading_rows, stretch
 from spadework.apps.mcp.tool_context import LATEST, Call, door_of
 from spadework.errors import SessionError, SessionNotFound, SettingsError
@@ -33,7 +32,7 @@ from spadework.sessions.listing import readable_sessions
 from spadework.sessions.lock import is_held
 from spadework.sessions.log import read_log, was_cancelled
 from spadework.tools.text.markdown_marks import one_line
-from spadework.values import Result
+from spadework.values import Result, Value
 
 Part = Literal[
     "overview", "progress", "plan", "report", "evidence", "sources", "conflicts", "problems", "page"
@@ -72,7 +71,7 @@ async def get_session_data(
         str,
         Field(
             max_length=64,
-            description=("For part page: the number of a source, or a content hash of evidence."),
+            description="For part page: the number of a source, or a content hash of evidence.",
         ),
     ] = "",
     offset: Annotated[
@@ -101,9 +100,7 @@ async def get_session_data(
 
 
 def load_record(home: Path, session_id: str) -> Record:
-    """The session of an id, or the newest one for "latest". Raises SessionNotFound,
-    SessionUnreadable.
-    """
+    """The session of an id, or the newest for "latest". Raises SessionNotFound or -Unreadable."""
     if session_id == LATEST:
         newest = next(readable_sessions(home), None)
         if newest is None:
@@ -114,59 +111,31 @@ def load_record(home: Path, session_id: str) -> Record:
 
 
 def _answer(
-    home: Path,
-    asked: tuple[str, Part, str],
-    limits: tuple[int, int | None, int],
-    *,
-    as_json: bool,
+    home: Path, asked: tuple[str, Part, str], limits: tuple[int, int | None, int], *, as_json: bool
 ) -> CallToolResult:
     session_id, part, page = asked
-    window, tokens = limits[:2], limits[2]
+    offset, limit, tokens = limits
     record = load_record(home, session_id)
-    shaped = (
-        _text_part(record, part, page, window, tokens)
-        if part in ("report", "page")
-        else _rows_part(record, part, window, tokens)
+    given: dict[str, Any]
+    if part in ("report", "page"):
+        text = _report(record) if part == "report" else page_text(record, page)
+        shown = stretch(text, offset, limit or MOST_CHARS, tokens, exact=limit is not None)
+        given = {"text": shown.text, "total": shown.total, "offset": shown.offset}
+        given |= {"next_offset": shown.next_offset}
+    else:
+        every = _ROWS[part](record)
+        rows = leading_rows(every[offset : offset + (limit or MOST_ROWS)], tokens)
+        end = offset + len(rows)
+        given = {"rows": rows, "total": len(every), "offset": offset}
+        given |= {"next_offset": end if end < len(every) else None}
+    shaped = SessionAnswer(
+        session_id=record.folder.name,
+        part=part,
+        state=record.state,
+        question=one_line(record.metadata.query),
+        **given,
     )
     return build_answer(shaped, _text(shaped), as_json=as_json)
-
-
-def _text_part(
-    record: Record, part: Part, page: str, window: tuple[int, int | None], tokens: int
-) -> SessionAnswer:
-    text = _report(record) if part == "report" else page_text(record, page)
-    shown = stretch(text, window[0], window[1] or MOST_CHARS, tokens, exact=window[1] is not None)
-    return _shape_answer(
-        record,
-        part,
-        total=shown.total,
-        offset=shown.offset,
-        next_offset=shown.next_offset,
-        text=shown.text,
-    )
-
-
-def _rows_part(
-    record: Record, part: Part, window: tuple[int, int | None], tokens: int
-) -> SessionAnswer:
-    rows, (offset, limit) = _ROWS[part](record), window
-    shown = leading_rows(rows[offset : offset + (limit or MOST_ROWS)], tokens)
-    end = offset + len(shown)
-    return _shape_answer(
-        record,
-        part,
-        total=len(rows),
-        offset=offset,
-        next_offset=end if end < len(rows) else None,
-        rows=shown,
-    )
-
-
-def _shape_answer(record: Record, part: Part, **given: Any) -> SessionAnswer:
-    question = one_line(record.metadata.query)
-    return SessionAnswer(
-        session_id=record.folder.name, part=part, state=record.state, question=question, **given
-    )
 
 
 def _report(record: Record) -> str:
@@ -179,10 +148,11 @@ def _report(record: Record) -> str:
 
 
 def page_text(record: Record, page: str) -> str:
-    """The stored text of a page, by the number of a source or by its content hash or the beginning
-    of it.
-    """
-    digest = _digest(record, page)
+    """The stored text of a page, by the number of a source or the beginning of its content hash."""
+    digest = page if _HASH.fullmatch(page) else ""
+    if page.isascii() and page.isdigit() and len(page) < 8:
+        known = (row.get("content_hash") for row in _sources(record) if row.get("n") == int(page))
+        digest = next(filter(None, known), "")
     found = sorted((record.folder / "pages").glob(f"{digest}*.md")) if digest else []
     text = read_page(record.folder, found[0].stem) if len(found) == 1 else None
     if text is None:
@@ -193,30 +163,13 @@ def page_text(record: Record, page: str) -> str:
     return text
 
 
-def _digest(record: Record, page: str) -> str:
-    if page.isascii() and page.isdigit() and len(page) < 8:
-        return next(
-            (
-                row["content_hash"]
-                for row in _sources(record)
-                if row.get("n") == int(page) and row.get("content_hash")
-            ),
-            "",
-        )
-    return page if _HASH.fullmatch(page) else ""
-
-
 def _overview(record: Record) -> list[dict[str, Any]]:
     facts = {
         name: value
         for name, value in record.metadata.model_dump(mode="json").items()
         if name not in _PRIVATE and value not in ("", {}, [], None)
     }
-    counts = {
-        "evidence": len(_evidence(record)),
-        "sources": len(_sources(record)),
-        "problems": len(_problems(record)),
-    }
+    counts = {name: len(_ROWS[name](record)) for name in ("evidence", "sources", "problems")}
     return [facts | {"state": record.state, "counts": counts}]
 
 
@@ -227,48 +180,31 @@ def _progress(record: Record) -> list[dict[str, Any]]:
 
 def _plan(record: Record) -> list[dict[str, Any]]:
     planned = [event.plan for event in read_log(record.folder) if isinstance(event, Planned)]
-    return [topic.model_dump(mode="json") for topic in planned[-1].topics] if planned else []
-
-
-def _evidence(record: Record) -> list[dict[str, Any]]:
-    return [entry.model_dump(mode="json") for entry in read_ledger(record.folder)]
+    return _dump_all(planned[-1].topics) if planned else []
 
 
 def _sources(record: Record) -> list[dict[str, Any]]:
     if record.result is not None:
-        return [
-            source.model_dump(mode="json", exclude={"found_by"}) for source in record.result.sources
-        ]
-    read = [
-        event for event in read_log(record.folder) if isinstance(event, Read) and not event.reason
+        return _dump_all(record.result.sources, exclude={"found_by"})
+    return [
+        {"url": event.url, "title": event.title, "chars": event.chars}
+        for event in read_log(record.folder)
+        if isinstance(event, Read) and not event.reason
     ]
-    return [{"url": event.url, "title": event.title, "chars": event.chars} for event in read]
 
 
-def _conflicts(record: Record) -> list[dict[str, Any]]:
-    return (
-        [conflict.model_dump(mode="json") for conflict in record.result.conflicts]
-        if record.result
-        else []
-    )
-
-
-def _problems(record: Record) -> list[dict[str, Any]]:
-    return (
-        [problem.model_dump(mode="json") for problem in record.result.problems]
-        if record.result
-        else []
-    )
+def _dump_all(values: Iterable[Value], **how: Any) -> list[dict[str, Any]]:
+    return [value.model_dump(mode="json", **how) for value in values]
 
 
 _ROWS: dict[str, Callable[[Record], list[dict[str, Any]]]] = {
     "overview": _overview,
     "progress": _progress,
     "plan": _plan,
-    "evidence": _evidence,
+    "evidence": lambda record: _dump_all(read_ledger(record.folder)),
     "sources": _sources,
-    "conflicts": _conflicts,
-    "problems": _problems,
+    "conflicts": lambda record: _dump_all(record.result.conflicts if record.result else ()),
+    "problems": lambda record: _dump_all(record.result.problems if record.result else ()),
 }
 
 
@@ -276,14 +212,9 @@ def _text(answer: SessionAnswer) -> str:
     more = "" if answer.next_offset is None else f" Read on with offset={answer.next_offset}."
     head = f"Session {answer.session_id} ({answer.state}): {answer.question}"
     if answer.part in ("report", "page"):
-        span = (
-            f"{answer.part}, characters {answer.offset} to {answer.offset + len(answer.text)} of"
-            f" {answer.total}."
-        )
-        return f"{head}\n{span}{more}\n\n{fence(answer.text)}"
-    span = f"{answer.part}, {len(answer.rows)} of {answer.total} rows from {answer.offset}."
-    return f"{head}\n{span}{more}\n\n{fence(_lines(answer.rows))}"
-
-
-def _lines(rows: Sequence[dict[str, Any]]) -> str:
-    return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+        end, shown = answer.offset + len(answer.text), answer.text
+        span = f"characters {answer.offset} to {end} of {answer.total}."
+    else:
+        shown = "\n".join(json.dumps(row, ensure_ascii=False) for row in answer.rows)
+        span = f"{len(answer.rows)} of {answer.total} rows from {answer.offset}."
+    return f"{head}\n{answer.part}, {span}{more}\n\n{fence(shown)}"

@@ -1,6 +1,4 @@
-"""`spadework mcp`: the server on standard input and output, for a client that starts it. Nothing
-but messages goes to standard output.
-"""
+"""`spadework mcp`: the server on standard input and output, where nothing but messages goes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What every tool of the MCP server works with: the settings, and whether its caller sits at this
-machine.
-"""
+"""What every tool works with: the settings, and whether its caller sits at this machine."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ from spadework.settings import Settings
 
 @dataclass(frozen=True)
 class ToolContext:
-    """`local`: the caller was started on this machine by the owner, and may be told where files
-    are.
-    """
+    """`local`: the owner started the caller on this machine, and it may be told of files."""
 
     settings: Settings
     people: People
@@ -29,9 +25,7 @@ class ToolContext:
     user: str = ""
 
     async def home_of(self, session_id: str) -> Path:
-        """The home in which the caller looks for a session, which is there by then, where workers
-        know it.
-        """
+        """The home in which the caller looks for a session, brought there from workers."""
         await self.people.look()
         settings = self.people.settings_of(self.people.owner_of(session_id, self.user))
         await bring(settings, session_id)
@@ -39,9 +33,7 @@ class ToolContext:
 
     @property
     def form_tokens(self) -> int:
-        """Tokens for each form of an answer that is given twice, as text and as structured content,
-        with room for what surrounds it.
-        """
+        """Tokens for each form of an answer that is given as text and as structured content."""
         return self.settings.answer_tokens // 2 - ROOM_TOKENS
 
 

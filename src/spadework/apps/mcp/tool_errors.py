@@ -1,6 +1,4 @@
-"""What the calling model reads when a tool cannot do what it was asked: what is wrong, and what to
-do instead.
-"""
+"""What the calling model reads when a tool cannot do as asked: the fault, and what to do."""
 
 from __future__ import annotations
 
@@ -26,40 +24,25 @@ from spadework.prompts import plain
 #: Characters of a sentence about a fault.
 MOST_CHARS = 600
 
+_ANOTHER = "Choose another source, for instance from serp_search."
 #: The first kind that fits gives the advice.
 _ADVICE: tuple[tuple[type[Exception], str], ...] = (
     (
         SessionNotFound,
-        (
-            'Call get_session_data with session_id "latest" for the newest session, or'
-            " agentic_search to begin one."
-        ),
+        'Call get_session_data with session_id "latest" for the newest session, or agentic_search'
+        " to begin one.",
     ),
     (SessionUnreadable, "Its files are the server owner's to mend: begin another session."),
     (
         SessionBusy,
-        (
-            "It is still running: read how far it is with get_session_data, part progress, and try"
-            " again when it has ended."
-        ),
+        "It is still running: read how far it is with get_session_data, part progress, and try"
+        " again when it has ended.",
     ),
     (DaySpent, "Try again later."),
-    (
-        NotAllowed,
-        (
-            "Only public http and https addresses are read. Choose another source, for instance"
-            " from serp_search."
-        ),
-    ),
-    (
-        Blocked,
-        (
-            "The site does not let itself be read. Choose another source, for instance from"
-            " serp_search."
-        ),
-    ),
-    (TooLarge, "Choose another source, for instance from serp_search."),
-    (Unreadable, "Choose another source, for instance from serp_search."),
+    (NotAllowed, f"Only public http and https addresses are read. {_ANOTHER}"),
+    (Blocked, f"The site does not let itself be read. {_ANOTHER}"),
+    (TooLarge, _ANOTHER),
+    (Unreadable, _ANOTHER),
     (FetchError, "Try once more later, or choose another source."),
     (SearchError, "Try again in a minute, or name another provider."),
     (
@@ -75,10 +58,8 @@ def word_fault(fault: BaseException) -> str:
     if isinstance(fault, ValidationError):
         return _argument(fault)
     if isinstance(fault, OSError):
-        return (
-            f"The server cannot do this now: {fault.strerror or 'its disk or network failed'}. Try"
-            " again later."
-        )
+        why = fault.strerror or "its disk or network failed"
+        return f"The server cannot do this now: {why}. Try again later."
     if not isinstance(fault, (SpadeworkError, BudgetSpent)):
         return ""
     said = str(fault)[:MOST_CHARS].rstrip()

@@ -1,6 +1,4 @@
-"""Which session gave an answer: a chat client sends our answers back as they were, and knows no
-sessions.
-"""
+"""Which session gave an answer: a chat client sends our answers back, and knows no sessions."""
 
 from __future__ import annotations
 

@@ -1,13 +1,10 @@
-"""The routes of the OpenAI-compatible API: models, and chat completions as a whole or as a
-stream.
-"""
+"""The routes of the OpenAI-compatible API: models, and chat completions whole or as a stream."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +12,19 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
+from spadework.apps.apart import Left, apart
 from spadework.apps.openai.answered_sessions import recall_session, remember
 from spadework.apps.openai.api_errors import Refused
 from spadework.apps.openai.chat_completion import (
     around,
+    completion,
     finish_reason,
     fitting,
+    head_of,
     message_of,
     most_words,
-    usage_of,
 )
-from spadework.apps.openai.chat_request import MODELS, ChatRequest, read_request
+from spadework.apps.openai.chat_request import MODELS, ChatRequest, no_model, read_request
 from spadework.apps.openai.completion_stream import AS_IT_COMES, stream_chunks
 from spadework.apps.openai.immediate_answer import at_once
 from spadework.apps.openai.openapi import openapi
@@ -46,18 +45,14 @@ Handler = Callable[[Request], Awaitable[Response]]
 MOST_AT_ONCE = 100
 
 
-def openai_routes(
-    runs_of: RunsOf = lambda request: web_of(request).runs, prefix: str = "/v1"
-) -> list[BaseRoute]:
-    """The routes under `prefix`. `runs_of` finds the runs of the server that a request came to; who
-    may ask is the server's to say.
-    """
+def openai_routes(runs_of: RunsOf = lambda request: web_of(request).runs) -> list[BaseRoute]:
+    """The routes. `runs_of` finds the runs of who asks; who may ask is the server's to say."""
     door = Door(runs_of)
     return [
-        Route(f"{prefix}/models", models),
-        Route(f"{prefix}/models/{{name}}", model),
-        Route(f"{prefix}/chat/completions", _in_their_shape(door.complete), methods=["POST"]),
-        Route(f"{prefix}/openapi.json", document),
+        Route("/v1/models", models),
+        Route("/v1/models/{name}", model),
+        Route("/v1/chat/completions", _in_their_shape(door.complete), methods=["POST"]),
+        Route("/v1/openapi.json", document),
     ]
 
 
@@ -69,25 +64,16 @@ async def models(request: Request) -> Response:
 async def model(request: Request) -> Response:
     """One model."""
     name = request.path_params["name"]
-    if name not in MODELS:
-        refused = Refused(
-            f"The model {name[:80]!r} does not exist: there are {', '.join(MODELS)}.",
-            status=404,
-            code="model_not_found",
-        )
-        return refused.response()
-    return JSONResponse(_model(name))
+    return JSONResponse(_model(name)) if name in MODELS else no_model(name).response()
 
 
 async def document(request: Request) -> Response:
     """This API as an OpenAPI document."""
-    return JSONResponse(openapi(request.url.path.removesuffix("/openapi.json")))
+    return JSONResponse(openapi())
 
 
 class Door:
-    """Chat completions, each a run of its own; `_going` are those that go on now, with the homes of
-    their users, `_cancelling` those whose asker has left.
-    """
+    """Chat completions, each a run; those that go on, by their homes, and those that are left."""
 
     def __init__(self, runs_of: RunsOf) -> None:
         self._runs_of = runs_of
@@ -95,9 +81,7 @@ class Door:
         self._cancelling: set[asyncio.Task[None]] = set()
 
     async def complete(self, request: Request) -> Response:
-        """Research the last user message, or answer at once what needs no research. Raises
-        Refused.
-        """
+        """Research the last user message, or answer what needs no research. Raises Refused."""
         asked = await read_request(request)
         runs = self._runs_of(request)
         question, earlier, answer = asked.question()
@@ -106,7 +90,7 @@ class Door:
         if not greeted.research:
             return at_once(greeted, asked)
         asked.check_research(question)
-        await _check_quotas(runs)
+        await quotas.accept(runs.settings)
         home = runs.settings.home
         if sum(one == home for one in self._going.values()) >= MOST_AT_ONCE:
             raise Refused(
@@ -115,36 +99,29 @@ class Door:
                 code="rate_limit_exceeded",
             )
         session = await _session(asked, runs)
-        head = {
-            "id": f"chatcmpl-{session.session_id}",
-            "created": int(time.time()),
-            "model": asked.model,
-        }
+        head = head_of(session.session_id, asked.model)
         events = self._until_left(runs, session, asked.most_tokens)
         if asked.stream:
-            with_usage = bool(asked.stream_options and asked.stream_options.include_usage)
-            lines = stream_chunks(events, head, asked.most_tokens, with_usage=with_usage)
-            return StreamingResponse(
-                lines,
-                media_type="text/event-stream",
-                headers=AS_IT_COMES,
-            )
-        result = await _unless_left(request, _result(events))
-        choice = {
-            "index": 0,
-            "message": message_of(result),
-            "finish_reason": finish_reason(result, asked.most_tokens),
-            "logprobs": None,
-        }
-        body = head | {"object": "chat.completion", "choices": [choice], "usage": usage_of(result)}
+            lines = stream_chunks(events, head, asked.most_tokens, with_usage=asked.with_usage)
+            return StreamingResponse(lines, media_type="text/event-stream", headers=AS_IT_COMES)
+
+        async def wait_for_leaving() -> None:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+
+        try:
+            ends = {"The client has left.": wait_for_leaving()}
+            result = await apart(_result(events), ends)
+        except Left as left:
+            raise Refused(str(left), status=499) from None
+        end = finish_reason(result, asked.most_tokens)
+        body = completion(head, message_of(result), end, result.usage)
         return JSONResponse(body | around(result))
 
     async def _until_left(
         self, runs: Runs, session: Session, most_tokens: int
     ) -> AsyncGenerator[Event, None]:
-        """Run the session; its events, the report of the last one in so many tokens. Who leaves
-        before the end cancels the run.
-        """
+        """The events of the session as it runs, its report cut to fit; leaving cancels it."""
         run, session_id = runs.start(session), session.session_id
         self._going[session_id] = runs.settings.home
         try:
@@ -165,20 +142,8 @@ class Door:
                 task.add_done_callback(self._cancelling.discard)
 
 
-async def _check_quotas(runs: Runs) -> None:
-    try:
-        await quotas.accept(runs.settings)
-    except DaySpent as error:
-        said = f"{error} {error.hint}"
-        raise Refused(said, status=429, code="insufficient_quota") from None
-    except Stopping as error:
-        raise Refused(f"{error} {error.hint}", status=503, code="stopping") from None
-
-
 async def _session(asked: ChatRequest, runs: Runs) -> Session:
-    """The session of a request; one that follows up the session whose answer stands in the
-    conversation. Raises Refused.
-    """
+    """The session of a request, which follows up the last answer's session. Raises Refused."""
     question, earlier, answer = asked.question()
     named = (asked.metadata or {}).get("session_id", "")
     await find(runs.settings, named)
@@ -214,33 +179,16 @@ async def _result(events: AsyncGenerator[Event, None]) -> Result:
     )
 
 
-async def _unless_left(request: Request, work: Awaitable[Result]) -> Result:
-    """What `work` gives; when the client hangs up first, it is cancelled."""
-    working, leaving = (
-        asyncio.ensure_future(work),
-        asyncio.ensure_future(_wait_for_leaving(request)),
-    )
-    try:
-        await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
-        if working.done():
-            return working.result()
-        raise Refused("The client has left.", status=499)
-    finally:
-        working.cancel()
-        leaving.cancel()
-        await asyncio.gather(working, leaving, return_exceptions=True)
-
-
-async def _wait_for_leaving(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
 async def _cancel(runs: Runs, session_id: str) -> None:
-    try:
+    with suppress(SessionNotFound):
         await runs.cancel(session_id)
-    except SessionNotFound:
-        return
+
+
+_HOW: tuple[tuple[type[SpadeworkError], tuple[int, str | None]], ...] = (
+    (DaySpent, (429, "insufficient_quota")),
+    (Stopping, (503, "stopping")),
+    (SpadeworkError, (503, None)),
+)
 
 
 def _in_their_shape(handler: Handler) -> Handler:
@@ -252,7 +200,8 @@ def _in_their_shape(handler: Handler) -> Handler:
         except Refused as refused:
             return refused.response()
         except SpadeworkError as error:
-            return Refused(f"{error} {error.hint}".strip(), status=503).response()
+            status, code = next(how for kind, how in _HOW if isinstance(error, kind))
+            return Refused(f"{error} {error.hint}".strip(), status=status, code=code).response()
 
     return handled
 

@@ -8,9 +8,7 @@ from starlette.responses import JSONResponse
 
 
 class Refused(Exception):
-    """A request that is not answered. `str()` is one sentence; `param` is what is wrong, `code` a
-    word for programs.
-    """
+    """A request that is not answered: a sentence, the `param` at fault, a `code` for programs."""
 
     def __init__(
         self, message: str, *, status: int = 400, param: str | None = None, code: str | None = None
@@ -20,13 +18,8 @@ class Refused(Exception):
 
     def shape(self) -> dict[str, Any]:
         """The body of the answer."""
-        kind = (
-            "rate_limit_error"
-            if self.status == 429
-            else "server_error"
-            if self.status >= 500
-            else "invalid_request_error"
-        )
+        kind = "server_error" if self.status >= 500 else "invalid_request_error"
+        kind = "rate_limit_error" if self.status == 429 else kind
         return {
             "error": {"message": str(self), "type": kind, "param": self.param, "code": self.code}
         }

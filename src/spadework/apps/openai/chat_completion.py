@@ -1,11 +1,10 @@
-"""A result as a chat completion: the report as content, as far as it may be long, its marks as
-annotations, its sources as citations.
-"""
+"""A result as a chat completion: its marks are annotations, its sources citations."""
 
 from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -59,9 +58,7 @@ def message_of(result: Result) -> dict[str, Any]:
 
 
 def around(result: Result) -> dict[str, Any]:
-    """What stands beside the message: the URLs of the sources up to the last one cited, that of [1]
-    first, and the session.
-    """
+    """What stands beside the message: the URLs of the sources up to the last cited, the session."""
     last = max((n for _, _, n in _marks(result.report)), default=0)
     urls = [source.url for source in result.sources if source.n <= last]
     return {
@@ -75,34 +72,32 @@ def around(result: Result) -> dict[str, Any]:
 
 
 def cite_marks(result: Result) -> list[dict[str, Any]]:
-    """Every mark [n] of the report as a citation, at its place in code points. What looks like a
-    mark in code is none.
-    """
+    """Every mark [n] of the report, but for code, as a citation at its place in code points."""
     sources = {source.n: source for source in result.sources}
     found = [(start, end, sources[n]) for start, end, n in _marks(result.report) if n in sources]
-    return [
-        {
-            "type": "url_citation",
-            "url_citation": {
-                "start_index": start,
-                "end_index": end,
-                "title": source.title,
-                "url": source.url,
-            },
-        }
+    cited = [
+        {"start_index": start, "end_index": end, "title": source.title, "url": source.url}
         for start, end, source in found
     ]
+    return [{"type": "url_citation", "url_citation": citation} for citation in cited]
 
 
-def usage_of(result: Result) -> dict[str, Any]:
-    """Tokens of the models that worked on it; none where the report is composed of quotes by
-    code.
-    """
-    return used_tokens(result.usage)
+def head_of(name: str, model: str) -> dict[str, Any]:
+    """What a completion and each chunk of a stream begin with."""
+    return {"id": f"chatcmpl-{name}", "created": int(time.time()), "model": model}
+
+
+def completion(
+    head: dict[str, Any], message: dict[str, Any], end: str, used: Usage
+) -> dict[str, Any]:
+    """A whole completion."""
+    choice = {"index": 0, "message": message, "finish_reason": end, "logprobs": None}
+    whole = {"object": "chat.completion", "choices": [choice], "usage": used_tokens(used)}
+    return head | whole
 
 
 def used_tokens(used: Usage) -> dict[str, Any]:
-    """Tokens as they are told."""
+    """Tokens of the models as they are told; none where code has composed the report of quotes."""
     return {
         "prompt_tokens": used.tokens_in,
         "completion_tokens": used.tokens_out,

@@ -1,6 +1,4 @@
-"""A chat request as it comes, and what of it is asked: the last user message, those before it, and
-what is wished of the answer's form.
-"""
+"""A chat request as it comes: what is asked, what was asked before, the wishes for the form."""
 
 from __future__ import annotations
 
@@ -105,24 +103,20 @@ class ChatRequest(BaseModel):
     def check(self) -> None:
         """Raises Refused, in one sentence, for what this door cannot do."""
         if self.model not in MODELS:
-            raise Refused(_no_model(self.model), status=404, param="model", code="model_not_found")
+            raise no_model(self.model, "model")
         if self.n not in (None, 1):
             raise Refused("n must be 1: a question has one report.", param="n")
 
     def check_research(self, question: str) -> None:
-        """Raises Refused for a question that cannot be researched (none, or one that is too long),
-        and for an answer in another form than a report.
-        """
+        """Raises Refused for no question or a long one, and for another answer than a report."""
         if not question:
             raise Refused(
                 "There is no question: the last message of the user is what is researched.",
                 param="messages",
             )
         if len(question) > MOST_QUESTION_CHARS:
-            said = (
-                f"The question has {len(question)} characters: at most {MOST_QUESTION_CHARS} are"
-                " taken."
-            )
+            said = f"The question has {len(question)} characters: at most"
+            said = f"{said} {MOST_QUESTION_CHARS} are taken."
             raise Refused(said, param="messages", code="string_above_max_length")
         if self.tools or self.functions:
             name = "tools" if self.tools else "functions"
@@ -137,6 +131,11 @@ class ChatRequest(BaseModel):
             )
 
     @property
+    def with_usage(self) -> bool:
+        """Whether a stream ends with what was used."""
+        return bool(self.stream_options and self.stream_options.include_usage)
+
+    @property
     def most_tokens(self) -> int:
         """Tokens of the answer at most, 0 for no bound."""
         return min((n for n in (self.max_tokens, self.max_completion_tokens) if n), default=0)
@@ -147,23 +146,15 @@ class ChatRequest(BaseModel):
         return "\n\n".join(filter(None, said))
 
     def question(self) -> tuple[str, list[str], str]:
-        """What the user said last, the user's messages before it, and the answer that stands right
-        before it ("" where there is none). It is "" where no user has said anything.
-        """
-        asked = [
-            i
-            for i, message in enumerate(self.messages)
-            if message.role == "user" and message.words().strip()
-        ]
+        """What the user said last, their messages before it, the answer before it; "" for none."""
+        said = [m.words() if m.role == "user" else "" for m in self.messages]
+        asked = [i for i, words in enumerate(said) if words.strip()]
         if not asked:
             return "", [], ""
-        said = self.messages[asked[-1]].words()
-        framed = _FRAMED.search(said)
-        question = framed[1] if framed else said
-        answers = [
-            message.words() for message in self.messages[: asked[-1]] if message.role == "assistant"
-        ]
-        earlier = [" ".join(self.messages[i].words().split()) for i in asked[:-1]]
+        framed = _FRAMED.search(said[asked[-1]])
+        question = framed[1] if framed else said[asked[-1]]
+        answers = [m.words() for m in self.messages[: asked[-1]] if m.role == "assistant"]
+        earlier = [" ".join(said[i].split()) for i in asked[:-1]]
         return question, earlier[-MOST_EARLIER:], answers[-1] if answers else ""
 
 
@@ -179,18 +170,16 @@ async def read_request(request: Request) -> ChatRequest:
     try:
         asked = ChatRequest.model_validate_json(bytes(body))
     except ValidationError as error:
-        raise _refusal(error) from None
+        fault = error.errors(include_url=False)[0]
+        where = ".".join(str(step) for step in fault["loc"])
+        named = f"{where} cannot be {fault['input']!r:.80}"
+        what = named if where else "The body is no chat request"
+        raise Refused(f"{what}: {fault['msg'][:200]}.", param=where or None) from None
     asked.check()
     return asked
 
 
-def _refusal(error: ValidationError) -> Refused:
-    fault = error.errors(include_url=False)[0]
-    where = ".".join(str(step) for step in fault["loc"])
-    what = f"{where} cannot be {fault['input']!r:.80}" if where else "The body is no chat request"
-    message = f"{what}: {fault['msg'][:200]}."
-    return Refused(message, param=where or None)
-
-
-def _no_model(name: str) -> str:
-    return f"The model {name[:80]!r} does not exist: there are {', '.join(MODELS)}."
+def no_model(name: str, param: str | None = None) -> Refused:
+    """What is refused to who names a model that does not exist."""
+    said = f"The model {name[:80]!r} does not exist: there are {', '.join(MODELS)}."
+    return Refused(said, status=404, param=param, code="model_not_found")

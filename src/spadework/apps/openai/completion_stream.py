@@ -1,22 +1,20 @@
-"""A run as a stream of chunks: what is being done as `reasoning_content`, then the report as
-`content`.
-"""
+"""A run as a stream of chunks: what is done as `reasoning_content`, the report as `content`."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
 from spadework.apps.openai.api_errors import Refused
-from spadework.apps.openai.chat_completion import around, cite_marks, finish_reason, usage_of
+from spadework.apps.openai.chat_completion import around, cite_marks, finish_reason, used_tokens
+from spadework.apps.pauses import with_pauses
 from spadework.apps.terminal.progress import word_event
 from spadework.events import Ended, Event, Finished
 from spadework.tools.export.markdown_report import escape_markdown
-from spadework.values import Result
+from spadework.values import Result, Usage
 
 AS_IT_COMES = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 #: After so many seconds without news a comment is sent, so that nothing on the way takes the
@@ -37,7 +35,7 @@ async def stream_chunks(
     """The lines of the stream; leaving it closes `events`."""
     head = head | {"object": "chat.completion.chunk"}
     async with aclosing(events), aclosing(with_pauses(events, QUIET_SECONDS)) as told:
-        yield _line(head, {"role": "assistant", "content": ""})
+        yield chunk(head, {"role": "assistant", "content": ""})
         async for event in told:
             if event is None:
                 yield ": still researching\n\n"
@@ -50,50 +48,27 @@ async def stream_chunks(
                 yield _word_failure(event.text or "The research was cancelled.")
                 return
             elif text := word_event(event):
-                yield _line(head, {"reasoning_content": _word_thought(text)})
+                # Markdown, which clients draw: a page's title is not to be more than words in it.
+                lines = (f"{escape_markdown(line)}\n" for line in text.split("\n"))
+                yield chunk(head, {"reasoning_content": "".join(lines)})
         yield _word_failure("The server is being stopped; the research can be taken up.")
 
 
-async def with_pauses(
-    events: AsyncIterator[Event], seconds: float
-) -> AsyncGenerator[Event | None, None]:
-    """The events, and None whenever there was none for so long."""
-    coming = asyncio.ensure_future(anext(events, None))
-    try:
-        while True:
-            await asyncio.wait((coming,), timeout=seconds)
-            if not coming.done():
-                yield None
-                continue
-            if (event := coming.result()) is None:
-                return
-            yield event
-            coming = asyncio.ensure_future(anext(events, None))
-    finally:
-        coming.cancel()
-        await asyncio.gather(coming, return_exceptions=True)
-
-
-def _word_thought(text: str) -> str:
-    """What is being done as Markdown, which clients draw: a page's title is not to be more than
-    words in it.
-    """
-    return "".join(f"{escape_markdown(line)}\n" for line in text.split("\n"))
-
-
 def _report(result: Result, head: dict[str, Any], end: str, *, with_usage: bool) -> list[str]:
-    """The report in paragraphs, what stands beside it, and the end."""
-    lines = [_line(head, {"content": piece}) for piece in _PIECE.findall(result.report)]
-    lines.append(_line(head | around(result), {"annotations": cite_marks(result)}, end=end))
-    if with_usage:
-        lines.append(_data(head | {"choices": [], "usage": usage_of(result)}))
-    return [*lines, DONE]
+    lines = [chunk(head, {"content": piece}) for piece in _PIECE.findall(result.report)]
+    lines.append(chunk(head | around(result), {"annotations": cite_marks(result)}, end))
+    return [*lines, *([last_chunk(head, result.usage)] if with_usage else []), DONE]
 
 
-def _line(head: dict[str, Any], delta: dict[str, Any], end: str | None = None) -> str:
-    return _data(
-        head | {"choices": [{"index": 0, "delta": delta, "finish_reason": end, "logprobs": None}]}
-    )
+def chunk(head: dict[str, Any], delta: dict[str, Any], end: str | None = None) -> str:
+    """A line of the stream with what is new; `end` says why it ends."""
+    choice = {"index": 0, "delta": delta, "finish_reason": end, "logprobs": None}
+    return _data(head | {"choices": [choice]})
+
+
+def last_chunk(head: dict[str, Any], used: Usage) -> str:
+    """The line with what was used."""
+    return _data(head | {"choices": [], "usage": used_tokens(used)})
 
 
 def _word_failure(text: str) -> str:

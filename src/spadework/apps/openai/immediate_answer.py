@@ -3,43 +3,32 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import AsyncGenerator
 from typing import Any
 from uuid import uuid4
 
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from spadework.apps.openai.chat_completion import used_tokens
+from spadework.apps.openai.chat_completion import completion, head_of
 from spadework.apps.openai.chat_request import ChatRequest
-from spadework.apps.openai.completion_stream import AS_IT_COMES, DONE
+from spadework.apps.openai.completion_stream import AS_IT_COMES, DONE, chunk, last_chunk
 from spadework.sessions.receptionist import Greeted
 
 
 def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
     """The completion, whole or as a stream of one piece. It names no session: there is none."""
-    head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": asked.model}
+    head = head_of(uuid4().hex, asked.model)
     said, end = _build_message(greeted, asked)
-    usage = used_tokens(greeted.usage)
     if asked.stream:
         head |= {"object": "chat.completion.chunk"}
-        chunk = {"index": 0, "delta": said, "finish_reason": None, "logprobs": None}
-        last = chunk | {"delta": {}, "finish_reason": end}
-        pieces = [head | {"choices": [chunk]}, head | {"choices": [last]}]
-        if asked.stream_options and asked.stream_options.include_usage:
-            pieces.append(head | {"choices": [], "usage": usage})
-        return StreamingResponse(
-            _lines(pieces), media_type="text/event-stream", headers=AS_IT_COMES
-        )
+        used = [last_chunk(head, greeted.usage)] if asked.with_usage else []
+        lines = [chunk(head, said), chunk(head, {}, end), *used, DONE]
+        return StreamingResponse(lines, media_type="text/event-stream", headers=AS_IT_COMES)
     message = said | {"refusal": None, "annotations": []}
-    choice = {"index": 0, "message": message, "finish_reason": end, "logprobs": None}
-    return JSONResponse(head | {"object": "chat.completion", "choices": [choice], "usage": usage})
+    return JSONResponse(completion(head, message, end, greeted.usage))
 
 
 def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any], str]:
-    """The message and why it ends. Where a chore is wanted as the arguments of a function, it is
-    that call.
-    """
+    """The message and why it ends; a chore wanted as arguments of a function is that call."""
     function = _function(asked) if greeted.task else None
     if function is None:
         return {"role": "assistant", "content": greeted.answer}, "stop"
@@ -52,13 +41,6 @@ def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any]
 
 
 def _function(asked: ChatRequest) -> dict[str, Any] | None:
-    """The first function that is offered."""
     first = next(iter(asked.tools or ()), None)
     found = first.get("function") if isinstance(first, dict) else None
     return found if isinstance(found, dict) and isinstance(found.get("name"), str) else None
-
-
-async def _lines(pieces: list[dict[str, Any]]) -> AsyncGenerator[str, None]:
-    for piece in pieces:
-        yield f"data: {json.dumps(piece, ensure_ascii=False)}\n\n"
-    yield DONE

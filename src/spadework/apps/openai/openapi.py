@@ -35,8 +35,8 @@ _COMPLETION = {
 }
 
 
-def openapi(prefix: str) -> dict[str, Any]:
-    """The document of the API whose routes begin with `prefix`."""
+def openapi() -> dict[str, Any]:
+    """The document of the API."""
     request = ChatRequest.model_json_schema(ref_template="#/components/schemas/{model}")
     parts = request.pop("$defs", {})
     named = {"in": "path", "name": "name", "required": True, "schema": _TEXT}
@@ -46,10 +46,10 @@ def openapi(prefix: str) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "spadework, OpenAI-compatible", "version": version("spadework")},
         "paths": {
-            f"{prefix}/models": {
+            "/v1/models": {
                 "get": {"responses": {"200": _answer("The models.", {"type": "object"})}}
             },
-            f"{prefix}/models/{{name}}": {
+            "/v1/models/{name}": {
                 "get": {
                     "parameters": [named],
                     "responses": {
@@ -58,7 +58,7 @@ def openapi(prefix: str) -> dict[str, Any]:
                     },
                 }
             },
-            f"{prefix}/chat/completions": {
+            "/v1/chat/completions": {
                 "post": {
                     "requestBody": {
                         "required": True,

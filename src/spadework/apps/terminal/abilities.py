@@ -18,18 +18,14 @@ def can_ask() -> bool:
 
 
 def is_plain(stream: TextIO) -> bool:
-    """True where lines must stay lines: no terminal, NO_COLOR, a dumb one, or one that cannot show
-    all characters.
-    """
+    """True where lines must stay lines: no terminal, NO_COLOR, or one that cannot show marks."""
     dumb = os.environ.get("TERM", "") in ("dumb", "") and os.name != "nt"
     no_marks = "utf" not in (stream.encoding or "").lower()
     return not stream.isatty() or bool(os.environ.get("NO_COLOR")) or dumb or no_marks
 
 
 def in_foreground(descriptor: int) -> bool:
-    """True unless the process was sent to the background, where it must leave the terminal
-    alone.
-    """
+    """True unless the process was sent to the background, where the terminal is not its own."""
     try:
         return os.tcgetpgrp(descriptor) == os.getpgrp()
     except (AttributeError, OSError):

@@ -18,7 +18,7 @@ HOW = (
 
 class Change(NamedTuple):
     """The plan after a line. `said` tells why nothing changed; `done`: it is accepted; `edit`: the
-    user wants the whole list; `wish`: what rules do not understand, and a model might.
+    list is wanted; `wish`: what only a model might understand.
     """
 
     plan: Plan

@@ -1,6 +1,4 @@
-"""The chat: question after question, each following up the one before, and commands about the last
-answer.
-"""
+"""The chat: each question follows up the one before; commands tell about the last answer."""
 
 from __future__ import annotations
 
@@ -45,7 +43,7 @@ class Chat:
             "conflicts": lambda _: self._about_last(views.conflicts_view),
             "quote": self._quote,
             "help": lambda _: self._screen.show(views.help_view()),
-            "new": self._new,
+            "new": lambda _: self._new(),
             "stop": lambda _: self._screen.say("Nothing is running."),
         }
 
@@ -120,9 +118,8 @@ class Chat:
         if self._last is None:
             self._screen.say(NOTHING_YET)
             return
-        self._screen.show(
-            views.exported_line(await asyncio.to_thread(_export_result, self._last, name))
-        )
+        file = await asyncio.to_thread(_export_result, self._last, name)
+        self._screen.show(Text(f"Written: {file.absolute()}"))
 
     def _about_last(self, view: Callable[[Result], RenderableType]) -> None:
         if self._last is None:
@@ -137,19 +134,19 @@ class Chat:
         else:
             self._about_last(lambda result: views.quotes_view(result, n))
 
-    def _new(self, _: str) -> None:
+    def _new(self) -> None:
         self._last = None
         self._screen.say("The next question stands alone.")
 
 
 def _export_result(result: Result, name: str) -> Path:
     file = Path(name.strip("\"'")).expanduser()
-    write_output(result, Output(file).checked().file or file)
+    Output(file).checked()
+    write_output(result, file)
     return file
 
 
 def _take_typed(line: str, run: Run, progress: Progress) -> None:
-    """A line that was typed while a run goes on."""
     meant = parse(line)
     if meant == Command("stop"):
         run.interrupts.stop()
@@ -158,9 +155,7 @@ def _take_typed(line: str, run: Run, progress: Progress) -> None:
 
 
 def begin(settings: Settings, follows: str) -> None:
-    """Chat until the user leaves. Raises SettingsError where the chat cannot begin, SessionNotFound
-    for an unknown `follows`.
-    """
+    """Chat until the user leaves. Raises SettingsError, and SessionNotFound for what it follows."""
     screen = Screen()
     if screen.live:
         # Where somebody sits, they are asked, unless they said otherwise.
@@ -168,11 +163,11 @@ def begin(settings: Settings, follows: str) -> None:
             name: True for name in ("clarify", "approve") if name not in settings.model_fields_set
         }
         settings = settings.with_(**asked)
-    asyncio.run(_chat(settings, follows, screen))
 
+    async def chat() -> None:  # its lines are read in the loop
+        chatting = Chat(settings, screen)
+        if follows:
+            chatting.go_on_from(follows)
+        await chatting.run()
 
-async def _chat(settings: Settings, follows: str, screen: Screen) -> None:
-    chat = Chat(settings, screen)
-    if follows:
-        chat.go_on_from(follows)
-    await chat.run()
+    asyncio.run(chat())

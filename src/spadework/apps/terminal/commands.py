@@ -13,10 +13,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sources": ("", "the sources of the last answer, numbered as in the report"),
     "quote": ("N", "what was quoted from source N, and where its page is kept"),
     "conflicts": ("", "where the sources disagree"),
-    "export": (
-        "FILE",
-        "write the report to FILE.md, .html, .pdf, .docx, .json, sources to .bib",
-    ),
+    "export": ("FILE", "write the report to FILE.md, .html, .pdf, .docx, .json, sources to .bib"),
     "stop": ("", "while a run goes on: write now with what there is"),
     "resume": ("[ID]", "take up the run that was left, or the session ID"),
     "new": ("", "forget what was asked before: the next question stands alone"),

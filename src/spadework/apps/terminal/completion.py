@@ -11,9 +11,7 @@ from spadework.apps.terminal.commands import COMMANDS
 
 
 class Commands(Completer):
-    """Completes commands and what follows them; a question is left alone. `sessions` gives the ids
-    that can be resumed.
-    """
+    """Completes commands and what follows them. `sessions` gives the ids that can be resumed."""
 
     def __init__(self, sessions: Callable[[], list[str]]) -> None:
         self._sessions = sessions

@@ -1,6 +1,4 @@
-"""The keyboard while a run is shown: what is typed must not break the picture; lines can be read
-all the same.
-"""
+"""The keyboard while a run is shown: what is typed must not break the picture, and can be read."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ _SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]?|O.?|.)?", re.DOTALL)
 
 
 class Keys:
-    """A terminal that does not echo; with `on_line`, typed lines are read and handed over. Use it
-    as a context.
-    """
+    """A terminal that does not echo; with `on_line`, typed lines are read and handed over."""
 
     def __init__(self, terminal: TextIO, on_line: Callable[[str], None] | None = None) -> None:
         self.typed = ""

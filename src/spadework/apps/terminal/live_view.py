@@ -1,6 +1,4 @@
-"""A run as it is seen in a terminal: a picture that is drawn again on every event, and every moment
-for its clock.
-"""
+"""A run in a terminal: a picture that is drawn again on every event and, for its clock, always."""
 
 from __future__ import annotations
 
@@ -11,10 +9,10 @@ from collections.abc import Callable
 from rich.text import Text
 
 from spadework.apps.forecast_text import foretold
-from spadework.apps.terminal.board import Board
 from spadework.apps.terminal.keys import Keys
 from spadework.apps.terminal.panel import Panel
 from spadework.apps.terminal.run_lines import Meter, fit_line, picture
+from spadework.apps.view_model import ViewModel
 from spadework.budget import Budget
 from spadework.events import Event, Notice, Planned
 from spadework.tools.text.markdown_marks import one_line
@@ -25,13 +23,11 @@ _HINT = "/stop or Ctrl-C: write now with what there is"
 
 
 class Live:
-    """Shows a run on stderr until it is closed. With `on_line`, lines can be typed below the
-    picture.
-    """
+    """Shows a run on stderr until it is closed. With `on_line`, lines can be typed below it."""
 
     def __init__(self, budget: Budget, on_line: Callable[[str], None] | None = None) -> None:
         self._budget = budget
-        self._board = Board()
+        self._view = ViewModel()
         self._status = ""
         self._panel = Panel(sys.stderr)
         self._typing = on_line is not None
@@ -46,12 +42,17 @@ class Live:
             self._panel.say(Text(f"Note: {one_line(event.text, 1_000)}", "dim"))
         if isinstance(event, Planned) and event.forecast:
             self._panel.say(Text(f"Forecast: {foretold(event.forecast)}", "dim"))
-        self._board.take(event)
+        self._view.take(event)
         self._draw()
 
     def note(self, text: str) -> None:
         """Say what is being done; from any thread."""
-        self._loop.call_soon_threadsafe(self._noted, text)
+
+        def noted() -> None:
+            self._status = text
+            self._draw()
+
+        self._loop.call_soon_threadsafe(noted)
 
     def pause(self) -> None:
         """Give the terminal to somebody else."""
@@ -74,10 +75,6 @@ class Live:
         if ticking:
             await asyncio.gather(ticking, return_exceptions=True)
 
-    def _noted(self, text: str) -> None:
-        self._status = text
-        self._draw()
-
     async def _tick(self) -> None:
         while True:
             self._draw()
@@ -88,21 +85,13 @@ class Live:
             return
         columns, rows = self._panel.size
         meter = Meter(self._budget.elapsed(), self._budget.limits, self._budget.used)
-        extra = self._below(columns)
-        lines = picture(self._board, meter, columns, max(1, rows - len(extra)), self._status)
+        # Below the picture: a word to the user, and what they type.
+        extra = []
+        if self._status and self._view.topics:
+            extra.append(Text(f" {one_line(self._status)}", "bold"))
+        if self._typing and (typed := self._keys.typed):
+            extra.append(Text(f"› {typed[-max(1, columns - 3) :]}"))
+        elif self._typing:
+            extra.append(Text(f"› {_HINT}", "dim"))
+        lines = picture(self._view, meter, columns, max(1, rows - len(extra)), self._status)
         self._panel.draw([*lines, *(fit_line(line, columns) for line in extra)])
-
-    def _below(self, columns: int) -> list[Text]:
-        """What stands below the picture: a word to the user, and what they type."""
-        said = (
-            [Text(f" {one_line(self._status)}", "bold")]
-            if self._status and self._board.topics
-            else []
-        )
-        if self._typing:
-            said.append(
-                Text(f"› {self._keys.typed[-max(1, columns - 3) :]}")
-                if self._keys.typed
-                else Text(f"› {_HINT}", "dim")
-            )
-        return said

@@ -1,6 +1,4 @@
-"""Lines at the foot of a terminal that are drawn again and again in the same place, and go without
-a trace.
-"""
+"""Lines at the foot of a terminal, drawn again and again in place, that go without a trace."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ class Panel:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and rows that a frame may take: one column and one row less than the terminal
-        has.
-        """
+        """Columns and rows that a frame may take: one less each than the terminal has."""
         columns, rows = size_of(self._stream)
         return max(1, columns - 1), max(1, rows - 1)
 
@@ -67,16 +63,13 @@ class Panel:
     def _write(self, frame: str) -> None:
         above = "".join(text + "\r\n" for text in self._waiting)
         self._waiting = []
-        self._stream.write(_BEGIN + self._start(bool(above)) + above + frame + _END)
-        self._stream.flush()
-
-    def _start(self, above: bool) -> str:
-        """Back to where the panel begins. A terminal that was made narrower has wrapped its lines,
-        each into so many.
-        """
+        # Back to where the panel begins. A terminal that was made narrower has wrapped its lines,
+        # each into so many.
         columns, _ = size_of(self._stream)
         up = sum(max(1, -(-width // columns)) for width in self._widths) - 1
-        return "\r" + (f"\x1b[{up}A" if up > 0 else "") + (_ERASE_BELOW if above else "")
+        start = "\r" + (f"\x1b[{up}A" if up > 0 else "") + (_ERASE_BELOW if above else "")
+        self._stream.write(_BEGIN + start + above + frame + _END)
+        self._stream.flush()
 
     def _rendered(self, text: Text, *, wrap: bool) -> str:
         columns, _ = self.size

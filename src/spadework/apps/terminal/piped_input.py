@@ -53,10 +53,8 @@ def material(
             f"Standard input has more than {most} bytes, the most that is read (setting"
             " page_bytes)."
         )
-    return _name_material(body) if body.strip() else None
-
-
-def _name_material(body: bytes) -> Material:
+    if not body.strip():
+        return None
     kind = kind_of(body, "", "")
     if not kind.reader:
         raise SettingsError(f"Standard input cannot be read as material: it is {kind.media_type}.")
@@ -64,9 +62,7 @@ def _name_material(body: bytes) -> Material:
 
 
 def _readable() -> int | None:
-    """The descriptor of standard input where it is a pipe, a socket or a file; a terminal and
-    /dev/null hold no material.
-    """
+    """The descriptor of standard input where that can hold material, as no terminal can."""
     if sys.stdin is None or sys.stdin.closed:
         return None
     try:
@@ -86,21 +82,16 @@ def _read(
         silence = end - time.monotonic()
         if not asked_for:
             silence = min(silence, SILENCE_SECONDS if body else FIRST_BYTE_SECONDS)
-        if not _ready(descriptor, max(0.0, silence)):
-            tell(_left_alone(len(body)))
+        # Windows can wait only for sockets; a read there waits itself.
+        if os.name != "nt" and not select.select([descriptor], [], [], max(0.0, silence))[0]:
+            tell(
+                f"Standard input did not end: the {len(body)} bytes that came are used."
+                if body
+                else "Nothing came on standard input: it is left alone. With --attach - it is"
+                " waited for."
+            )
             break
         if not (chunk := os.read(descriptor, min(_CHUNK, most + 1 - len(body)))):
             break
         body += chunk
     return body
-
-
-def _left_alone(size: int) -> str:
-    if size:
-        return f"Standard input did not end: the {size} bytes that came are used."
-    return "Nothing came on standard input: it is left alone. With --attach - it is waited for."
-
-
-def _ready(descriptor: int, seconds: float) -> bool:
-    # Windows can wait only for sockets; a read there waits itself.
-    return os.name == "nt" or bool(select.select([descriptor], [], [], seconds)[0])

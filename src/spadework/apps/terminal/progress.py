@@ -1,12 +1,10 @@
-"""How a run shows on the terminal: a picture that is redrawn, or plain lines where nothing can
-be.
-"""
+"""How a run shows on the terminal: a picture that is redrawn, or lines where nothing can be."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from spadework.apps.forecast_text import foretold
 from spadework.apps.saying import number_of
@@ -28,55 +26,40 @@ from spadework.tools.text.markdown_marks import one_line
 from spadework.values import STATE_WORDS
 from spadework.visible import visible
 
-
-class Progress(Protocol):
-    """Something that shows events."""
-
-    def show(self, event: Event) -> None:
-        """Show an event."""
-        ...
-
-    def note(self, text: str) -> None:
-        """Show what is being done; may be called from any thread."""
-        ...
-
-    def pause(self) -> None:
-        """Leave the terminal to somebody who asks something there."""
-        ...
-
-    def go_on(self) -> None:
-        """Take the terminal again."""
-        ...
-
-    async def close(self) -> None:
-        """Leave the terminal as it was."""
-        ...
+if TYPE_CHECKING:
+    from spadework.apps.terminal.live_view import Live
 
 
 def progress_for(
-    budget: Budget, *, quiet: bool = False, on_line: Callable[[str], None] | None = None
+    budget: Budget, *, as_json: bool = False, on_line: Callable[[str], None] | None = None
 ) -> Progress:
-    """Live in a terminal, plain lines elsewhere and with NO_COLOR; nothing but notes when `quiet`.
-    `on_line` is told what is typed.
-    """
-    if quiet or is_plain(sys.stderr) or not in_foreground(sys.stderr.fileno()):
-        return Lines(quiet=quiet)
+    """Live in a terminal, lines elsewhere, or events `as_json`. `on_line` is told what is typed."""
+    if as_json or is_plain(sys.stderr) or not in_foreground(sys.stderr.fileno()):
+        return Lines(as_json=as_json)
     from spadework.apps.terminal.live_view import Live
 
     return Live(budget, on_line)
 
 
-class Lines:
-    """One line for every event worth one; of a page that several topics read, one."""
+#: What shows a run.
+Progress: TypeAlias = "Lines | Live"
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        self._quiet = quiet
+
+class Lines:
+    """One line an event worth one, of a page one in all; `as_json` a line of JSON an event."""
+
+    def __init__(self, *, as_json: bool = False) -> None:
+        self._as_json = as_json
         self._read: set[str] = set()
 
     def show(self, event: Event) -> None:
         """Print the event's line, if it has one."""
+        if self._as_json:
+            sys.stdout.write(event.model_dump_json() + "\n")
+            sys.stdout.flush()
+            return
         text = word_event(event)
-        if not text or self._quiet or text in self._read:
+        if not text or text in self._read:
             return
         if isinstance(event, Read):
             self._read.add(text)
@@ -109,23 +92,14 @@ def word_event(event: Event) -> str:
     if isinstance(event, Notice):
         return f"Note: {event.text}"
     if isinstance(event, Asked):
-        return "\n".join(
-            [
-                one_line(event.text),
-                *(f"  {n}. {one_line(option)}" for n, option in enumerate(event.options, 1)),
-            ]
-        )
+        options = (f"  {n}. {one_line(option)}" for n, option in enumerate(event.options, 1))
+        return "\n".join([one_line(event.text), *options])
     if isinstance(event, Answered):
         return f"Answer: {one_line(event.text) or 'none, going on'}"
     if isinstance(event, Planned):
-        lines = [f"  - {one_line(topic.name)}" for topic in event.plan.topics]
-        return "\n".join(
-            [
-                "Plan:",
-                *lines,
-                *([f"Forecast: {foretold(event.forecast)}"] if event.forecast else []),
-            ]
-        )
+        lines = ["Plan:", *(f"  - {one_line(topic.name)}" for topic in event.plan.topics)]
+        lines += [f"Forecast: {foretold(event.forecast)}"] if event.forecast else []
+        return "\n".join(lines)
     return _of_work(event)
 
 

@@ -9,7 +9,7 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import Completer
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.input import create_input
-from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.output import create_output
 
 from spadework.errors import SettingsError
@@ -23,9 +23,7 @@ class LeftError(Exception):
 
 
 class Prompt:
-    """Asks for lines on the terminal. With `history` what is typed is kept there, and `completer`
-    completes it with Tab.
-    """
+    """Asks for lines on the terminal, keeps them in `history`, completes them with Tab."""
 
     def __init__(
         self,
@@ -34,15 +32,15 @@ class Prompt:
         *,
         keep_on_interrupt: bool = False,
     ) -> None:
-        self._keys = KeyBindings()
+        keys = KeyBindings()
         if keep_on_interrupt:
-            self._keys.add("c-c")(_clear)
+            keys.add("c-c")(lambda event: event.current_buffer.reset())
         self._session: PromptSession[str] = PromptSession(
             history=_history(history),
             completer=completer,
             complete_while_typing=False,
             reserve_space_for_menu=4,
-            key_bindings=self._keys,
+            key_bindings=keys,
             interrupt_exception=LeftError,
             eof_exception=LeftError,
             input=create_input(always_prefer_tty=True),
@@ -56,7 +54,7 @@ class Prompt:
     async def lines(self, text: str) -> str:
         """`text` as the user edited it, Ctrl-D being the end. Raises LeftError."""
         keys = KeyBindings()
-        keys.add("c-d")(_accept)
+        keys.add("c-d")(lambda event: event.current_buffer.validate_and_handle())
         session: PromptSession[str] = PromptSession(
             input=self._session.input,
             output=self._session.output,
@@ -66,14 +64,6 @@ class Prompt:
             prompt_continuation=MARK,
         )
         return await session.prompt_async(MARK, default=text)
-
-
-def _clear(event: KeyPressEvent) -> None:
-    event.current_buffer.reset()
-
-
-def _accept(event: KeyPressEvent) -> None:
-    event.current_buffer.validate_and_handle()
 
 
 def _history(file: Path | None) -> History:

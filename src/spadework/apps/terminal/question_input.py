@@ -1,6 +1,4 @@
-"""What `ask` is given besides its settings: the question, files, what is piped in, and the session
-it follows up.
-"""
+"""What `ask` is given: the question, files, what is piped in, and the session it follows up."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from spadework.apps.outputs import checked_attachments
-from spadework.apps.saying import say
+from spadework.apps.saying import say_aside
 from spadework.apps.terminal.abilities import can_ask
 from spadework.apps.terminal.piped_input import Material, material
 from spadework.errors import SettingsError
@@ -24,9 +22,7 @@ STDIN = Path("-")
 
 @dataclass(frozen=True)
 class Asking:
-    """A question with all that came along. `last`: it follows up the last finished session, else
-    the one `follows` names.
-    """
+    """A question with all that came along; it follows up the `last` session or the one named."""
 
     question: str
     attach: Sequence[Path] = ()
@@ -34,9 +30,7 @@ class Asking:
     last: bool = False
 
     def checked(self, settings: Settings) -> Self:
-        """Itself. Raises SettingsError for options that cannot go together here: better now than
-        after the run.
-        """
+        """Itself. Raises SettingsError for what cannot be here: better now than after the run."""
         for name in sorted({"clarify", "approve"} & settings.given):
             if getattr(settings, name) and not can_ask():
                 raise SettingsError(f"--{name} needs a terminal: there is nobody here to answer.")
@@ -44,9 +38,7 @@ class Asking:
         return self
 
     def session(self, settings: Settings) -> Session:
-        """The session, not begun. Raises SettingsError, also for material that cannot be used, and
-        SessionNotFound.
-        """
+        """The session, not begun. Raises SettingsError, also for material, and SessionNotFound."""
         follows = followed_session(settings.home, self.follows, last=self.last)
         attached = checked_attachments([path for path in self.attach if path != STDIN])
         session = Session.start(
@@ -56,7 +48,7 @@ class Asking:
             most=settings.page_bytes,
             minutes=settings.minutes,
             asked_for=STDIN in self.attach,
-            tell=_tell,
+            tell=lambda text: say_aside(f"Note: {text}"),
         )
         if piped:
             _keep(session, piped)
@@ -73,9 +65,7 @@ def followed_session(home: Path, follows: str, *, last: bool) -> str:
 
 
 def last_finished(home: Path) -> str:
-    """The id of the newest session that has researched a question and has a report. Raises
-    SettingsError where there is none.
-    """
+    """The id of the newest session with a report of a question. Raises SettingsError for none."""
     ended = (session for session in readable_sessions(home) if session.status)
     found = next((session.id for session in ended if session.kind == "research"), None)
     if found is None:
@@ -84,9 +74,7 @@ def last_finished(home: Path) -> str:
 
 
 def _keep(session: Session, piped: Material) -> None:
-    """What was piped in lies in the session's folder, so that the session can be taken up, and goes
-    when it goes.
-    """
+    # In the folder of the session, which can then be taken up; it goes when that goes.
     file = session.folder / "material" / piped.name
     try:
         write_atomically(file, piped.body)
@@ -96,7 +84,3 @@ def _keep(session: Session, piped: Material) -> None:
             " --home."
         ) from None
     session.attach([file])
-
-
-def _tell(text: str) -> None:
-    say(f"Note: {text}", err=True)

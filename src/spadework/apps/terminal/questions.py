@@ -72,7 +72,8 @@ class Questions:
             if change.said:
                 self._say(change.said)
             else:
-                self._show(_title(change.plan), names(change.plan), HOW)
+                recent = " (pages of the last year)" if change.plan.freshness == "recent" else ""
+                self._show(f"Plan{recent}:", names(change.plan), HOW)
             line = await self._prompt.line()
             if line.strip() in LEAVE:
                 return None
@@ -96,7 +97,3 @@ class Questions:
 
     def _say(self, text: str) -> None:
         self._console.print(Text(text, "dim"))
-
-
-def _title(plan: Plan) -> str:
-    return "Plan (pages of the last year):" if plan.freshness == "recent" else "Plan:"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.text import Text
 
 from spadework.apps.saying import number_of
-from spadework.apps.terminal.board import Board, SourceLine, State, TopicLine
+from spadework.apps.view_model import Phase, SourceView, TopicView, ViewModel
 from spadework.budget import Limits
 from spadework.tools.text.markdown_marks import one_line
 from spadework.tools.web.urls import host_of, hosts_for_urls
@@ -22,7 +21,7 @@ STATE_COLUMNS = 29
 LEAST_NAME = 12
 
 #: The mark and colour of a state. The words say the same: no colour is needed to read them.
-MARKS: dict[State, tuple[str, str]] = {
+MARKS: dict[Phase, tuple[str, str]] = {
     "waiting": ("·", "dim"),
     "searching": ("…", "cyan"),
     "reading": ("…", "cyan"),
@@ -40,48 +39,50 @@ class Meter(NamedTuple):
     used: Usage
 
 
-def picture(board: Board, meter: Meter, width: int, height: int, status: str = "") -> list[Text]:
-    """The whole picture in at most `height` lines of at most `width` columns; `status` says what is
-    being done before the plan.
-    """
+def picture(view: ViewModel, meter: Meter, width: int, height: int, status: str = "") -> list[Text]:
+    """The picture in `height` lines of `width` columns; `status` is said before the plan."""
     room = max(1, height - 2)
-    head = [_head(board, status)] if height > 2 else []
-    topics = [topic_line(topic, width) for topic in board.topics.values()]
+    head = [_head(view, status)] if height > 2 else []
+    topics = [topic_line(topic, _state(view, topic), width) for topic in view.topics.values()]
     if len(topics) > room:
         topics = [*topics[: room - 1], Text(f"    and {len(topics) - room + 1} more topics", "dim")]
     free = min(MOST_SOURCES, room - len(topics))
-    newest = list(board.sources.values())[-free:] if free > 0 else []
+    newest = list(view.sources.values())[-free:] if free > 0 else []
     lines = [
         *head,
         *topics,
         *(source_line(source, width) for source in newest),
-        meter_line(board, meter),
+        meter_line(view, meter),
     ]
     return [fit_line(line, width) for line in lines[-max(1, height) :]]
 
 
-def topic_line(topic: TopicLine, width: int) -> Text:
+def _state(view: ViewModel, topic: TopicView) -> Phase:
+    """The state of a topic: what is known from before is looked at first, then all is searched."""
+    if topic.phase == "waiting":
+        return "waiting" if view.asked or view.follows else "searching"
+    return "searching" if not view.rounds and topic.phase in ("partly", "open") else topic.phase
+
+
+def topic_line(topic: TopicView, state: Phase, width: int) -> Text:
     """A topic as `✓ answered (4 quotes)  Name`."""
-    mark, style = MARKS[topic.state]
+    reading = f"reading {len(topic.open)}" if topic.open else f"read {topic.fresh}"
+    words = reading if state == "reading" else state_words(state, topic.quotes)
+    mark, style = MARKS[state]
     columns = STATE_COLUMNS if width >= STATE_COLUMNS + LEAST_NAME else 0
-    return Text.assemble(
-        " ", (f"{mark} {state_words(topic):<{columns}} ", style), one_line(topic.name)
-    )
+    return Text.assemble(" ", (f"{mark} {words:<{columns}} ", style), one_line(topic.topic.name))
 
 
-def state_words(topic: TopicLine) -> str:
-    """The state of a topic in words, with its number."""
-    if topic.state == "reading":
-        return f"reading {topic.running}" if topic.running else f"read {topic.read}"
-    if topic.state in ("answered", "partly"):
-        quotes = number_of(topic.quotes, "quote")
-        return f"{STATE_WORDS[topic.state]} ({quotes})"
-    return topic.state
+def state_words(state: Phase, quotes: int) -> str:
+    """A state in words, with the number of the quotes that prove as much."""
+    if state == "answered" or state == "partly":
+        return f"{STATE_WORDS[state]} ({number_of(quotes, 'quote')})"
+    return state
 
 
-def source_line(source: SourceLine, width: int) -> Text:
+def source_line(source: SourceView, width: int) -> Text:
     """A source as `✓ Title (host)` or `✗ Title: the reason`."""
-    mark = "✗" if source.reason else "✓" if source.done else "…"
+    mark = "✗" if source.reason else "✓" if source.state == "read" else "…"
     name = Text(one_line(source.title) or one_line(source.url))
     host = host_of(source.url) if "://" in source.url else ""
     behind = (
@@ -97,14 +98,15 @@ def source_line(source: SourceLine, width: int) -> Text:
     return Text.assemble(f"   {mark} ", name, behind, style="dim")
 
 
-def meter_line(board: Board, meter: Meter) -> Text:
+def meter_line(view: ViewModel, meter: Meter) -> Text:
     """Time of the total, rounds, pages, quotes; tokens and money where a model works."""
     used = meter.used
     parts = [f"{clock(meter.seconds)} of {clock(meter.limits.minutes * 60)}"]
-    if board.round:
-        parts.append(f"round {min(board.round, meter.limits.iterations)}/{meter.limits.iterations}")
-    parts += [number_of(board.pages, "page"), number_of(board.quotes, "quote")]
-    if board.mode == "model":
+    if view.searches or any(topic.coverage for topic in view.topics.values()):
+        most = meter.limits.iterations
+        parts.append(f"round {min(view.rounds + 1, most)}/{most}")
+    parts += [number_of(view.read, "page"), number_of(view.quotes, "quote")]
+    if view.mode == "model":
         parts.append(f"{format_count(used.tokens_in + used.tokens_out)} tokens")
         parts.append("price unknown" if used.money is None else f"${used.money:.3f}")
     return Text(" " + " · ".join(parts), "dim")
@@ -131,15 +133,12 @@ def fit_line(line: Text, width: int) -> Text:
     return line
 
 
-def _head(board: Board, status: str) -> Text:
-    if status and not board.topics:
+def _head(view: ViewModel, status: str) -> Text:
+    if status and not view.topics:
         return Text(f" {one_line(status)}", "dim")
-    if not board.mode:
+    if not view.mode:
         return Text(" Starting", "dim")
-    how = "with a language model" if board.mode == "model" else "without a language model"
-    what = "Resuming" if board.resumed else "Researching" if board.topics else "Planning"
-    return Text(f" {what} {how}; searching {_join_names(board.searching)}", "dim")
-
-
-def _join_names(names: Sequence[str]) -> str:
-    return one_line("; ".join(names)) or "nothing"
+    how = "with a language model" if view.mode == "model" else "without a language model"
+    names = one_line("; ".join(view.searching)) or "nothing"
+    what = "Resuming" if view.resumed else "Researching" if view.topics else "Planning"
+    return Text(f" {what} {how}; searching {names}", "dim")

@@ -1,12 +1,9 @@
-"""Running a session: progress on stderr, questions asked back, Ctrl-C; for the command line the
-report on stdout and the exit code.
-"""
+"""Running a session: progress on stderr, questions, Ctrl-C; report on stdout and exit code."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
@@ -16,7 +13,7 @@ from pathlib import Path
 import psutil
 import typer
 
-from spadework.apps.ending import FAILED, describe_error
+from spadework.apps.ending import FAILED, INTERRUPTED, describe_error
 from spadework.apps.leaving import LEAVING
 from spadework.apps.outputs import Output, print_report, write_output
 from spadework.apps.saying import say
@@ -24,7 +21,7 @@ from spadework.apps.terminal.abilities import can_ask
 from spadework.apps.terminal.interrupts import Interrupts
 from spadework.apps.terminal.progress import Progress, progress_for
 from spadework.errors import DiskFailed
-from spadework.events import Answered, Asked, Event, Finished
+from spadework.events import Answered, Asked, Finished
 from spadework.sessions.session import Session
 from spadework.tools.web.background_threads import aside
 from spadework.values import Result, Status
@@ -36,7 +33,6 @@ EXIT: dict[Status, int] = {
     "time_limited": 3,
     "budget_limited": 3,
 }
-INTERRUPTED = 130
 
 #: Asks the user; None when they leave the run.
 Answer = Callable[[Asked], Awaitable[str | None]]
@@ -44,14 +40,11 @@ Answer = Callable[[Asked], Awaitable[str | None]]
 
 @dataclass
 class Run:
-    """One run as its front door shows it. Without `answer` nobody is asked anything; `saw` is told
-    every event; `deliver` is given the result before anything is closed.
-    """
+    """One run as a front door shows it; `deliver` gets the result before anything is closed."""
 
     session: Session
     progress: Progress
     answer: Answer | None = None
-    saw: Callable[[Event], None] | None = None
     deliver: Callable[[Result], None] | None = None
 
     def __post_init__(self) -> None:
@@ -78,8 +71,6 @@ class Run:
         try:
             async with aclosing(self.session.events(self.progress.note)) as events:
                 async for event in events:
-                    if self.saw:
-                        self.saw(event)
                     self.progress.show(event)
                     if isinstance(event, Asked):
                         asking = asyncio.create_task(self._ask(event))
@@ -153,21 +144,15 @@ async def _run(
         from spadework.apps.terminal.questions import Questions
 
         answer = Questions().answer
-    progress = progress_for(session.budget, quiet=output.events)
-    saw = _print_event if output.events else None
+    progress = progress_for(session.budget, as_json=output.events)
     try:
-        return await Run(session, progress, answer, saw, deliver).result()
+        return await Run(session, progress, answer, deliver).result()
     except DiskFailed as error:
         # What still waits for the disk is not waited for: its threads would keep the process.
         say(describe_error(error), err=True)
         if LEAVING.alone:
             LEAVING.begin(session.budget.left(), FAILED)
         raise SystemExit(FAILED) from None
-
-
-def _print_event(event: Event) -> None:
-    sys.stdout.write(event.model_dump_json() + "\n")
-    sys.stdout.flush()
 
 
 def _print(result: Result, output: Output) -> None:

@@ -14,7 +14,7 @@ from spadework.apps.outputs import print_report
 from spadework.apps.saying import say
 from spadework.apps.terminal.abilities import is_plain
 from spadework.apps.terminal.report import terminal_console
-from spadework.apps.terminal.typed_lines import Piped, Source, Typed
+from spadework.apps.terminal.typed_lines import Piped, Typed
 from spadework.apps.terminal.views import closing_line
 from spadework.values import Result
 from spadework.visible import visible
@@ -30,10 +30,8 @@ class Screen:
         self.live = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
         self._console = _plain_console() if is_plain(sys.stdout) else terminal_console()
 
-    def lines(self, home: Path, sessions: Callable[[], list[str]]) -> Source:
-        """Where lines come from here. `sessions` gives the ids that can be resumed. Raises
-        SettingsError.
-        """
+    def lines(self, home: Path, sessions: Callable[[], list[str]]) -> Typed | Piped:
+        """Where lines come from. `sessions` can be resumed, by their ids. Raises SettingsError."""
         return Typed(home / HISTORY, sessions) if self.live else Piped()
 
     def show(self, what: RenderableType) -> None:

@@ -1,6 +1,4 @@
-"""Where the chat takes its lines from: a terminal with editing and history, or standard input line
-by line.
-"""
+"""Where the chat takes its lines from: a terminal with editing and history, or standard input."""
 
 from __future__ import annotations
 
@@ -11,7 +9,6 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
 from spadework.apps.saying import say
 from spadework.apps.terminal.answers import answer, change_plan, choice
@@ -19,18 +16,6 @@ from spadework.events import Asked
 
 #: Longest line that is read from standard input, in bytes.
 MOST_LINE = 100_000
-
-
-class Source(Protocol):
-    """Lines, and answers to what is asked back."""
-
-    async def line(self) -> str | None:
-        """The next line; None when there are no more."""
-        ...
-
-    async def answer(self, asked: Asked) -> str | None:
-        """What is said to it; None leaves the run."""
-        ...
 
 
 class Typed:
@@ -54,7 +39,7 @@ class Typed:
             return None
 
     async def answer(self, asked: Asked) -> str | None:
-        """What the user says to it."""
+        """What the user says to it; None leaves the run."""
         return await self._questions.answer(asked)
 
 
@@ -74,9 +59,7 @@ class Piped:
         return await self._lines.get()
 
     async def answer(self, asked: Asked) -> str | None:
-        """The next line as an answer: a number or words; for a plan its changes, separated by
-        semicolons. Nothing: go on.
-        """
+        """The next line as an answer; of a plan its changes, between semicolons. Nothing: go on."""
         said = await self.line() or ""
         if asked.kind == "clarify":
             chosen = choice(asked.options, said)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.style import Style
@@ -11,13 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from spadework.apps.saying import number_of
-from spadework.apps.terminal.board import TopicLine
 from spadework.apps.terminal.commands import COMMANDS
 from spadework.apps.terminal.report import stored_file
 from spadework.apps.terminal.run_lines import MARKS, state_words
 from spadework.settings import Settings
 from spadework.tools.text.markdown_marks import one_line
-from spadework.values import CoveredTopic, Evidence, Result, Source
+from spadework.values import Evidence, Result, Source
 
 
 def greeting(settings: Settings, version: str) -> Text:
@@ -38,24 +35,19 @@ def help_view() -> Text:
     rows = [
         f"  {f'/{name} {takes}'.strip():<14} {what}" for name, (takes, what) in COMMANDS.items()
     ]
-    return Text(
-        "\n".join(
-            [
-                *rows,
-                (
-                    "  Ctrl-C while a run goes on: once writes with what there is, twice leaves it"
-                    " to be taken up."
-                ),
-            ]
-        )
+    keys = (
+        "  Ctrl-C while a run goes on: once writes with what there is, twice leaves it to be taken"
+        " up."
     )
+    return Text("\n".join([*rows, keys]))
 
 
 def plan_view(result: Result) -> RenderableType:
     """The topics with their state and their gaps."""
     table = Table.grid(padding=(0, 1))
     for topic in result.topics:
-        state, style = _state(topic)
+        mark, style = MARKS[topic.state]
+        state = f"{mark} {state_words(topic.state, len(topic.evidence))}"
         gaps = [] if topic.covered else [Text(one_line(gap), "dim") for gap in topic.gaps]
         table.add_row(
             Text(f" {state}", style, no_wrap=True), Group(Text(one_line(topic.name)), *gaps)
@@ -74,9 +66,7 @@ def sources_view(result: Result) -> RenderableType:
 
 
 def quotes_view(result: Result, n: int) -> RenderableType:
-    """The evidence of source `n`: each quote with its topic, then the page's title, address and
-    where its text is kept.
-    """
+    """The quotes of source `n` with their topics, then its title, address and stored text."""
     source = result.sources[n - 1]
     found = evidence_of(result, source)
     parts: list[RenderableType] = []
@@ -128,17 +118,6 @@ def closing_line(result: Result) -> Text:
     )
     more = " · /sources · /quote 1 · /plan · /export report.html" if result.sources else ""
     return Text(f"{how}: {number_of(len(result.sources), 'source')}{more}", "dim")
-
-
-def exported_line(file: Path) -> Text:
-    """Where a report was written."""
-    return Text(f"Written: {file.absolute()}")
-
-
-def _state(topic: CoveredTopic) -> tuple[str, str]:
-    mark, style = MARKS[topic.state]
-    line = TopicLine(topic.name, topic.state, quotes=len(topic.evidence))
-    return f"{mark} {state_words(line)}", style
 
 
 def _source(result: Result, source: Source) -> Text:

@@ -1,6 +1,4 @@
-"""What is done: ask, answer, change the plan, stop, cancel, resume, share, delete. Each is a form;
-each ends on the page of its session.
-"""
+"""What is done: ask, answer, change the plan, stop, cancel, resume, share, delete, each a form."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from spadework.apps.web.forms import form_of, save_uploads, text_of
 from spadework.apps.web.known_sessions import known_session
 from spadework.apps.web.page_context import Web, people_of, web_of
 from spadework.apps.web.pages import start_page, status_of
-from spadework.apps.web.templating import part
+from spadework.apps.web.templating import UNASKED, part
 from spadework.errors import DaySpent, SessionBusy, SettingsError, Stopping
 from spadework.sessions import quotas
 from spadework.sessions.machines.finding import find, forget
@@ -41,15 +39,11 @@ async def ask(request: Request) -> Response:
         await quotas.accept(web.settings)
         session = await _session(web, form)
     except (SettingsError, DaySpent, Stopping) as error:
-        given = {
-            name: text_of(form, name)
-            for name in ("question", "minutes", "effort", "search", "unseen", "follows")
-        }
+        given = {name: text_of(form, name) for name in UNASKED}
         return await start_page(request, status_of(error), f"{error} {error.hint}".strip(), **given)
     except HTTPException as error:
-        return await start_page(
-            request, error.status_code, error.detail, question=text_of(form, "question")
-        )
+        question = text_of(form, "question")
+        return await start_page(request, error.status_code, error.detail, question=question)
     finally:
         await form.close()
     web.runs.start(session)
@@ -95,16 +89,16 @@ async def answer(request: Request) -> Response:
     if asked.kind == "clarify":
         run.session.answer(text_of(form, "option") or text_of(form, "answer"))
     else:
-        topics = _topics(form)
+        # Each on one line; the last field may hold several.
+        given = (" ".join(str(name).split()) for name in form.getlist("topic"))
+        topics = [name for name in given if name]
         planned = [topic.name for topic in asked.plan.topics] if asked.plan else []
         run.session.answer("" if topics == planned else "\n".join(topics))
     return _redirect_back(request)
 
 
 async def edit_plan(request: Request) -> Response:
-    """The topics with one `change`: `up 2`, `down 2`, `remove 2` or `add`. Nothing is decided
-    before the plan is approved.
-    """
+    """The topics with one `change`: `up 2`, `down 2`, `remove 2` or `add`; nothing is decided."""
     form = await form_of(request, web_of(request).settings)
     names = [str(name) for name in form.getlist("topic")]
     what, _, place = request.query_params.get("change", "").partition(" ")
@@ -117,17 +111,9 @@ async def edit_plan(request: Request) -> Response:
         other = n - 1 if what == "up" else n + 1
         if 0 <= other < len(names):
             names[n], names[other] = names[other], names[n]
-    values = {
-        "id": request.path_params["id"],
-        "names": names,
-        "focus": len(names) - 1 if what == "add" else -1,
-    }
-    return HTMLResponse(part("_topics_edited.html", **values))
-
-
-def _topics(form: FormData) -> list[str]:
-    """The topics wanted, each on one line; the last field may hold several."""
-    return [line for name in form.getlist("topic") if (line := " ".join(str(name).split()))]
+    focus = len(names) - 1 if what == "add" else -1
+    shown = part("_topics_edited.html", id=request.path_params["id"], names=names, focus=focus)
+    return HTMLResponse(shown)
 
 
 async def stop(request: Request) -> Response:

@@ -1,6 +1,4 @@
-"""The server: the web page, and beside it whatever else is mounted; one gate stands before all of
-it.
-"""
+"""The server: the web page and what else is mounted, all of it behind one gate."""
 
 from __future__ import annotations
 
@@ -38,7 +36,6 @@ def build_app(
     access: Access | None = None,
     routes: Sequence[BaseRoute] = (),
     lifespans: Sequence[Lifespan] = (),
-    page: bool = True,
 ) -> Starlette:
     """The server as an ASGI application.
 
@@ -46,24 +43,13 @@ def build_app(
     the gate (host, origin, token) covers them; their handlers find the runs of who asks by
     `web_of(request).runs`. `lifespans` are entered when the server starts, and left when it
     stops. `access` is by default that of a server on loopback; requests must name a `Host` it
-    knows. `page=False` leaves the page out.
+    knows.
     """
     server = Server(settings, access or Access.of(settings))
-    every = [*operating_routes(), *routes, *(page_routes() if page else ())]
-    server.owner.nav += [
-        (path, label)
-        for path, label in _MENU
-        if any(getattr(route, "path", "") == path for route in every)
-    ]
     app = Starlette(
-        routes=every,
+        routes=[*operating_routes(), *routes, *page_routes()],
         middleware=[Middleware(Gate, access=server.owner.access)],
-        exception_handlers={
-            HTTPException: pages.refuse_request,
-            SpadeworkError: pages.refuse_request,
-        }
-        if page
-        else {},
+        exception_handlers=dict.fromkeys((HTTPException, SpadeworkError), pages.refuse_request),
         lifespan=partial(_serve, server, lifespans),
     )
     app.state.server = server
@@ -88,10 +74,6 @@ async def _serve(
         finally:
             await server.close()
             await warming
-
-
-#: The menu shows those of these that there are.
-_MENU = [("/statistics", "Statistics"), ("/settings", "Settings check")]
 
 
 def page_routes() -> list[BaseRoute]:

@@ -1,10 +1,7 @@
-"""The events of a session as they happen (server-sent events): each once and in order, from the one
-that the page names.
-"""
+"""The events of a session as they happen (server-sent events), each once and in order."""
 
 from __future__ import annotations
 
-import asyncio
 import re
 import time
 from collections.abc import AsyncGenerator
@@ -13,11 +10,12 @@ from contextlib import aclosing
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from spadework.apps.pauses import with_pauses
+from spadework.apps.view_model import ViewModel
 from spadework.apps.web.forms import csrf_cookie, csrf_token
 from spadework.apps.web.known_sessions import known_session, question_of
 from spadework.apps.web.page_context import Seen, seen_of
 from spadework.apps.web.templating import changes
-from spadework.apps.web.view_model import ViewModel
 from spadework.events import Event, Notice, Started
 
 #: Seconds without an event after which a comment shows that the line is alive.
@@ -33,9 +31,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 async def events(request: Request) -> Response:
-    """The stream after event number `Last-Event-ID`, or `?after=`. It ends with an event `done`;
-    one that ends without is to be renewed.
-    """
+    """The stream after event number `Last-Event-ID` or `?after=`; renewed till an event `done`."""
     seen = seen_of(request)
     web = seen.web
     session_id = await known_session(web, request.path_params["id"])
@@ -50,34 +46,40 @@ async def events(request: Request) -> Response:
 
 
 class _Stream:
-    """One open stream. `whole` is set when all events of the session were given."""
-
     def __init__(self, seen: Seen, session_id: str, browser: str) -> None:
         self._seen = seen
         self._web = seen.web
         self._id = session_id
         self._browser = browser
-        self.whole = False
         self._before = ""
 
     async def messages(self, after: int, csrf: str) -> AsyncGenerator[str, None]:
-        """What is sent: the changes that each event after number `after` makes to the page, in the
-        format of server-sent events.
-        """
+        """What is sent: the changes of the page by each event after number `after`."""
         streams, picture = self._web.streams, ViewModel()
         streams[self._browser] += 1
+        began = news = time.monotonic()
         try:
             yield ": here\n\n"
-            async with aclosing(self._beats()) as beats:
+            async with (
+                aclosing(self._web.runs.watch(self._id)) as events,
+                aclosing(with_pauses(events, TURN_SECONDS)) as beats,
+            ):
                 async for beat in beats:
+                    now = time.monotonic()
+                    crowded = self._browser != "" and streams[self._browser] > MOST_STREAMS
+                    if self._web.closing.is_set() or (crowded and now - began >= TURN_SECONDS):
+                        return
                     if beat is None:
-                        yield ": still here\n\n"
+                        if now - news >= HEARTBEAT_SECONDS:
+                            news = now
+                            yield ": still here\n\n"
                         continue
+                    news = now
                     if isinstance(beat[1], Started) and beat[1].follows and not self._seen.owner:
                         self._before = await question_of(self._web, beat[1].follows)
                     if (text := self._told(picture, beat, after, csrf)) is not None:
                         yield text
-            if self.whole and not self._web.closing.is_set():
+            if not self._web.closing.is_set():
                 yield "event: done\ndata: over\n\n"
         finally:
             streams[self._browser] -= 1
@@ -86,9 +88,7 @@ class _Stream:
     def _told(
         self, picture: ViewModel, beat: tuple[int, Event], after: int, csrf: str
     ) -> str | None:
-        """The message of a beat, None for what the page has already. Notes are sent without the
-        number.
-        """
+        """The message of a beat, None for what the page has. Notes bear no number."""
         n, event = beat
         if n == picture.n and isinstance(event, Notice):
             picture.note = event.text
@@ -98,57 +98,17 @@ class _Stream:
         return _message(self._drawn(picture, changed, csrf), n) if n > after else None
 
     def _drawn(self, picture: ViewModel, changed: set[str], csrf: str) -> str:
+        run = self._web.runs.running(self._id)
         return changes(
             picture,
             changed,
             id=self._id,
             csrf=csrf,
             before=self._before,
-            left=self._left(),
+            left=run.session.budget.left() if run else 0.0,
             settings=self._web.settings,
             seen=self._seen,
         )
-
-    def _left(self) -> float:
-        """Seconds of the run."""
-        run = self._web.runs.running(self._id)
-        return run.session.budget.left() if run else 0.0
-
-    async def _beats(self) -> AsyncGenerator[tuple[int, Event] | None, None]:
-        """The events, and None where none came for long; until the run is over, the server closes,
-        or other pages want their turn.
-        """
-        began = quiet_since = time.monotonic()
-        closing = asyncio.ensure_future(self._web.closing.wait())
-        source = self._web.runs.watch(self._id)
-        coming = asyncio.ensure_future(_next(source))
-        try:
-            while not (closing.done() or self._gives_way(began)):
-                await asyncio.wait(
-                    (coming, closing), timeout=TURN_SECONDS, return_when=asyncio.FIRST_COMPLETED
-                )
-                if coming.done():
-                    if (beat := coming.result()) is None:
-                        self.whole = True
-                        return
-                    yield beat
-                    quiet_since, coming = time.monotonic(), asyncio.ensure_future(_next(source))
-                elif time.monotonic() - quiet_since >= HEARTBEAT_SECONDS:
-                    quiet_since = time.monotonic()
-                    yield None
-        finally:
-            closing.cancel()
-            coming.cancel()
-            await asyncio.gather(closing, coming, return_exceptions=True)
-            await source.aclose()
-
-    def _gives_way(self, began: float) -> bool:
-        crowded = self._browser != "" and self._web.streams[self._browser] > MOST_STREAMS
-        return crowded and time.monotonic() - began >= TURN_SECONDS
-
-
-async def _next(source: AsyncGenerator[tuple[int, Event], None]) -> tuple[int, Event] | None:
-    return await anext(source, None)
 
 
 def _message(html: str, number: int | None = None) -> str:

@@ -1,6 +1,4 @@
-"""Forms of the page: read within limits, and only when they bring the token that the page was given
-(CSRF).
-"""
+"""Forms of the page: read within limits, and only with the token that the page was given (CSRF)."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from pathlib import Path
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.types import Message
+from starlette.types import Message, Receive
 
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
@@ -23,8 +21,7 @@ CSRF = "spadework_csrf"
 #: Fields of a form besides files, and the bytes of them all: questions and plans are short.
 MOST_FIELDS = 60
 MOST_FIELD_BYTES = 200_000
-#: A body that is refused for its size is read on to its end up to so many times the limit, so that
-#: the browser hears why.
+#: A body that is too large is read on up to so many times the limit: then the browser hears why.
 READ_ON = 10
 
 _KEPT = re.compile(r"[^\w. ()+-]")
@@ -44,11 +41,11 @@ def csrf_token(request: Request) -> str:
 
 
 async def form_of(request: Request, settings: Settings) -> FormData:
-    """The form of a request. Raises HTTPException: 403 without the token of the page, 413 over the
-    limits, 400 when it is none.
+    """The form of a request. Raises HTTPException: 403 without the token, 413 over the limits, 400
+    for what is none.
     """
     most = settings.upload_bytes + MOST_FIELD_BYTES
-    limited = Request(request.scope, _Limited(request, most).receive)
+    limited = Request(request.scope, _limited(request.receive, most))
     try:
         form = await limited.form(
             max_files=settings.upload_files + 1,
@@ -78,9 +75,7 @@ def text_of(form: FormData, name: str) -> str:
 
 
 async def save_uploads(form: FormData, folder: Path, settings: Settings) -> list[Path]:
-    """Write the files of a form into a folder, under names of our own making. What is in them only
-    the readers say.
-    """
+    """Write the files of a form into a folder, under names of our own making."""
     files = [
         value for value in form.getlist("files") if isinstance(value, UploadFile) and value.filename
     ]
@@ -95,9 +90,7 @@ async def save_uploads(form: FormData, folder: Path, settings: Settings) -> list
 
 
 def safe_name(name: str) -> str:
-    """The last part of a file name without anything that a file system or a shell could take for
-    more, its ending kept.
-    """
+    """The last part of a file name without what a file system or a shell could take for more."""
     last = _KEPT.sub("_", re.split(r"[/\\]", name)[-1]).strip(" .") or "file"
     stem, dot, ending = last.rpartition(".")
     return f"{stem[:80]}.{ending[:10]}" if dot else last[:80]
@@ -107,30 +100,25 @@ def _too_many(settings: Settings) -> str:
     return f"At most {settings.upload_files} files can be given along with a question."
 
 
-class _Limited:
-    """Receives a body, and refuses it once it is over `most` bytes."""
+def _limited(receive: Receive, most: int) -> Receive:
+    """The messages of a body; over `most` bytes HTTPException 413 is raised."""
+    seen = 0
 
-    def __init__(self, request: Request, most: int) -> None:
-        self._receive = request.receive
-        self._most = most
-        self._seen = 0
-
-    async def receive(self) -> Message:
-        """The next message. Raises HTTPException 413."""
-        message = await self._receive()
-        self._seen += len(message.get("body", b""))
-        if self._seen <= self._most:
+    async def limited() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen <= most:
             return message
         with suppress(ClientDisconnect):
             while (
                 message["type"] == "http.request"
                 and message.get("more_body")
-                and self._seen < READ_ON * self._most
+                and seen < READ_ON * most
             ):
-                message = await self._receive()
-                self._seen += len(message.get("body", b""))
-        raise HTTPException(
-            413,
-            f"The files are too large: together they may have {self._most - MOST_FIELD_BYTES:,}"
-            " bytes.",
-        )
+                message = await receive()
+                seen += len(message.get("body", b""))
+        allowed = f"{most - MOST_FIELD_BYTES:,} bytes"
+        raise HTTPException(413, f"The files are too large: together they may have {allowed}.")
+
+    return limited

@@ -9,10 +9,10 @@ from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
 
+from spadework.apps.view_model import ViewModel
+from spadework.apps.web.known_sessions import read_question
 from spadework.apps.web.page_context import Web
-from spadework.apps.web.view_model import ViewModel
 from spadework.errors import DiskFailed, SessionError
-from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.listing import Listed, list_sessions
 from spadework.sessions.machines.finding import know, know_all
 
@@ -35,9 +35,7 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A session in the list; `state` in words, `when` it began in words, `live` while it runs
-    here; `owner` where it is another's, who has shared it.
-    """
+    """A session in the list; `state` and `when` in words; `owner` where another has shared it."""
 
     id: str
     question: str
@@ -48,9 +46,7 @@ class Entry:
 
 
 async def history_of(web: Web) -> list[Entry]:
-    """The newest sessions, first those that have only just begun; not the single pages that the
-    clients of MCP have read, which nobody here has asked for.
-    """
+    """The newest sessions, but for single pages that MCP's clients have read."""
     live = await know_all(web.settings)
     kept = await asyncio.to_thread(_newest, web.settings.home)
     running = {run.session.session_id: run for run in web.runs.current()}
@@ -73,14 +69,10 @@ async def shared_with(web: Web) -> list[Entry]:
         settings = people.settings_of(share.owner)
         with suppress(SessionError, DiskFailed):
             await know(settings, share.session_id)
-            asked = await asyncio.to_thread(_query, settings.home, share.session_id)
+            asked = await asyncio.to_thread(read_question, settings.home, share.session_id)
             owner = share.owner or "the owner of this server"
             found.append(Entry(share.session_id, asked, owner, "Shared with you", owner=owner))
     return found
-
-
-def _query(home: Path, session_id: str) -> str:
-    return read_metadata(session_folder(home, session_id)).query
 
 
 def _newest(home: Path) -> list[Listed]:
@@ -114,6 +106,5 @@ def _entry(data: Listed, web: Web, elsewhere: bool) -> Entry:
 def _when(day: date) -> str:
     """A day in words: those of this week by their names, the others by their dates."""
     ago = (datetime.now().astimezone().date() - day).days
-    if ago < len(_NEAR):
-        return _NEAR[max(0, ago)]
-    return f"{day:%A}" if ago < DAYS_NAMED else f"{day:%Y-%m-%d}"
+    near = _NEAR[max(0, ago)] if ago < len(_NEAR) else f"{day:%A}"
+    return near if ago < DAYS_NAMED else f"{day:%Y-%m-%d}"

@@ -1,17 +1,16 @@
-"""A session by its id, as it stands: of a run of this server what it has told so far, of any other
-what its folder holds.
-"""
+"""A session by its id: of a run of this server what it has told, of others what was kept."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from spadework.apps.view_model import ViewModel
 from spadework.apps.web.page_context import Web
-from spadework.apps.web.view_model import ViewModel
 from spadework.errors import SessionError, SessionNotFound, SessionUnreadable
-from spadework.events import Finished
+from spadework.events import Event, Finished
 from spadework.sessions.files import (
     read_ledger,
     read_metadata,
@@ -37,21 +36,21 @@ async def view_model_of(web: Web, session_id: str) -> tuple[ViewModel, bool]:
     run = web.runs.running(session_id)
     if run is None:
         return await asyncio.to_thread(_load_picture, web.settings.home, session_id), False
-    picture = ViewModel(question=run.session.question)
-    for n, event in enumerate(run.told, 1):
+    return _fold(run.session.question, run.told), not run.over
+
+
+def _fold(question: str, told: Iterable[Event | None]) -> ViewModel:
+    picture = ViewModel(question=question)
+    for n, event in enumerate(told, 1):
         if event is not None:
             picture.n = n
             picture.take(event)
-    return picture, not run.over
+    return picture
 
 
 def _load_picture(home: Path, session_id: str) -> ViewModel:
     folder = session_folder(home, session_id)
-    picture = ViewModel(question=read_metadata(folder).query)
-    for n, event in enumerate(read_log(folder), 1):
-        if event is not None:
-            picture.n = n
-            picture.take(event)
+    picture = _fold(read_metadata(folder).query, read_log(folder))
     with suppress(SessionUnreadable):  # what the log tells of is shown all the same
         if picture.result is None and (result := read_result(folder)) is not None:
             picture.take(Finished(result=result))
@@ -62,25 +61,25 @@ async def result_of(web: Web, session_id: str) -> Result:
     """The result of a session. Raises SessionNotFound when there is none yet."""
     await known_session(web, session_id)
     folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
-    result = await asyncio.to_thread(read_result, folder)
-    if result is None:
+    if (result := await asyncio.to_thread(read_result, folder)) is None:
         raise SessionNotFound("This session has no report yet.")
     return result
 
 
 async def question_of(web: Web, session_id: str) -> str:
     """What a session asked; "" when there is none of this id that can be read."""
-    try:
-        folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
-        return (await asyncio.to_thread(read_metadata, folder)).query
-    except SessionError:
-        return ""
+    with suppress(SessionError):
+        return await asyncio.to_thread(read_question, web.settings.home, session_id)
+    return ""
+
+
+def read_question(home: Path, session_id: str) -> str:
+    """What a session asked. Raises SessionNotFound, SessionUnreadable."""
+    return read_metadata(session_folder(home, session_id)).query
 
 
 async def page_of(web: Web, session_id: str, content_hash: str) -> tuple[str, list[Evidence]]:
-    """The text of a page that a session has read, and the evidence on it. Raises
-    SessionNotFound.
-    """
+    """The text of a page of a session, and the evidence on it. Raises SessionNotFound."""
     await known_session(web, session_id)
     folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
     return await asyncio.to_thread(_page, folder, content_hash)

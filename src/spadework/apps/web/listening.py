@@ -6,19 +6,20 @@ import errno
 import socket
 
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from spadework.apps.web.request_limits import PatientProtocol
 from spadework.errors import SettingsError
 
 
-def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens. Raises SettingsError for an address that cannot be listened on."""
+def listening(host: str, port: int, *, both: bool = False) -> socket.socket:
+    """A socket that listens; `both`: at `::` on IPv4, too. Raises SettingsError."""
     if not 0 <= port < 65_536:
         raise SettingsError(f"port cannot be {port}: it must be 0 to 65535.")
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        made = socket.create_server((host, port), family=family)
+        both = both and family == socket.AF_INET6
+        made = socket.create_server((host, port), family=family, dualstack_ipv6=both)
         # Only for a socket that says it is TCP does asyncio turn off the waiting for small pieces:
         # 40 ms for each answer on a connection that is kept.
         return socket.socket(family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
@@ -31,7 +32,7 @@ def listening(host: str, port: int) -> socket.socket:
         ) from None
 
 
-def config_of(app: Starlette, grace_seconds: int) -> uvicorn.Config:
+def config_of(app: ASGIApp, grace_seconds: int) -> uvicorn.Config:
     """How uvicorn serves an app; open requests have the seconds of grace when it ends."""
     return uvicorn.Config(
         app,

@@ -1,6 +1,4 @@
-"""What those ask who keep a server going: whether the process lives, whether it may be sent
-questions, and its numbers.
-"""
+"""What those ask who keep a server going: does it live, does it take questions, its numbers."""
 
 from __future__ import annotations
 

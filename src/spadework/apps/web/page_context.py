@@ -1,6 +1,4 @@
-"""What all parts of the page share: the settings, the runs of this server, and whether it is
-closing; of each user their own.
-"""
+"""What all parts of the page share: settings, runs, whether the server is closing; by user."""
 
 from __future__ import annotations
 
@@ -21,16 +19,14 @@ from spadework.settings import Settings
 
 @dataclass
 class Web:
-    """The server as one user has it. `streams` counts the open event streams of each browser; `nav`
-    are the pages that the menu names, as (path, label); `examples` are questions that its library
-    answers. What stands in `settings` and `runs` is the user's own.
+    """The server as one user has it. `streams` counts the open event streams of each browser;
+    `examples` are questions that its library answers. `settings` and `runs` are the user's own.
     """
 
     settings: Settings
     access: Access
     runs: Runs
     user: str = ""
-    nav: list[tuple[str, str]] = field(default_factory=list)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     streams: Counter[str] = field(default_factory=Counter)
     examples: tuple[str, ...] = ()
@@ -49,8 +45,8 @@ class Server:
         """The server as a user has it."""
         if user not in self._of:
             settings, owner = self.people.settings_of(user), self.owner
-            runs, shared = Runs(settings), (owner.nav, owner.closing, owner.streams)
-            self._of[user] = Web(settings, owner.access, runs, user, *shared)
+            shared = (owner.closing, owner.streams)
+            self._of[user] = Web(settings, owner.access, Runs(settings), user, *shared)
         return self._of[user]
 
     def quiet(self) -> bool:

@@ -10,17 +10,16 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-import nh3
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-from spadework.apps.web.draft_markdown import TAGS, scrolled
+from spadework.apps.web.draft_markdown import clean_html
 from spadework.values import Evidence
 from spadework.visible import visible
 
-#: Characters that no text holds (Unicode assigns none): where a quote begins, its number between
-#: two of them, and where one ends.
+#: Characters that no text holds (Unicode assigns none): where a quote begins and where it ends,
+#: with its number before the second.
 _BEGINS, _NUMBERED, _ENDS = "\ufdd3", "\ufdd4", "\ufdd5"
 _SIGNS = re.compile(f"{_BEGINS}(\\d+){_NUMBERED}|{_ENDS}(\\d+){_NUMBERED}")
 #: What makes a line a heading, an item, a quote or a row must stay at its beginning.
@@ -30,9 +29,7 @@ _LOWEST = 6
 
 
 def render_stretch(text: str, start: int, evidence: Sequence[Evidence], wanted: str = "") -> str:
-    """The stretch of a page that begins at `start` as HTML, with the evidence on it marked; that
-    with the id `wanted` is marked more.
-    """
+    """The stretch of a page from `start` on as HTML with its evidence marked, `wanted` more."""
     marks = _Marks([e for e in evidence if e.start < start + len(text) and e.end > start], wanted)
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     renderer = RendererHTML()
@@ -44,14 +41,9 @@ def render_stretch(text: str, start: int, evidence: Sequence[Evidence], wanted: 
             token.tag = f"h{min(int(token.tag[1]) + 1, _LOWEST)}"
     html = renderer.render(tokens, markdown.options, {})
     html = html.replace("<th></th>", "<td></td>")  # a heading that says nothing heads nothing
-    cleaned = nh3.clean(
-        html,
-        tags=TAGS | {"h5", "h6", "mark", "span"},
-        attributes={"a": {"href"}, "ol": {"start"}, "mark": {"class"}, "span": {"id", "class"}},
-        url_schemes={"http", "https"},
-        link_rel="noopener noreferrer nofollow",
-    )
-    return visible(scrolled(cleaned))  # what an entity stands for may work unseen, too
+    attributes = {"mark": {"class"}, "span": {"id", "class"}}
+    cleaned = clean_html(html, ("h5", "h6", "mark", "span"), attributes)
+    return visible(cleaned)  # what an entity stands for may work unseen, too
 
 
 def _sign_quotes(text: str, start: int, evidence: Sequence[Evidence]) -> str:

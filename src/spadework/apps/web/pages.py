@@ -1,6 +1,4 @@
-"""What is looked at: the start, a session, a page as it was read, the exports, the settings check,
-and what went wrong.
-"""
+"""What is looked at: start, session, page as read, exports, settings check, what went wrong."""
 
 from __future__ import annotations
 
@@ -11,21 +9,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from spadework.apps.outputs import ENDINGS
-from spadework.apps.statistics import foreseen
+from spadework.apps.statistics import foreseen, worth_name
 from spadework.apps.web.known_sessions import page_of, question_of, result_of, view_model_of
 from spadework.apps.web.page_context import seen_of, web_of
-from spadework.apps.web.plots import (
-    EDGE,
-    HIGH,
-    LEFT,
-    MOST_LISTED,
-    RIGHT,
-    ROW,
-    SMALL,
-    WIDTH,
-    plots,
-    worth_name,
-)
+from spadework.apps.web.plots import MOST_LISTED, SIZES, plots
 from spadework.apps.web.snapshot import part_of
 from spadework.apps.web.suggestions import examples
 from spadework.apps.web.templating import UNASKED, page, part
@@ -61,9 +48,7 @@ async def start(request: Request) -> Response:
 async def start_page(
     request: Request, status: int = 200, error: str = "", answer: str = "", **given: str
 ) -> Response:
-    """The question box, with what was given before and what was wrong with it, or what is answered
-    to what was no question.
-    """
+    """The question box, with what was given before and what was wrong, or what is answered."""
     return await page(
         request,
         "start.html",
@@ -101,27 +86,23 @@ async def snapshot(request: Request) -> Response:
     web, session_id = seen_of(request).web, request.path_params["id"]
     text, evidence = await page_of(web, session_id, request.path_params["hash"])
     wanted, current = request.query_params.get("part", ""), request.query_params.get("e", "")
-    shown = await asyncio.to_thread(
-        part_of,
-        text,
-        evidence,
-        int(wanted) if wanted.isascii() and wanted.isdigit() else 1,
-        current,
-    )
+    number = int(wanted) if wanted.isascii() and wanted.isdigit() else 1
+    shown = await asyncio.to_thread(part_of, text, evidence, number, current)
     picture, _ = await view_model_of(web, session_id)
     sources = picture.result.sources if picture.result else ()
     source = next((s for s in sources if s.content_hash == request.path_params["hash"]), None)
-    values = {"id": session_id, "hash": request.path_params["hash"], "question": picture.question}
     return await page(
         request,
         "snapshot.html",
+        id=session_id,
+        hash=request.path_params["hash"],
+        question=picture.question,
         shown=shown,
         evidence=evidence,
         wanted=current,
         plain="plain" in request.query_params,
         source=source,
         chars=len(text),
-        **values,
     )
 
 
@@ -133,22 +114,14 @@ async def export(request: Request) -> Response:
     session_id = request.path_params["id"]
     result = await result_of(seen_of(request).web, session_id)
     body = await asyncio.to_thread(ENDINGS[ending], result)
-    name = f"spadework-{session_id}{ending}"
-    return Response(
-        body,
-        media_type=MEDIA_TYPES[ending],
-        headers={
-            "Content-Disposition": f'attachment; filename="{name}"',
-            "Cache-Control": "no-store",
-        },
-    )
+    named = f'attachment; filename="spadework-{session_id}{ending}"'
+    headers = {"Content-Disposition": named, "Cache-Control": "no-store"}
+    return Response(body, media_type=MEDIA_TYPES[ending], headers=headers)
 
 
 async def statistics_page(request: Request) -> Response:
     """What the sessions gave and cost, with plots."""
     found = await asyncio.to_thread(statistics, web_of(request).settings.home)
-    sizes = {"width": WIDTH, "left": LEFT, "right": RIGHT, "row": ROW}
-    small = {"small": SMALL, "high": HIGH, "edge": EDGE, "most_listed": MOST_LISTED}
     return await page(
         request,
         "statistics.html",
@@ -156,8 +129,8 @@ async def statistics_page(request: Request) -> Response:
         plots=plots(found),
         name_of=worth_name,
         foreseen=foreseen,
-        **sizes,
-        **small,
+        most_listed=MOST_LISTED,
+        **SIZES,
     )
 
 

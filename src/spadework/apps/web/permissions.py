@@ -23,9 +23,7 @@ def user_of(request: Request) -> User:
 
 
 def needed(method: str, path: str) -> Scope:
-    """What a request needs: the pages about the server are its administrators', what only looks is
-    read, all else asks.
-    """
+    """What a request needs: pages about the server are its administrators', looking is read."""
     if any(path == one or path.startswith(f"{one}/") for one in _ADMIN):
         return "admin"
     return "read" if method in ("GET", "HEAD") else "ask"

@@ -1,36 +1,34 @@
-"""Statistics as plots: where each bar and line stands, in units of the drawing. The template draws
-them; tables say the same in words.
-"""
+"""Statistics as plots: where each bar and line stands, in units of the drawing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from spadework.apps.statistics import SORTS, percent
+from spadework.apps.saying import number_of
+from spadework.apps.statistics import percent, worth_name
 from spadework.sessions.stats import PHASES, Figures, Gain, Statistics, Worth
 from spadework.sessions.trends import Trend
 
-#: Widths of a drawing, of the words at its left and of the numbers at its right; the height of a
-#: row.
+#: Widths of a drawing, of the words at its left, of the numbers at its right; height of a row.
 WIDTH, LEFT, RIGHT, ROW = 640, 190, 90, 26
 #: Sessions and rounds that are drawn, the newest first; sessions that stand in the table.
 MOST_ROWS, MOST_LISTED = 20, 200
 #: The size of a small drawing over time, and the room around its line.
 SMALL, HIGH, EDGE = 300, 90, 6
+#: The sizes as the template names them.
+SIZES = {"width": WIDTH, "left": LEFT, "right": RIGHT, "row": ROW}
+SIZES |= {"small": SMALL, "high": HIGH, "edge": EDGE}
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One row: its words, where its bar ends, where the stronger part of it ends, and what stands
-    behind it; `span` is from where to where it was foreseen.
-    """
+    """A row: where its bar ends, and its stronger part; `span` is where it was foreseen."""
 
     label: str
     end: float
     part: float
     said: str
-    href: str = ""
     span: tuple[float, float] | None = None
 
 
@@ -42,14 +40,11 @@ class Step:
     before: float
     after: float
     said: str
-    href: str = ""
 
 
 @dataclass(frozen=True)
 class Line:
-    """One figure over time: its points from left to right, what it is now and over all, and what it
-    was from stretch to stretch in words.
-    """
+    """One figure over time: its points with their words, what it is now, over all, since when."""
 
     title: str
     note: str
@@ -101,11 +96,6 @@ def plots(found: Statistics) -> Plots:
     )
 
 
-def worth_name(worth: Worth) -> str:
-    """What a provider, a kind of query or a round is called."""
-    return worth.name if worth.by == "round" else f"{SORTS[worth.by]}: {worth.name}"
-
-
 _Figure = Callable[[Trend], float | None]
 _FIGURES: tuple[tuple[str, str, _Figure, Callable[[float | None], str]], ...] = (
     ("Time", "Mean seconds of a session.", lambda t: t.seconds, lambda v: f"{v or 0:.1f} s"),
@@ -125,12 +115,7 @@ _FIGURES: tuple[tuple[str, str, _Figure, Callable[[float | None], str]], ...] = 
     ),
     ("Known", "Searches and pages that were known before.", lambda t: t.cached, percent),
     ("Forecast", "Sessions that took as long as was foreseen.", lambda t: t.foreseen, percent),
-    (
-        "To look at",
-        "Sessions with an alert.",
-        lambda t: t.alerted / t.sessions,
-        percent,
-    ),
+    ("To look at", "Sessions with an alert.", lambda t: t.alerted / t.sessions, percent),
 )
 
 
@@ -143,16 +128,9 @@ def _lines(found: Statistics) -> tuple[Line, ...]:
         known = [(t.since, value) for t in found.trends if (value := figure(t)) is not None]
         if known:
             most = 1.0 if told is percent else max(value for _, value in known) or 1.0
-            made.append(
-                Line(
-                    title,
-                    note,
-                    tuple(_points(known, most, told)),
-                    told(known[-1][1]),
-                    told(figure(found.all_of_it)),
-                    (known[0][0], known[-1][0]),
-                )
-            )
+            points, since = tuple(_points(known, most, told)), (known[0][0], known[-1][0])
+            whole = told(figure(found.all_of_it))
+            made.append(Line(title, note, points, told(known[-1][1]), whole, since))
     return tuple(made)
 
 
@@ -185,13 +163,8 @@ def _stacks(trends: Sequence[Trend]) -> tuple[Stack, ...]:
 def _worth(found: Sequence[Worth]) -> tuple[Bar, ...]:
     most = max((worth.evidence for worth in found), default=0) or 1
     return tuple(
-        Bar(
-            worth_name(worth),
-            _x(worth.evidence / most),
-            _x(worth.cited / most),
-            f"{worth.cited} of {worth.evidence}",
-        )
-        for worth in found
+        Bar(worth_name(w), _x(w.evidence / most), _x(w.cited / most), f"{w.cited} of {w.evidence}")
+        for w in found
     )
 
 
@@ -204,39 +177,27 @@ def _times(sessions: Sequence[Figures]) -> tuple[Bar, ...]:
     for f in sessions:
         low, _, high, _ = learned.get(f.session_id, (0, 0, 0, 0))
         span = (_x(low / most), _x(high / most)) if high else None
-        said = f"{f.seconds:.1f} s"
-        made.append(
-            Bar(_short(f.question), _x(f.seconds / most), LEFT, said, f"/s/{f.session_id}", span)
-        )
+        made.append(_bar(f, f.seconds / most, f"{f.seconds:.1f} s", span))
     return tuple(made)
 
 
 def _bars(rows: Sequence[tuple[Figures, float, str]]) -> tuple[Bar, ...]:
     most = max((value for _, value, _ in rows), default=0.0) or 1.0
-    return tuple(
-        Bar(_short(f.question), _x(value / most), LEFT, said, f"/s/{f.session_id}")
-        for f, value, said in rows
-    )
+    return tuple(_bar(f, value / most, said) for f, value, said in rows)
+
+
+def _bar(f: Figures, share: float, said: str, span: tuple[float, float] | None = None) -> Bar:
+    question = f.question if len(f.question) <= 24 else f.question[:23].rstrip() + "…"
+    return Bar(question, _x(share), LEFT, said, span)
 
 
 def _step(gain: Gain) -> Step:
     label = "What was known" if gain.round == 0 else f"Round {gain.round}"
-    quotes = f"{gain.evidence} quote{'s' if gain.evidence != 1 else ''}"
-    added = f"{quotes}, {gain.cited} told" if gain.evidence else "nothing new"
-    said = f"{gain.before:.2f} → {gain.after:.2f}, {added}"
-    return Step(
-        f"{label} · {gain.session_id[-6:]}",
-        _x(gain.before),
-        _x(gain.after),
-        said,
-        f"/s/{gain.session_id}",
-    )
+    quotes = f"{number_of(gain.evidence, 'quote')}, {gain.cited} told"
+    said = f"{gain.before:.2f} → {gain.after:.2f}, {quotes if gain.evidence else 'nothing new'}"
+    return Step(f"{label} · {gain.session_id[-6:]}", _x(gain.before), _x(gain.after), said)
 
 
 def _x(share: float) -> float:
     """The place of a share 0..1 between the words at the left and the numbers at the right."""
     return round(LEFT + min(1.0, max(0.0, share)) * (WIDTH - LEFT - RIGHT), 1)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 24 else text[:23].rstrip() + "…"

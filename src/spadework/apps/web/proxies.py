@@ -28,9 +28,7 @@ class Proxies:
 
     @classmethod
     def of(cls, settings: Settings) -> Proxies:
-        """Those of the settings. Raises SettingsError for a header that nobody is trusted to
-        set.
-        """
+        """Those of the settings. Raises SettingsError for a header nobody is trusted to set."""
         networks = networks_of(settings.trusted_proxies)
         if settings.user_header and not networks:
             raise SettingsError(
@@ -39,9 +37,7 @@ class Proxies:
         return cls(networks, settings.user_header)
 
     def user(self, scope: Scope, headers: Headers) -> User | None:
-        """The user whom a trusted proxy names; None for any other sender, and for a header that is
-        no name or stands there twice.
-        """
+        """The user whom a trusted proxy names, once and by a name; else None."""
         if not self.header or not self._trusts(scope):
             return None
         named = headers.getlist(self.header)

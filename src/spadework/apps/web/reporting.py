@@ -1,13 +1,11 @@
-"""A finished report as the page shows it: the laid-out sheet, and behind each quote its page, its
-trust and its verdict.
-"""
+"""A finished report as the page shows it: the sheet, and what stands behind each quote."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from spadework.apps.web.view_model import SourceView
+from spadework.apps.view_model import SourceView
 from spadework.tools.export.layout import laid_out, runs
 from spadework.tools.export.markdown_report import safe_url
 from spadework.tools.export.sheet import Quoted, Run, Sheet
@@ -16,9 +14,7 @@ from spadework.values import Result, Source
 
 @dataclass(frozen=True)
 class Proof:
-    """What stands behind a quote: where its words are kept, how far its source is trusted (0..100),
-    what the verifier found.
-    """
+    """What stands behind a quote: where it is kept, its source's trust (0..100), its verdict."""
 
     snapshot: str
     trust: int | None
@@ -31,11 +27,10 @@ class Listed:
 
     n: int | None
     title: tuple[Run, ...]
-    host: str
-    url: str
-    link: str
-    snapshot: str
     state: str
+    host: str = ""
+    link: str = ""
+    snapshot: str = ""
     reason: str = ""
     trust: int | None = None
     date: str = ""
@@ -53,22 +48,20 @@ class ReportView:
 
 
 def show_report(result: Result, seen: Iterable[SourceView]) -> ReportView:
-    """The report of a result; `seen` are the pages of the run, of which the list shows those that
-    were not read.
-    """
+    """The report of a result; `seen` are the pages of the run, of which some were not read."""
     sheet = laid_out(result)
-    ledger = {e.id: e for topic in result.topics for e in topic.evidence}
     # What a conclusion rests on may be said outright elsewhere: that tells more of a quote.
     outright = sorted(result.citations, key=lambda citation: citation.verdict != "inference")
     verdicts = {citation.evidence_id: citation.verdict for citation in outright}
     trusts = {source.url: round(100 * source.trust) for source in result.sources}
     proofs = {
-        id_: Proof(
-            snapshot(result.session_id, e.content_hash, id_),
+        e.id: Proof(
+            snapshot(result.session_id, e.content_hash, e.id),
             trusts.get(e.url),
-            verdicts.get(id_, ""),
+            verdicts.get(e.id, ""),
         )
-        for id_, e in ledger.items()
+        for topic in result.topics
+        for e in topic.evidence
     }
     cited = {reference.n: reference for reference in sheet.sources}
     read = {source.url for source in result.sources}
@@ -82,9 +75,8 @@ def show_report(result: Result, seen: Iterable[SourceView]) -> ReportView:
 
 def snapshot(session_id: str, content_hash: str, evidence_id: str = "") -> str:
     """The address of a page as it was read, scrolled to the words of an evidence."""
-    return f"/s/{session_id}/pages/{content_hash}" + (
-        f"?e={evidence_id}#{evidence_id}" if evidence_id else ""
-    )
+    at = f"?e={evidence_id}#{evidence_id}" if evidence_id else ""
+    return f"/s/{session_id}/pages/{content_hash}{at}"
 
 
 def web_link(url: str) -> str:
@@ -94,28 +86,20 @@ def web_link(url: str) -> str:
 
 
 def _list_source(session_id: str, source: Source, quotes: tuple[Quoted, ...]) -> Listed:
-    link = web_link(source.url)
-    date = source.published_at.date().isoformat() if source.published_at else ""
-    kept = snapshot(session_id, source.content_hash, quotes[0].id if quotes else "")
-    title, state = runs(source.title) or (Run(source.url),), "cited" if quotes else "read"
     return Listed(
         source.n,
-        title,
-        source.place,
-        source.url,
-        link,
-        kept,
-        state,
-        "",
-        round(100 * source.trust),
-        date,
-        quotes,
-        source.shape,
+        runs(source.title) or (Run(source.url),),
+        "cited" if quotes else "read",
+        host=source.place,
+        link=web_link(source.url),
+        snapshot=snapshot(session_id, source.content_hash, quotes[0].id if quotes else ""),
+        trust=round(100 * source.trust),
+        date=source.published_at.date().isoformat() if source.published_at else "",
+        quotes=quotes,
+        shape=source.shape,
     )
 
 
 def _unread(view: SourceView) -> Listed:
     reason = view.reason or "The run ended before it was read."
-    return Listed(
-        None, runs(view.title) or (Run(view.url),), "", view.url, "", "", "not read", reason
-    )
+    return Listed(None, runs(view.title) or (Run(view.url),), "not read", reason=reason)

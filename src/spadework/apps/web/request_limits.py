@@ -1,6 +1,4 @@
-"""How long a server of ours waits for a request to come whole: who opens a connection and says
-nothing, or says it letter by letter, must not hold it for good.
-"""
+"""How long a server waits for a whole request: nobody holds a connection by saying nothing."""
 
 from __future__ import annotations
 

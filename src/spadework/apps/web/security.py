@@ -1,6 +1,4 @@
-"""Who may speak to the server: its own name in `Host`, its own page as `Origin`, and where a token
-is asked, or there are users, who brings one or is named by a trusted proxy.
-"""
+"""Who may speak to the server: by `Host`, `Origin`, and where it asks a token or a proxy."""
 
 from __future__ import annotations
 
@@ -46,8 +44,8 @@ _TOKEN = re.compile(r"[\w-]{32,}")
 
 @dataclass(frozen=True)
 class Access:
-    """The token of the owner ("" for none), the names the server answers to besides addresses and
-    this machine's; its people, and the proxies that name them.
+    """The token of the owner ("" for none), the names the server answers to besides addresses, its
+    people, and the proxies that name them.
     """
 
     token: str = ""
@@ -59,17 +57,10 @@ class Access:
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
         """The access that fits where the server listens: beyond loopback, where there are users,
         and where the setting `ask_token` says so, a token is asked, made once and kept in the home
-        folder. Raises SettingsError for a header of users that nobody is trusted to set, and for a
-        database that cannot be used.
+        folder. Raises SettingsError for a header that nobody is trusted to set, or for a database.
         """
-        own = frozenset(
-            {
-                "localhost",
-                socket.gethostname().lower(),
-                host.lower(),
-                *(name.lower() for name in settings.serve_hosts),
-            }
-        )
+        names = ("localhost", socket.gethostname(), host, *settings.serve_hosts)
+        own = frozenset(name.lower() for name in names)
         people = People(settings)
         access = cls("", own, people, Proxies.of(settings))
         asked = people.there or settings.ask_token or not is_loopback(host)
@@ -78,9 +69,7 @@ class Access:
         return replace(access, token=_kept_token(settings.home)) if asked else access
 
     def knows_host(self, header: str) -> bool:
-        """Whether a `Host` header names this server. A name that somebody points at us (DNS
-        rebinding) is none of ours.
-        """
+        """Whether a `Host` header names this server, as one pointed at us (rebinding) does not."""
         try:
             name = urlsplit(f"//{header}").hostname or ""
             port = urlsplit(f"//{header}").port
@@ -112,9 +101,8 @@ class Gate:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
-            with_headers = _with_headers(send)
             refused = await self._unknowing(scope) or self._refusal(scope)
-            await (refused or self._app)(scope, receive, with_headers)
+            await (refused or self._app)(scope, receive, _with_headers(send))
         # A WebSocket is not answered: nothing here speaks it.
 
     async def _unknowing(self, scope: Scope) -> Response | None:
@@ -148,10 +136,11 @@ class Gate:
     def _refuse_user(self, scope: Scope, headers: Headers) -> Response | None:
         kind, _, bearer = headers.get("authorization", "").partition(" ")
         given = bearer.strip() if kind.lower() == "bearer" else ""
+        cookies = cookie_parser(headers.get("cookie", ""))
         user = (
             self._access.user_of(given)
             or self._access.proxies.user(scope, headers)
-            or self._access.user_of(_cookie(headers, _cookie_name(scope)))
+            or self._access.user_of(cookies.get(_cookie_name(scope), ""))
         )
         if user is not None:
             scope[USER] = user
@@ -167,13 +156,10 @@ class Gate:
         return PlainTextResponse(said, 401, {"WWW-Authenticate": "Bearer"})
 
     def _signed_in(self, scope: Scope, query: list[tuple[str, str]], token: str) -> Response:
-        """Keep the token in a cookie that no script reads, and take it out of the address. The path
-        is our own: never `//elsewhere`.
-        """
+        """Keep the token in a cookie that no script reads, and take it out of the address."""
         rest = urlencode([(name, value) for name, value in query if name != "token"])
-        response = RedirectResponse(
-            "/" + scope["path"].lstrip("/\\") + (f"?{rest}" if rest else ""), 303
-        )
+        path = "/" + scope["path"].lstrip("/\\")  # our own, never `//elsewhere`
+        response = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
         secure = scope["scheme"] == "https"
         response.set_cookie(
             _cookie_name(scope),
@@ -200,28 +186,18 @@ def _is_address(name: str) -> bool:
 
 
 def _same_origin(origin: str, scheme: str, host: str) -> bool:
-    """Whether a page of this server sends the request. A proxy in front may speak https where we
-    hear http.
-    """
     parts = urlsplit(origin)
+    # A proxy in front may speak https where we hear http.
     return parts.scheme in {scheme, "https"} and parts.netloc.lower() == host.lower()
 
 
 def _cookie_name(scope: Scope) -> str:
-    """Cookies are shared by all ports of a host; servers of ours must not overwrite each
-    other's.
-    """
+    # Cookies are shared by all ports of a host; servers of ours must not overwrite each other's.
     return f"{COOKIE}_{(scope.get('server') or ('', 0))[1]}"
 
 
-def _cookie(headers: Headers, name: str) -> str:
-    return cookie_parser(headers.get("cookie", "")).get(name, "")
-
-
 def _kept_token(home: Path) -> str:
-    """The token of this home, made at its first use and readable by its owner only: it outlives the
-    server, as its pages do.
-    """
+    """The token of this home, made at its first use: it outlives the server, as its pages do."""
     path = home / TOKEN_FILE
     with suppress(FileNotFoundError, UnicodeDecodeError):
         if _TOKEN.fullmatch(kept := path.read_text(encoding="ascii").strip()):

@@ -1,19 +1,25 @@
-"""`serve`: the server in this process, until it is told to stop; runs that are under way are left
-to be taken up by the next.
+"""`serve`: the server in this process, until it is told to end. SIGTERM: it takes nothing new, and
+what runs may go on for a while; again, or Ctrl-C: it ends at once. The next takes up what is left.
 """
 
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
+import time
+from types import FrameType
+
+import uvicorn
 
 from spadework.apps.mcp.http import mcp_routes
 from spadework.apps.openai.api import openai_routes
-from spadework.apps.saying import log_to_stderr, say
+from spadework.apps.saying import log_to_stderr, number_of, say
 from spadework.apps.web.app import build_app
-from spadework.apps.web.draining import DrainingServer
 from spadework.apps.web.listening import config_of, listening
+from spadework.apps.web.page_context import Server
 from spadework.apps.web.security import Access
+from spadework.sessions import admission
 from spadework.settings import Settings
 
 #: Seconds that open requests have when the server is stopped.
@@ -21,9 +27,7 @@ GRACE_SECONDS = 3
 
 
 def serve(settings: Settings, host: str, port: int) -> None:
-    """Serve until a signal stops it. Raises SettingsError for an address that cannot be listened
-    on.
-    """
+    """Serve until a signal stops it. Raises SettingsError for a bad address."""
     log_to_stderr()
     access = Access.of(settings, host)
     sock = listening(host, port)
@@ -40,8 +44,47 @@ def _address(host: str, port: int, access: Access) -> str:
     shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(
         host, f"[{host}]" if ":" in host else host
     )
-    return (
-        f"spadework is at http://{shown}:{port}/"
-        + (f"?token={access.token}" if access.token else "")
-        + "  (Ctrl-C stops it)"
-    )
+    token = f"?token={access.token}" if access.token else ""
+    return f"spadework is at http://{shown}:{port}/{token}  (Ctrl-C stops it)"
+
+
+class DrainingServer(uvicorn.Server):
+    """A server of ours in the process of ending, when it is time."""
+
+    def __init__(self, config: uvicorn.Config, server: Server) -> None:
+        super().__init__(config)
+        self._server = server
+        self._told = False
+        self._until: float | None = None
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end, or end. A signal comes at any moment, so it is only noted here."""
+        if sig == signal.SIGTERM and not self._told:
+            self._told = True
+        else:
+            super().handle_exit(sig, frame)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Ten times a second: whether it is time to end."""
+        if self._told and self._until is None:
+            self._until = self._drain()
+        over = self._until is not None and (self._server.quiet() or time.monotonic() >= self._until)
+        return await super().on_tick(counter) or over
+
+    async def main_loop(self) -> None:
+        """Serve until it is time to end. Streams are told of that while they still can be."""
+        await super().main_loop()
+        admission.here().close()
+        await self._server.close()
+
+    def _drain(self) -> float:
+        """Take nothing new; until when what runs may go on, on the clock of `time.monotonic`."""
+        admission.here().close()
+        seconds = self._server.owner.settings.drain_seconds
+        if seconds and (running := admission.here().inside):
+            say(
+                f"{number_of(running, 'run')} may go on for {seconds:g} s; another signal ends"
+                " that.",
+                err=True,
+            )
+        return time.monotonic() + seconds

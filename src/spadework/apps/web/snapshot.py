@@ -1,6 +1,4 @@
-"""A page as it was read, in lines that keep every character, with the words of quotes marked; long
-pages in parts.
-"""
+"""A page as read, in lines that keep every character, with quotes marked; long ones in parts."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 
 @dataclass(frozen=True)
 class Piece:
-    """Characters of a line; `marks` are the ids of the evidence they belong to, `first` those that
-    begin here.
-    """
+    """Characters of a line; `marks` are the ids of their evidence, `first` of what begins here."""
 
     text: str
     marks: tuple[str, ...] = ()
@@ -50,9 +46,7 @@ class Part:
 
 
 def part_of(text: str, evidence: Sequence[Evidence], wanted: int, current: str = "") -> Part:
-    """The part of a page that holds the evidence `current`, else the part `wanted` (from 1, or the
-    nearest there is).
-    """
+    """The part of a page that holds the evidence `current`, else the `wanted` (from 1) or next."""
     cuts = _cuts(text)
     here = next((e.start for e in evidence if e.id == current), None)
     last = len(cuts) - 1
@@ -84,23 +78,14 @@ def _lines(text: str, start: int, end: int, evidence: Sequence[Evidence]) -> lis
     made, at, fence = [], start, _fence_before(text, start)
     for line in text[start:end].split("\n"):
         mark = _FENCE.match(line)
-        kind: LineKind = "code" if fence or mark else _kind(line)
+        kind: LineKind = "heading" if line.startswith("#") else "text"
+        kind = "code" if fence or mark else "table" if line.startswith("|") else kind
         if mark:
             fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
-        made.append(
-            Line(
-                kind,
-                tuple(
-                    _pieces(line, at, [e for e in own if e.start < at + len(line) and e.end > at])
-                ),
-            )
-        )
+        here = [e for e in own if e.start < at + len(line) and e.end > at]
+        made.append(Line(kind, tuple(_pieces(line, at, here))))
         at += len(line) + 1
     return made
-
-
-def _kind(line: str) -> LineKind:
-    return "heading" if line.startswith("#") else "table" if line.startswith("|") else "text"
 
 
 def _fence_before(text: str, start: int) -> str:
@@ -117,13 +102,9 @@ def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:
     borders = {0, len(line)} | {
         min(max(border - at, 0), len(line)) for e in evidence for border in (e.start, e.end)
     }
-    cuts = sorted(borders)
     made = []
-    for start, end in pairwise(cuts):
+    for start, end in pairwise(sorted(borders)):
         inside = [e for e in evidence if e.start < at + end and e.end > at + start]
-        marks, first = (
-            tuple(e.id for e in inside),
-            tuple(e.id for e in inside if e.start == at + start),
-        )
-        made.append(Piece(line[start:end], marks, first))
+        first = tuple(e.id for e in inside if e.start == at + start)
+        made.append(Piece(line[start:end], tuple(e.id for e in inside), first))
     return made

@@ -21,9 +21,7 @@ WEB = (
 
 
 async def examples(web: Web) -> tuple[str, ...]:
-    """Four questions. Those over a library of somebody's own are drawn from it, once its index is
-    made; as many as it is found to answer.
-    """
+    """Four questions, or what a library of somebody's own is found to answer, once indexed."""
     if web.settings.search not in ("auto", "library"):
         return WEB
     if not web.settings.library:

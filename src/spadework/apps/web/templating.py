@@ -1,6 +1,4 @@
-"""Draws pages and parts of pages. Everything that comes from outside is text here; the templates
-escape it.
-"""
+"""Draws pages and parts of pages. What comes from outside is text here; the templates escape it."""
 
 from __future__ import annotations
 
@@ -15,19 +13,20 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from spadework.apps.forecast_text import foretold, took_beside
+from spadework.apps.view_model import ViewModel
 from spadework.apps.web.draft_markdown import draft_html
 from spadework.apps.web.forms import csrf_cookie, csrf_token
 from spadework.apps.web.history import history_of, shared_with, words_of
 from spadework.apps.web.page_context import web_of
 from spadework.apps.web.permissions import refusal, user_of
 from spadework.apps.web.reporting import show_report, web_link
-from spadework.apps.web.view_model import ViewModel
 from spadework.settings import Settings
 from spadework.tools.export.html_report import DRAWN_IN, ending
 from spadework.tools.export.sheet import words
 from spadework.tools.search.provider_table import PROVIDERS
 from spadework.tools.web.urls import host_of
 
+_MENU = (("/statistics", "Statistics"), ("/settings", "Settings check"))
 THEME_COOKIE = "spadework_theme"
 #: When it is worth asking a server again that takes nothing now.
 RETRY_SECONDS = "10"
@@ -40,7 +39,7 @@ async def page(request: Request, name: str, status: int = 200, **values: Any) ->
     web, user = web_of(request), user_of(request.scope)
     around = {
         "history": [*await history_of(web), *await shared_with(web)],
-        "nav": [item for item in web.nav if not refusal(user, "GET", item[0])],
+        "nav": [item for item in _MENU if not refusal(user, "GET", item[0])],
         "user": web.user,
         "may_ask": user.may("ask"),
         "may_check": user.may("admin"),
@@ -49,22 +48,17 @@ async def page(request: Request, name: str, status: int = 200, **values: Any) ->
         "csrf": csrf_token(request),
         "current": request.path_params.get("id", ""),
     }
-    response = HTMLResponse(
-        environment().get_template(name).render(**around | values),
-        status,
-        {"Cache-Control": "no-store"},
-    )
+    html = part(name, **around | values)
+    response = HTMLResponse(html, status, {"Cache-Control": "no-store"})
     if status == 503:
         response.headers["Retry-After"] = RETRY_SECONDS
     if request.cookies.get(csrf_cookie(request)) != csrf_token(request):
-        secure = request.url.scheme == "https"
-        response.set_cookie(
+        name, token, secure = (
             csrf_cookie(request),
             csrf_token(request),
-            httponly=True,
-            samesite="strict",
-            secure=secure,
+            request.url.scheme == "https",
         )
+        response.set_cookie(name, token, httponly=True, samesite="strict", secure=secure)
     return response
 
 
@@ -81,24 +75,19 @@ def changes(picture: ViewModel, changed: Iterable[str], **values: Any) -> str:
 def searches(settings: Settings) -> list[tuple[str, str]]:
     """What can be searched, as (setting, label): first what the server was started with."""
     known = [name for name, provider in PROVIDERS.items() if not provider.lacking(settings)]
-    names = {"auto": "Chosen by what is reachable", "library": "The library alone"} | {
-        name: name for name in known
-    }
-    first = (
-        ("", f"As set: {settings.search}") if settings.search != "auto" else ("", names.pop("auto"))
-    )
-    return [first, *names.items()]
+    names = {"auto": "Chosen by what is reachable", "library": "The library alone"}
+    names |= {name: name for name in known}
+    first = f"As set: {settings.search}" if settings.search != "auto" else names.pop("auto")
+    return [("", first), *names.items()]
 
 
 def describe_searched(settings: Settings, chosen: str = "") -> str:
     """What a question is searched in, in words; `chosen` is what its form names."""
     named = chosen or settings.search
-    configured = [name for name, known in PROVIDERS.items() if known.configured(settings)]
-    found = (
-        [*configured, *["library"] * bool(settings.library)]
-        if named == "auto"
-        else named.split(",")
-    )
+    found = named.split(",")
+    if named == "auto":
+        found = [name for name, known in PROVIDERS.items() if known.configured(settings)]
+        found += ["library"] * bool(settings.library)
     if not found:
         return "the web where it can be reached, else the documentation installed here"
     return ", ".join("the library" if name == "library" else name for name in found)

@@ -1,6 +1,4 @@
-"""What the page of a session shows, folded from its events: the same whether they come one by one
-or are read from the log.
-"""
+"""A session as page, terminal and MCP show it: the fold of its events, live or from the log."""
 
 from __future__ import annotations
 
@@ -36,14 +34,12 @@ from spadework.values import (
 )
 
 Phase = Literal["waiting", "searching", "reading"] | CoverageState
-State = Literal["starting", "asking", "running", "writing", "finished", "cancelled", "failed"]
+State = Literal["starting", "asking", "running", "finished", "cancelled", "failed"]
 
 
 @dataclass
 class TopicView:
-    """A topic as it goes: what was searched for it, its pages by URL (True: read, False: not), how
-    far it is proven.
-    """
+    """A topic as it goes: its queries, its pages by URL (True: read), those read since judged."""
 
     n: int
     topic: Topic
@@ -51,7 +47,13 @@ class TopicView:
     queries: dict[tuple[str, str], int] = field(default_factory=dict)
     open: set[str] = field(default_factory=set)
     pages: dict[str, bool] = field(default_factory=dict)
+    fresh: int = 0
     coverage: Coverage | None = None
+
+    @property
+    def quotes(self) -> int:
+        """Quotes that prove it."""
+        return len(self.coverage.evidence_ids) if self.coverage else 0
 
     @property
     def words(self) -> str:
@@ -65,14 +67,10 @@ class TopicView:
     @property
     def facts(self) -> list[str]:
         """Counts, as far as there is something to count."""
-        read, quotes = (
-            sum(self.pages.values()),
-            len(self.coverage.evidence_ids) if self.coverage else 0,
-        )
         named = (
             (len(self.queries), "search", "searches"),
-            (read, "page", "pages"),
-            (quotes, "quote", "quotes"),
+            (sum(self.pages.values()), "page", "pages"),
+            (self.quotes, "quote", "quotes"),
         )
         return [f"{count} {one if count == 1 else many}" for count, one, many in named if count]
 
@@ -83,19 +81,19 @@ class SourceView:
 
     n: int
     url: str
-    title: str
-    topic: str
+    title: str = ""
     state: Literal["reading", "read", "not read"] = "reading"
     reason: str = ""
 
 
 @dataclass
 class ViewModel:
-    """A session as it is shown. `n` is the number of the last event taken in."""
+    """A session as it is shown. `n` is the number of the last event, the last source its newest."""
 
     question: str = ""
     #: The session that this one follows up, or "".
     follows: str = ""
+    resumed: bool = False
     n: int = 0
     state: State = "starting"
     mode: str = ""
@@ -119,8 +117,7 @@ class ViewModel:
 
     def take(self, event: Event) -> set[str]:
         """Take an event in. Returns the parts of the page that it changes."""
-        take = getattr(self, f"_take_{event.type}")
-        changed: set[str] = take(event)
+        changed: set[str] = getattr(self, f"_take_{event.type}")(event)
         return changed
 
     @property
@@ -134,17 +131,18 @@ class ViewModel:
         return sum(source.state == "read" for source in self.sources.values())
 
     @property
+    def listed(self) -> list[SourceView]:
+        """The pages in the order in which they came."""
+        return sorted(self.sources.values(), key=lambda source: source.n)
+
+    @property
     def searches(self) -> int:
         """Searches that were answered."""
         return sum(len(view.queries) for view in self.topics.values())
 
     def _take_started(self, event: Started) -> set[str]:
-        self.question, self.mode, self.searching, self.follows = (
-            event.question,
-            event.mode,
-            event.searching,
-            event.follows,
-        )
+        self.question, self.follows, self.resumed = event.question, event.follows, event.resumed
+        self.mode, self.searching = event.mode, event.searching
         self.state, self.note, self.ended, self.asked = "running", "", None, None
         self.said = "Taken up again." if event.resumed else "The research has begun."
         return {"status", "ask", "notices"}
@@ -156,11 +154,8 @@ class ViewModel:
 
     def _take_asked(self, event: Asked) -> set[str]:
         self.asked, self.state = event, "asking"
-        self.said = (
-            "A question is waiting for your answer."
-            if event.kind == "clarify"
-            else "The plan is waiting for your approval."
-        )
+        what = ("A question", "answer") if event.kind == "clarify" else ("The plan", "approval")
+        self.said = f"{what[0]} is waiting for your {what[1]}."
         return {"ask", "status", "plan"}
 
     def _take_answered(self, event: Answered) -> set[str]:
@@ -170,19 +165,16 @@ class ViewModel:
         return {"ask", "status", "plan"}
 
     def _take_planned(self, event: Planned) -> set[str]:
-        before = self.topics
-        self.plan = event.plan
-        self.topics = {t.name: TopicView(n, t) for n, t in enumerate(event.plan.topics, 1)}
-        for name, view in self.topics.items():
-            if name in before:
-                self.topics[name] = before[name]
-                self.topics[name].n = view.n
+        before, self.plan, self.topics = self.topics, event.plan, {}
+        for n, topic in enumerate(event.plan.topics, 1):
+            view = self.topics[topic.name] = before.get(topic.name) or TopicView(n, topic)
+            view.n = n
         coming = f" Forecast: {foretold(event.forecast)}." if event.forecast else ""
         self.said = f"The plan has {len(self.topics)} topics.{coming}"
         return {"plan", "status"}
 
     def _take_searched(self, event: Searched) -> set[str]:
-        if (view := self.topics.get(event.topic)) is None:
+        if (view := self._topic(event.topic)) is None:
             return {"status"}
         view.queries[event.query, event.provider] = event.hits
         if not view.open:
@@ -191,7 +183,7 @@ class ViewModel:
 
     def _take_reading(self, event: Reading) -> set[str]:
         changed = {"status", self._source(event)}
-        if view := self.topics.get(event.topic):
+        if view := self._topic(event.topic):
             view.open.add(event.url)
             view.phase = "reading"
             changed.add(f"topic {view.n}")
@@ -201,14 +193,14 @@ class ViewModel:
         changed = {"status", self._source(event)}
         source = self.sources[event.url]
         source.state, source.reason = ("not read", event.reason) if event.reason else ("read", "")
-        if view := self.topics.get(event.topic):
+        if view := self._topic(event.topic):
             view.open.discard(event.url)
             view.pages[event.url] = not event.reason
+            view.fresh += not event.reason
             changed.add(f"topic {view.n}")
         return changed
 
     def _take_unseen(self, event: Event) -> set[str]:
-        """What the page does not show."""
         return set()
 
     _take_checked = _take_selected = _take_cleaned = _take_unanswered = _take_unseen
@@ -217,10 +209,10 @@ class ViewModel:
     def _take_assessed(self, event: Assessed) -> set[str]:
         self.rounds, self.quotes, self.usage = event.round, event.evidence, event.usage
         for coverage in event.coverage:
-            if view := self.topics.get(coverage.topic):
+            if view := self._topic(coverage.topic):
                 view.coverage = coverage
                 view.open.clear()
-                view.phase = coverage.state
+                view.fresh, view.phase = 0, coverage.state
         self.said = (
             f"Round {event.round}: {self.answered} of {len(self.topics)} topics are answered."
         )
@@ -236,50 +228,50 @@ class ViewModel:
         if event.final:
             return {"status"}
         self.draft = event.markdown
-        self.said = (
-            f"{self.said} A first version of the report is there.".strip()
-            if self.rounds == 1
-            else self.said
-        )
+        if self.rounds == 1:
+            self.said = f"{self.said} A first version of the report is there.".strip()
         return {"report", "status"}
 
     def _take_finished(self, event: Finished) -> set[str]:
         self.result, self.state, self.asked, self.ended = event.result, "finished", None, None
         self.usage, self.question = event.result.usage, event.result.question
         for topic in event.result.topics:
-            # Of a session without a log, such as one from elsewhere, the result is all that is
-            # known.
-            new = TopicView(len(self.topics) + 1, Topic(name=topic.name, question=""))
-            view = self.topics.setdefault(topic.name, new)
+            # Of a session without a log, as from elsewhere, the result is all that is known.
+            view = self.topics.get(topic.name) or self._add_topic(topic.name)
             view.open.clear()
             view.phase = topic.state
-            ids = tuple(e.id for e in topic.evidence)
             view.coverage = Coverage(
                 topic=topic.name,
                 covered=topic.covered,
                 score=min(1.0, max(0.0, topic.score)),
-                evidence_ids=ids,
+                evidence_ids=tuple(e.id for e in topic.evidence),
                 gaps=topic.gaps,
             )
         self.said = "The report is ready."
         return {"everything"}
 
     def _take_ended(self, event: Ended) -> set[str]:
-        self.ended, self.state, self.asked = (
-            event,
-            "cancelled" if event.how == "cancelled" else "failed",
-            None,
-        )
-        self.said = (
-            "Cancelled." if event.how == "cancelled" else f"It could not go on: {event.text}"
-        )
+        self.ended, self.state, self.asked = event, event.how, None
+        cancelled = event.how == "cancelled"
+        self.said = "Cancelled." if cancelled else f"It could not go on: {event.text}"
         return {"everything"}
+
+    def _topic(self, name: str) -> TopicView | None:
+        # A session that is taken up goes on after its plan: who has not read its log meets the
+        # topics as they come.
+        if self.resumed and self.plan is None and name and name not in self.topics:
+            return self._add_topic(name)
+        return self.topics.get(name)
+
+    def _add_topic(self, name: str) -> TopicView:
+        view = TopicView(len(self.topics) + 1, Topic(name=name, question=""))
+        self.topics[name] = view
+        return view
 
     def _source(self, event: Reading | Read) -> str:
         """The row of a page, new or known, as the name of a part."""
-        known = event.url in self.sources
-        source = self.sources.setdefault(
-            event.url, SourceView(len(self.sources) + 1, event.url, "", event.topic)
-        )
+        known = self.sources.pop(event.url, None)
+        source = known or SourceView(len(self.sources) + 1, event.url)
+        self.sources[event.url] = source
         source.title = event.title or source.title
         return f"source {source.n}" if known else f"new source {source.n}"

@@ -20,14 +20,14 @@ class Left(Exception):
     """The work was left before it was done, for the reason that `str()` gives."""
 
 
-async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, asyncio.Event]) -> T:
-    """What `work` gives. When this is cancelled, or one of the events that may end it is set, the
-    work is cancelled and its end waited for.
+async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, Any, object]]) -> T:
+    """What `work` gives. When this is cancelled, or one of what may end it is done, the work is
+    cancelled and its end waited for.
 
-    Raises what `work` raises, and Left with the sentence of the event that was set first.
+    Raises what `work` raises, and Left with the sentence of what has ended it.
     """
     working = asyncio.create_task(work)
-    ending = {asyncio.create_task(event.wait()): why for why, event in ends.items()}
+    ending = {asyncio.create_task(end): why for why, end in ends.items()}
     try:
         await asyncio.wait((working, *ending), return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
