@@ -66,54 +66,30 @@ _XML = re.compile(
 )
 
 _READERS = {
-    "text/html": "html",
-    "application/xhtml+xml": "html",
-    "application/pdf": "pdf",
-    "text/markdown": "markdown",
-    "text/x-markdown": "markdown",
-    "text/x-rst": "rst",
-    "text/prs.fallenstein.rst": "rst",
-    "text/xml": "xml",
-    "application/xml": "xml",
-    "text/csv": "delimited",
-    "application/csv": "delimited",
-    "text/tab-separated-values": "delimited",
-    "message/rfc822": "mail",
-    "application/rtf": "rtf",
-    "image/svg+xml": "xml",
-    **dict.fromkeys(
-        [
-            "image/png",
-            "image/jpeg",
-            "image/gif",
-            "image/tiff",
-            "image/webp",
-            "image/avif",
-            "image/bmp",
-        ],
-        "image",
-    ),
-    "application/zip": "zip",
-    "application/x-tar": "tar",
-    "application/gzip": "packed",
-    "application/x-bzip2": "packed",
-    "application/x-xz": "packed",
-    STORAGE: "old",
+    media_type: reader
+    for reader, media_types in {
+        "html": "text/html application/xhtml+xml",
+        "pdf": "application/pdf",
+        "markdown": "text/markdown text/x-markdown",
+        "rst": "text/x-rst text/prs.fallenstein.rst",
+        "xml": "text/xml application/xml image/svg+xml",
+        "delimited": "text/csv application/csv text/tab-separated-values",
+        "mail": "message/rfc822",
+        "rtf": "application/rtf",
+        "image": "image/png image/jpeg image/gif image/tiff image/webp image/avif image/bmp",
+        "zip": "application/zip",
+        "tar": "application/x-tar",
+        "packed": "application/gzip application/x-bzip2 application/x-xz",
+        "old": STORAGE,
+    }.items()
+    for media_type in media_types.split()
 }
 _READER_ENDINGS = {
-    "md": "markdown",
-    "markdown": "markdown",
-    "mdx": "markdown",
+    **dict.fromkeys(("md", "markdown", "mdx"), "markdown"),
+    **dict.fromkeys(("html", "htm", "xhtml"), "html"),
+    **dict.fromkeys(("xml", "rss", "atom", "svg"), "xml"),
+    **dict.fromkeys(("csv", "tsv"), "delimited"),
     "rst": "rst",
-    "html": "html",
-    "htm": "html",
-    "xhtml": "html",
-    "xml": "xml",
-    "rss": "xml",
-    "atom": "xml",
-    "svg": "xml",
-    "csv": "delimited",
-    "tsv": "delimited",
     "eml": "mail",
 }
 #: What the first bytes alone can tell: without them, it is not what the server says.
@@ -127,64 +103,18 @@ _VAGUE = frozenset(
 )
 
 #: Languages, with the endings (and the subtypes of media types) that are not their names.
-_ALIASES = {
-    **dict.fromkeys(
-        [
-            "cmake",
-            "css",
-            "dart",
-            "dockerfile",
-            "go",
-            "graphql",
-            "groovy",
-            "java",
-            "lua",
-            "nim",
-            "nix",
-            "php",
-            "proto",
-        ],
-        "",
-    ),
-    **dict.fromkeys(["r", "scala", "scss", "sql", "swift", "toml", "vim", "zig"], ""),
-    **{
-        "bash": "sh zsh shellscript",
-        "c": "h csrc",
-        "clojure": "clj",
-        "cpp": "cc cxx hpp c++ c++src",
-        "diff": "patch",
-        "elixir": "ex exs",
-    },
-    **{
-        "erlang": "erl",
-        "haskell": "hs",
-        "ini": "cfg conf properties",
-        "java": "java-source",
-        "javascript": "js mjs jsx ecmascript",
-    },
-    **{
-        "json": "jsonl",
-        "julia": "jl",
-        "kotlin": "kt kts",
-        "latex": "tex",
-        "makefile": "mk",
-        "ocaml": "ml",
-        "perl": "pl pm",
-    },
-    **{
-        "powershell": "ps1",
-        "python": "py pyi",
-        "ruby": "rb",
-        "rust": "rs",
-        "terraform": "tf",
-        "typescript": "ts tsx",
-    },
-    **{"xml": "xsd", "yaml": "yml"},
-}
+_ALIASES = """
+bash sh zsh shellscript;  c h csrc;  clojure clj;  cmake;  cpp cc cxx hpp c++ c++src;  css;  dart
+diff patch;  dockerfile;  elixir ex exs;  erlang erl;  go;  graphql;  groovy;  haskell hs
+ini cfg conf properties;  java java-source;  javascript js mjs jsx ecmascript;  json jsonl
+julia jl;  kotlin kt kts;  latex tex;  lua;  makefile mk;  nim;  nix;  ocaml ml;  perl pl pm;  php
+powershell ps1;  proto;  python py pyi;  r;  ruby rb;  rust rs;  scala;  scss;  sql;  swift
+terraform tf;  toml;  typescript ts tsx;  vim;  xml xsd;  yaml yml;  zig
+"""
 _LANGUAGES = {
-    alias: language
-    for language, aliases in _ALIASES.items()
-    for alias in (language, *aliases.split())
+    alias: names.split()[0]
+    for names in re.split(r"[;\n]", _ALIASES.strip())
+    for alias in names.split()
 }
 
 

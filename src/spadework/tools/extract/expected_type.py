@@ -15,21 +15,9 @@ from spadework.tools.extract.ocr import has_ocr
 from spadework.tools.extract.office import program
 
 Shape = Literal[
-    "web page",
-    "PDF",
-    "document",
-    "presentation",
-    "spreadsheet",
-    "image",
-    "archive",
-    "text",
-    "feed",
-    "data",
-    "e-mail",
-    "sound",
-    "video",
-    "program",
-]
+    "web page", "PDF", "document", "presentation", "spreadsheet", "image", "archive", "text",
+    "feed", "data", "e-mail", "sound", "video", "program",
+]  # fmt: skip
 
 _ENDINGS: dict[Shape, str] = {
     "web page": "html htm xhtml php asp aspx jsp",

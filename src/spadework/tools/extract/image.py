@@ -19,20 +19,9 @@ MAX_PIXELS = 40_000_000
 _FORMATS = ("PNG", "JPEG", "GIF", "TIFF", "WEBP", "AVIF", "BMP")
 #: What Pillow raises for damaged files.
 _FAULTS = (
-    *(
-        OSError,
-        SyntaxError,
-        ValueError,
-        TypeError,
-        LookupError,
-        EOFError,
-        ArithmeticError,
-        RuntimeError,
-        AttributeError,
-        AssertionError,
-    ),
-    struct.error,
-)
+    OSError, SyntaxError, ValueError, TypeError, LookupError, EOFError, ArithmeticError,
+    RuntimeError, AttributeError, AssertionError, struct.error,
+)  # fmt: skip
 
 
 def extract_image(body: bytes, url: str) -> Extracted:

@@ -20,15 +20,9 @@ _CONTENTS = re.compile(r"\W*(?:table of )?contents?\W*|\W*toc\W*|\W*on this page
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?|===)(?:\s|$)")
 _ALERT = re.compile(r"\A\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*")
 _DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
-_CODE_DIRECTIVES = (
-    "code",
-    "code-block",
-    "code-cell",
-    "sourcecode",
-    "doctest",
-    "literalinclude",
-    "parsed-literal",
-)
+_CODE_DIRECTIVES = frozenset((
+    "code", "code-block", "code-cell", "sourcecode", "doctest", "literalinclude", "parsed-literal",
+))  # fmt: skip
 #: How deep fences that hold Markdown (MyST directives, tabs) are followed.
 _MAX_NESTED = 3
 

@@ -16,18 +16,10 @@ from spadework.tools.extract.writing import heading, plain
 from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag, text
 from spadework.tools.text.dates import moment
 
-_UNSEEN = frozenset(
-    {
-        "annotation",
-        "tracked-changes",
-        "note",
-        "forms",
-        "sequence-decls",
-        "table-of-content",
-        "bibliography",
-        "notes",
-    }
-)
+_UNSEEN = frozenset((
+    "annotation", "tracked-changes", "note", "forms", "sequence-decls", "table-of-content",
+    "bibliography", "notes",
+))  # fmt: skip
 _CODE = "Preformatted"
 _MAX_SPACES = 100
 #: The size of a sheet, further than which nothing is repeated.

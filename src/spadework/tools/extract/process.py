@@ -18,17 +18,9 @@ from spadework.tools.web.process_groups import kill_group
 _PROGRAM = ("-P", "-m", "spadework.tools.extract.reader_program")
 #: All that the process gets to know of our environment; keys are not for it.
 _ENVIRONMENT = (
-    "PATH",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "LANG",
-    "LC_ALL",
-    "LD_LIBRARY_PATH",
-    "SYSTEMROOT",
-    "TESSDATA_PREFIX",
-    "TMPDIR",
-    "TEMP",
-)
+    "PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT",
+    "TESSDATA_PREFIX", "TMPDIR", "TEMP",
+)  # fmt: skip
 
 
 class Ended(Exception):

@@ -16,11 +16,10 @@ from docutils import nodes
 from docutils.parsers.rst import Parser, roles, states
 from docutils.statemachine import StringList
 
-# fmt: off
 CODE = frozenset((
     "code", "code-block", "sourcecode", "code-cell", "ipython", "prompt", "doctest", "testcode",
     "testoutput", "testsetup", "parsed-literal", "productionlist", "math",
-))
+))  # fmt: skip
 DROPPED = frozenset((
     "toctree", "contents", "image", "include", "raw", "highlight", "index", "meta", "module",
     "currentmodule", "automodule", "autoclass", "autofunction", "automethod", "autosummary",
@@ -28,8 +27,7 @@ DROPPED = frozenset((
     "plot", "title", "sectnum", "section-numbering", "header", "footer", "target-notes",
     "literalinclude", "role", "default-role", "highlightlang", "sectionauthor", "codeauthor",
     "moduleauthor", "mermaid", "grid", "image-sg",
-))
-# fmt: on
+))  # fmt: skip
 DEFINED = re.compile(
     r"(?:(?:py|c|cpp|js|rst|std):)?(?:async)?(?:function|class|method|classmethod|staticmethod|attribute|property|exception|data|type|macro|member|"
     r"decorator|decoratormethod|coroutinefunction|coroutinemethod|cmdoption|option|envvar|describe|object|confval|setting|directive|role|opcode)"
@@ -40,40 +38,21 @@ VERSIONS = {
     "deprecated": "Deprecated since version",
     "versionremoved": "Removed in version",
 }
-# fmt: off
 ADMONITIONS = frozenset((
     "note", "warning", "tip", "important", "caution", "danger", "seealso", "hint", "attention",
     "error", "admonition", "topic", "sidebar", "todo",
-))
-# fmt: on
+))  # fmt: skip
 _STANDARD = frozenset(["table", "list-table", "csv-table", "replace", "unicode", "date"])
-_PLAIN_ROLES = frozenset(
-    [
-        "doc",
-        "ref",
-        "term",
-        "abbr",
-        "any",
-        "numref",
-        "dfn",
-        "guilabel",
-        "menuselection",
-        "issue",
-        "pr",
-        "user",
-        "gh",
-        "pull",
-        "commit",
-    ]
-)
+_PLAIN_ROLES = frozenset((
+    "doc", "ref", "term", "abbr", "any", "numref", "dfn", "guilabel", "menuselection", "issue",
+    "pr", "user", "gh", "pull", "commit",
+))  # fmt: skip
 _SILENT_ARGUMENT = frozenset(["figure", "only", "container", "class", "rst-class", "cssclass"])
 _NO_LANGUAGE = frozenset(["math", "productionlist", "parsed-literal"])
 _LANGUAGES = {
-    "doctest": "pycon",
-    "testcode": "python",
-    "testsetup": "python",
+    **dict.fromkeys(("doctest", "ipython"), "pycon"),
+    **dict.fromkeys(("testcode", "testsetup"), "python"),
     "testoutput": "",
-    "ipython": "pycon",
 }
 _OPTION = re.compile(r":[\w-]+:(?:\s|$)")
 

@@ -21,17 +21,9 @@ from spadework.tools.extract.writing import (
 )
 
 _SKIPPED = (
-    nodes.comment,
-    nodes.substitution_definition,
-    nodes.target,
-    nodes.system_message,
-    nodes.image,
-    nodes.raw,
-    nodes.pending,
-    nodes.transition,
-    nodes.decoration,
-    nodes.meta,
-)
+    nodes.comment, nodes.substitution_definition, nodes.target, nodes.system_message, nodes.image,
+    nodes.raw, nodes.pending, nodes.transition, nodes.decoration, nodes.meta,
+)  # fmt: skip
 _SPACE = re.compile(r"\s+")
 _LIST = re.compile(r"- |\d+\. ")
 _IDENTIFIER = re.compile(r"[\w.()\[\]*:/=-]*[\w)\]*]")

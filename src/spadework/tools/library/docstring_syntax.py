@@ -9,35 +9,22 @@ import re
 FENCE = re.compile(r"(`{3,}|~{3,})\s*\{?\.?([\w+#.-]*)")
 DIRECTIVE = re.compile(r"\.\. (?:(?:[\w-]+:)?([\w-]+)::\s*(.*))?")
 OPTION = re.compile(r":[\w-]+:")
-CODE = frozenset(
-    ["code", "code-block", "sourcecode", "testcode", "doctest", "ipython", "math", "productionlist"]
-)
+CODE = frozenset((
+    "code", "code-block", "sourcecode", "testcode", "doctest", "ipython", "math", "productionlist",
+))  # fmt: skip
 LANGUAGES = {
-    "doctest": "pycon",
+    **dict.fromkeys(("doctest", "ipython"), "pycon"),
+    **dict.fromkeys(("math", "productionlist"), ""),
     "testcode": "python",
-    "math": "",
-    "productionlist": "",
-    "ipython": "pycon",
 }
-DROPPED = frozenset(
-    (
-        "image",
-        "figure",
-        "index",
-        "autosummary",
-        "toctree",
-        "currentmodule",
-        "module",
-        "automodule",
-        "autoclass",
-    )
-)
-# fmt: off
+DROPPED = frozenset((
+    "image", "figure", "index", "autosummary", "toctree", "currentmodule", "module", "automodule",
+    "autoclass",
+))  # fmt: skip
 NOTES = frozenset((
     "note", "warning", "tip", "important", "caution", "danger", "seealso", "hint", "attention",
     "error", "admonition", "versionadded", "versionchanged", "deprecated",
-))
-# fmt: on
+))  # fmt: skip
 VERSIONS = {
     "versionadded": "Added in version",
     "versionchanged": "Changed in version",
@@ -52,12 +39,10 @@ SECTION = re.compile(
     r"implements)\s*:{1,2}$",
     re.I,
 )
-# fmt: off
 NAMED = frozenset((
     "keyword args", "keyword arguments", "other parameters", "args", "arguments", "parameters",
     "params", "attributes", "raises", "warns", "fields", "methods",
-))
-# fmt: on
+))  # fmt: skip
 TYPED = frozenset(("returns", "yields", "receives"))
 UNDERLINE = re.compile(r"([-=~^*+\"])\1{2,}$")
 FIELD = re.compile(

@@ -25,21 +25,10 @@ from spadework.tools.library.exports import Module
 from spadework.tools.library.parts import Part
 
 #: Importing these shows something or opens a browser.
-_NOT_IMPORTED = frozenset(
-    (
-        "antigravity",
-        "this",
-        "idlelib",
-        "turtle",
-        "turtledemo",
-        "tkinter",
-        "readline",
-        "rlcompleter",
-        "nis",
-        "ossaudiodev",
-        "spwd",
-    )
-)
+_NOT_IMPORTED = frozenset((
+    "antigravity", "this", "idlelib", "turtle", "turtledemo", "tkinter", "readline", "rlcompleter",
+    "nis", "ossaudiodev", "spwd",
+))  # fmt: skip
 _NOT_SHOWN = frozenset(("__loader__", "__spec__", "__builtins__"))
 #: What `inspect.signature` raises: a signature of compiled code is a text that is evaluated, and
 #: may name what is not there.

@@ -10,17 +10,9 @@ from typing import Any
 from spadework.clock import today
 
 _FORMATS = (
-    *(
-        "%B %d, %Y",
-        "%b %d, %Y",
-        "%d %B %Y",
-        "%d %b %Y",
-        "%Y/%m/%d",
-        "%Y/%m/%d %H:%M",
-        "%Y/%m/%d %H:%M:%S",
-    ),
-    *("%Y.%m.%d", "%Y %b %d", "%Y %b", "%Y-%m", "%Y"),
-)
+    "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%Y/%m/%d", "%Y/%m/%d %H:%M",
+    "%Y/%m/%d %H:%M:%S", "%Y.%m.%d", "%Y %b %d", "%Y %b", "%Y-%m", "%Y",
+)  # fmt: skip
 _OFFSET = re.compile(r"(?<=\d)\s+([+-]\d\d:?\d\d)$")
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _AGO = re.compile(r"(\d{1,3}|an?) (minute|hour|day|week|month|year)s? ago", re.IGNORECASE)
