@@ -1,6 +1,4 @@
-"""Texts as vectors: what an embedder is, and the one that asks any endpoint of OpenAI's form (`POST
-/embeddings`).
-"""
+"""Texts as vectors: what an embedder is, and one for OpenAI's form (`POST /embeddings`)."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ _WORDS_CHARS = 200
 
 
 class Embedder(Protocol):
-    """Makes vectors of texts. `name` tells apart what different models made: their vectors cannot
-    be compared.
-    """
+    """Makes vectors of texts. `name` tells models apart whose vectors cannot be compared."""
 
     @property
     def name(self) -> str:
@@ -45,9 +41,7 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector of length 1 for each text, in their order, all of the same number of
-        dimensions. Raises ModelError.
-        """
+        """A vector of length 1 a text, in order, of the same dimensions. Raises ModelError."""
         ...
 
 
@@ -72,9 +66,7 @@ class Answer(BaseModel):
 
 
 class Passing(ModelError):
-    """A fault that may be gone the next time; `after` is how many seconds to wait, or True for a
-    growing pause.
-    """
+    """A fault that may pass; `after` is how many seconds to wait, or True for a growing pause."""
 
     def __init__(self, message: str, *, after: bool | float = True) -> None:
         super().__init__(message)
@@ -207,9 +199,7 @@ def _wait(error: BaseException) -> bool | float:
 
 
 def _refusal(name: str, reply: httpx.Response) -> ModelError:
-    """The error of another status than 200; those that may pass are tried again, as soon as the
-    endpoint says.
-    """
+    """The error of another status than 200; one that may pass is tried again when it says so."""
     words = _words(reply)
     message = (
         f"The endpoint of {name} answered with status"
@@ -233,9 +223,7 @@ def _words(reply: httpx.Response) -> str:
 
 
 def _vectors(name: str, answer: Answer, count: int) -> list[list[float]]:
-    """The vectors in the order of their texts, each of length 1. Raises ModelError where one is
-    missing or is no direction.
-    """
+    """The vectors in the texts' order, of length 1. Raises ModelError for a missing or zero one."""
     found = {each.index: each.embedding for each in answer.data}
     if set(found) != set(range(count)) or len({len(vector) for vector in found.values()}) != 1:
         raise ModelError(

@@ -1,6 +1,4 @@
-"""Giving passages their vectors: batch by batch, each kept before the next is asked for, so that
-nothing is paid for twice.
-"""
+"""Giving passages vectors batch by batch, each kept before the next: nothing is paid twice."""
 
 from __future__ import annotations
 

@@ -210,9 +210,7 @@ class Vectors:
             yield from db.execute(f"{query} AND number = ? AND start = ?", (*self._key, *place))
 
     def _size(self, db: sqlite3.Connection) -> int:
-        """How many dimensions the model's vectors have, whatever index they are of: they are
-        shared. 0 where there is none.
-        """
+        """The dimensions of the model's vectors, shared by all indexes; 0 where there is none."""
         query = (
             "SELECT length(vectors.vector) - 4 FROM places JOIN vectors ON id = places.vector WHERE"
             " model = ? LIMIT 1"

@@ -1,6 +1,4 @@
-"""From the bytes of a document, whatever its format, to clean Markdown: one reader for each
-format.
-"""
+"""From the bytes of a document of any format to clean Markdown: one reader for each format."""
 
 from __future__ import annotations
 
@@ -78,9 +76,7 @@ def _add_doubt(found: Extracted, charset: str) -> Extracted:
 
 
 def _unread(body: bytes, kind: Kind) -> Unreadable:
-    """The error of an old file of Office, which LibreOffice alone reads, and not here, and of what
-    else is kept like one.
-    """
+    """The error of an old Office file, which LibreOffice reads but not here, or of one like it."""
     old = old_office(body)
     if old is None:
         return Unreadable(f"{kind.media_type} is not read yet.")

@@ -58,9 +58,7 @@ class Decoded:
 
 
 def decode(body: bytes, charset: str = "") -> str:
-    """The text of a document; `charset` is what the server named. Never an error: what cannot be
-    read becomes U+FFFD.
-    """
+    """A document's text; `charset` is the server's. Never an error: U+FFFD for the unreadable."""
     return decode_body(body, charset).text
 
 
@@ -103,9 +101,7 @@ def _utf8(body: bytes) -> Decoded | None:
 
 
 def _by_its_letters(body: bytes, declared: list[str]) -> Decoded:
-    """Text in the charset that its letters speak for, or in one declared that they speak for nearly
-    as much.
-    """
+    """Text in the charset its letters speak for, or a declared one that is hardly less likely."""
     likely = _likely(body)
     best = max(likely, key=lambda codec: likely[codec], default="cp1252")
     least = likely.get(best, 0.0) - CLOSE

@@ -1,6 +1,4 @@
-"""What kind of document some bytes are: by their first bytes, then by the media type, then by the
-ending of the URL.
-"""
+"""What kind of document some bytes are: by first bytes, then media type, then the URL's ending."""
 
 from __future__ import annotations
 
@@ -134,9 +132,7 @@ class Kind:
 
 
 def kind_of(body: bytes, media_type: str, url: str) -> Kind:
-    """The kind of a document. `media_type` is lower-case, without parameters, "" where it is not
-    known.
-    """
+    """The kind of a document. `media_type` is lower-case, without parameters, "" if unknown."""
     for name, form in added_formats().items():
         by_name = media_type in (*_VAGUE, "application/json") and _ending(url) in form.endings
         if (
@@ -224,7 +220,5 @@ def file_name(url: str) -> str:
 
 
 def _ending(url: str) -> str:
-    """The ending of a URL's file without the dot; for a file without one, its name, as in
-    Makefile.
-    """
+    """The ending of a URL's file without the dot; its name where it has none, as in Makefile."""
     return file_name(url).lower().rpartition(".")[2]

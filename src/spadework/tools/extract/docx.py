@@ -1,6 +1,4 @@
-"""Word files as Markdown: headings, paragraphs, lists, tables, listings and links, in the order of
-the text.
-"""
+"""Word files as Markdown: headings, paragraphs, lists, tables, listings, links, in their order."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ _BREAKS_LINK = re.compile(r"[\s()<>]")
 
 
 def extract_docx(package: Package, url: str) -> Extracted:
-    """The text of a Word file with its title, author and date. Raises Unreadable when it is
-    damaged, TooLarge over a limit.
-    """
+    """A Word file's text, title, author and date. Raises Unreadable if damaged, TooLarge."""
     document = _Document(package)
     document.read(package.needed(package.main))
     return package.about(document.draft.markdown(), title=document.title, kind="docx")

@@ -1,6 +1,4 @@
-"""What the paragraphs of a Word file are: headings, items of lists, lines of code. Told by styles,
-or by the paragraph itself.
-"""
+"""What a Word file's paragraphs are (headings, items, code): by their style, or by themselves."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ _DEEPEST = 8
 
 @dataclass(frozen=True)
 class Style:
-    """A paragraph: a heading of `level` (0: none), an item of the list `list_id` at `depth`, a line
-    of code.
-    """
+    """A paragraph: a heading of `level` (or 0), an item of list `list_id` at `depth`, or code."""
 
     level: int = 0
     list_id: str = ""

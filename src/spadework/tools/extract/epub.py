@@ -23,9 +23,7 @@ _PAGES = ("application/xhtml+xml", "text/html")
 
 
 def extract_epub(package: Package, url: str) -> Extracted:
-    """The text of a book with its title, author, date and language. Raises Unreadable when it is
-    damaged, TooLarge over a limit.
-    """
+    """A book's text, title, author, date, language. Raises Unreadable if damaged, TooLarge."""
     container = package.needed("META-INF/container.xml")
     path = unquote(
         next((attribute(file, "full-path") for file in below(container, "rootfile")), "")

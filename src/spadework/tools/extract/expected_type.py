@@ -61,9 +61,7 @@ _TYPESCRIPT = "video/mp2t"
 
 
 class Foreseen(NamedTuple):
-    """What a hit seems to be, why it could not be read here ("" where it could), and what its score
-    counts, 0..1.
-    """
+    """What a hit seems to be, why it cannot be read ("" if it can), its score's share, 0..1."""
 
     shape: Shape
     refused: str = ""

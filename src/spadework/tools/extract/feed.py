@@ -1,6 +1,4 @@
-"""Feeds (RSS and Atom) as Markdown: each entry a section with its date, its link and what is said
-of it.
-"""
+"""Feeds (RSS and Atom) as Markdown: each entry a section with its date, link and text."""
 
 from __future__ import annotations
 
@@ -64,9 +62,7 @@ def _entry(entry: Element, url: str) -> tuple[str, Link]:
 
 
 def _of(element: Element, *names: str) -> str:
-    """The text of the first child that has one of these names and is not empty, its markup left
-    out.
-    """
+    """The text, without markup, of the first filled child that has one of these names."""
     found = {tag(part): part for part in reversed(element)}
     return next(
         (
@@ -96,9 +92,7 @@ def _author(element: Element) -> str:
 
 
 def _link(element: Element, url: str) -> str:
-    """Where an entry leads: the text of RSS's link, or the address in that of Atom's links which is
-    the page itself.
-    """
+    """Where an entry leads: RSS's link, or the one of Atom's links that is the page itself."""
     links = [part for part in element if tag(part) == "link"]
     found = [
         text(link) or attribute(link, "href")

@@ -54,9 +54,7 @@ def _not_installed() -> Unreadable:
 
 @contextmanager
 def _named_faults() -> Iterator[None]:
-    """The faults of Pillow by our names. Its warnings, of damage and of size, are not for whoever
-    asks.
-    """
+    """Pillow's faults by our names; its warnings of damage and size are not for whoever asks."""
     from PIL import Image, UnidentifiedImageError
 
     try:

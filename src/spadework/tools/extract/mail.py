@@ -1,6 +1,4 @@
-"""E-mails (RFC 822) as Markdown: subject, sender and day, and the text; that in HTML only where
-there is no other.
-"""
+"""E-mails (RFC 822) as Markdown: subject, sender, day, and text; HTML only where it is all."""
 
 from __future__ import annotations
 
@@ -25,9 +23,7 @@ MAX_NAMES = 20
 
 
 def extract_mail(body: bytes, url: str) -> Extracted:
-    """The text of an e-mail; attachments are not opened. Raises Unreadable when it is nested
-    without end.
-    """
+    """An e-mail's text; attachments stay closed. Raises Unreadable when it nests without end."""
     try:
         message = BytesParser().parsebytes(body)
         whole = [part for part in message.walk() if not part.is_multipart()]

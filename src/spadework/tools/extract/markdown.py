@@ -1,6 +1,4 @@
-"""Markdown files as clean Markdown: badges, logos, HTML, comments and link lists go, code stays as
-it is.
-"""
+"""Markdown files as clean Markdown: badges, HTML, comments and link lists go, code stays."""
 
 from __future__ import annotations
 
@@ -54,9 +52,7 @@ def clean_markdown(text: str, url: str) -> Extracted:
 
 
 class _Reader:
-    """Reads the blocks of one file, top to bottom; `title` is the first heading of level 1, or one
-    that opens the file.
-    """
+    """Reads a file's blocks; `title` is the first heading of level 1, or one that opens it."""
 
     def __init__(self, url: str) -> None:
         self.url = url

@@ -1,6 +1,4 @@
-"""HTML that stands inside Markdown (logos, `<details>`, `<p align=center>`) as plain Markdown
-text.
-"""
+"""HTML inside Markdown (logos, `<details>`, `<p align=center>`) as plain Markdown text."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ _BLOCK = re.compile(
 
 
 def is_known_tag(tag: str) -> bool:
-    """True for a tag of HTML, a comment or a declaration; False for a placeholder such as
-    `<name>`.
-    """
+    """True for HTML's tags, comments, declarations; False for placeholders such as `<name>`."""
     return bool(_KNOWN.fullmatch(tag)) or tag.startswith(("<!", "<?"))
 
 
@@ -47,9 +43,7 @@ def without_tags(text: str) -> str:
 
 
 def html_to_text(source: str) -> str:
-    """The text of an HTML fragment as Markdown blocks; headings, list items and `<pre>` keep their
-    shape, images go.
-    """
+    """HTML as Markdown blocks; headings, list items and `<pre>` keep their shape, images go."""
     parts: list[str] = []
     position = 0
     source = _HIDDEN.sub("", source)

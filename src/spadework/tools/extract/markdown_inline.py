@@ -1,6 +1,4 @@
-"""The words of one Markdown block: links become their text, images and HTML tags go, code stays
-exact.
-"""
+"""The words of a Markdown block: links become text, images and HTML go, code stays exact."""
 
 from __future__ import annotations
 

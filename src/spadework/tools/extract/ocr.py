@@ -1,6 +1,4 @@
-"""The text in a picture, read by Tesseract where that is installed: a program of its own, which
-ends when the time for it is over.
-"""
+"""The text in a picture, by Tesseract if installed: a program that ends when its time is over."""
 
 from __future__ import annotations
 
@@ -45,9 +43,7 @@ MEND = (
 
 @dataclass(frozen=True)
 class Seen:
-    """A line of text in a picture, in pixels from its upper left corner; lines of one paragraph
-    have its number.
-    """
+    """A line in a picture, in pixels from the upper left; a paragraph's lines share its number."""
 
     text: str
     left: int
@@ -68,9 +64,7 @@ def has_pillow() -> bool:
 
 
 def lines_in(image: Image.Image) -> list[Seen]:
-    """The lines of text in a picture in the order of reading; none where it is not installed, or
-    does not end in time.
-    """
+    """A picture's lines in reading order; none without Tesseract, or when it is not in time."""
     seconds = min(SECONDS, reading_until() - time.monotonic())
     if not has_ocr() or seconds <= 0:
         return []

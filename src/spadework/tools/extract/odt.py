@@ -1,6 +1,4 @@
-"""OpenDocument files as Markdown: texts, and by the same walk the tables of spreadsheets and the
-slides of presentations.
-"""
+"""OpenDocument files as Markdown: texts, spreadsheets and presentations by one walk."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
 
 
 def extract_odt(package: Package, url: str) -> Extracted:
-    """The content of an OpenDocument file, with its title, author and date. Raises Unreadable when
-    it is damaged or encrypted.
-    """
+    """An OpenDocument file's text, title, author, date. Raises Unreadable if damaged or locked."""
     root = package.needed("content.xml")
     body = child(root, "body")
     if body is None:
@@ -117,9 +113,7 @@ class _Document:
 
 
 def _rows(element: Element) -> Iterator[list[str]]:
-    """The rows of a table; one that is filled and repeated as often as it is, within the size of a
-    sheet.
-    """
+    """The rows of a table; filled ones repeated as they are, within the size of a sheet."""
     for row in below(element, "table-row"):
         cells = _cells(row)
         yield from repeat(
@@ -131,9 +125,7 @@ def _rows(element: Element) -> Iterator[list[str]]:
 
 
 def _cells(row: Element) -> list[str]:
-    """The cells of a row; an empty one that is repeated to the end of the sheet only as often as it
-    can be shown.
-    """
+    """The cells of a row; an empty one is repeated only as often as it can be shown."""
     found: list[str] = []
     for cell in row:
         if tag(cell) in ("table-cell", "covered-table-cell") and len(found) < _MOST_COLUMNS:

@@ -36,9 +36,7 @@ _APPS = "/Applications/LibreOffice.app/Contents/MacOS"
 
 @dataclass(frozen=True)
 class Old:
-    """A kind of old file: its name in a sentence, its ending, the kind it is made into, and what of
-    LibreOffice makes it.
-    """
+    """An old file's kind: name, ending, the kind it is made into, LibreOffice's part for it."""
 
     name: str
     ending: str
@@ -119,9 +117,7 @@ def not_installed(old: Old) -> Unreadable:
 
 
 async def modern(body: bytes, old: Old, *, seconds: float) -> bytes:
-    """The file in its modern form, within `seconds`. Raises Unreadable where LibreOffice is not
-    installed or cannot read it, TooSlow.
-    """
+    """The file in its modern form within `seconds`. Raises Unreadable without it, TooSlow."""
     if not (soffice := await aside(program)):
         raise not_installed(old)
     loop = asyncio.get_running_loop()

@@ -1,6 +1,4 @@
-"""Documents that are a zip file of parts: each part within a limit, and every fault of the file a
-refusal by name.
-"""
+"""Zip files of parts: each part within a limit, every fault of the file a refusal by name."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ _FAULTS = (
 
 @contextmanager
 def whole(what: str) -> Iterator[None]:
-    """What the standard library raises for damaged archives, as Unreadable; `what` names the
-    file.
-    """
+    """What the standard library raises for damaged archives as Unreadable; `what` is the file."""
     try:
         yield
     except FetchError:
@@ -49,9 +45,7 @@ def whole(what: str) -> Iterator[None]:
 
 
 def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
-    """A zip file. Raises Unreadable when it is damaged, TooLarge for more than MAX_ENTRIES
-    entries.
-    """
+    """A zip file. Raises Unreadable when damaged, TooLarge for more than MAX_ENTRIES entries."""
     entries = body.count(_ENTRY)
     if entries > MAX_ENTRIES:
         raise TooLarge(f"The {what} has {entries:,} entries, the limit is {MAX_ENTRIES:,}.")
@@ -60,9 +54,7 @@ def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
 
 
 class Package:
-    """The parts of a zip file; `what` names the file in errors, `main` is the first part of an
-    Office file.
-    """
+    """A zip file's parts; `what` names it in errors, `main` is an Office file's first part."""
 
     def __init__(self, body: bytes, what: str) -> None:
         self.what = what
@@ -71,9 +63,7 @@ class Package:
         self.main = self._main() if "[Content_Types].xml" in self.names else ""
 
     def read(self, name: str, limit: int = MAX_PART) -> bytes:
-        """A part, b"" where it is missing. Raises TooLarge for one over `limit` bytes, Unreadable
-        for a damaged one.
-        """
+        """A part, b"" without one. Raises TooLarge over `limit` bytes, Unreadable when damaged."""
         if name not in self.names:
             return b""
         with whole(self.what), self._zip.open(self.names[name]) as part:
@@ -121,9 +111,7 @@ class Package:
         return relations
 
     def about(self, markdown: str, *, title: str = "", kind: str) -> Extracted:
-        """The content of an Office file with what it says about itself; `title` is used where it
-        says none.
-        """
+        """An Office file with what it says about itself; `title` is used where it says none."""
         core = self.tree("docProps/core.xml")
         said = {tag(part): text(part) for part in core} if core is not None else {}
         return Extracted(

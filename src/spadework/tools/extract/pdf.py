@@ -102,9 +102,7 @@ def _page(document: Any, number: int) -> list[Line] | None:
 
 
 def _lines(text_page: Any) -> list[list[Line]]:
-    """The lines of a page with the tables that have no rules. Where a table is named, narrower gaps
-    part its cells.
-    """
+    """A page's lines with tables without rules. Where one is named, narrower gaps part cells."""
     found = list(lines(text_page))
     if not any(CAPTION.match(line[0].text) for line in found):
         return found
@@ -120,9 +118,7 @@ def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]
 
 
 def _without_running_heads(pages: list[list[Line]]) -> list[list[Line]]:
-    """The pages without page numbers and without the first and last lines that many of them
-    share.
-    """
+    """The pages without page numbers, and the first and last lines many of them share."""
     edges = Counter(
         shape for page in pages if page for shape in {_shape(page[0]), _shape(page[-1])}
     )

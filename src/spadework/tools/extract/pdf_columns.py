@@ -1,6 +1,4 @@
-"""The lines of a PDF page in the order of reading, where columns stand side by side and the file
-has their lines in one.
-"""
+"""A PDF page's lines in reading order, also where columns stand side by side."""
 
 from __future__ import annotations
 

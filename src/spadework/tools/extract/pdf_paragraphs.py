@@ -1,6 +1,4 @@
-"""The lines of a PDF as blocks of Markdown: paragraphs made whole again, headings by the size of
-their letters, lists, code and tables.
-"""
+"""A PDF's lines as Markdown: whole paragraphs, headings by size, lists, code and tables."""
 
 from __future__ import annotations
 
@@ -51,9 +49,7 @@ def _body_size(lines: list[Line]) -> float:
 
 
 def _levels(sizes: list[float]) -> list[float]:
-    """The sizes of the levels of headings, the largest first; those that are hardly different are
-    one.
-    """
+    """The sizes of the levels of headings, the largest first; nearly equal ones are one."""
     levels: list[float] = []
     for size in sorted(sizes, reverse=True):
         if not levels or size < levels[-1] * SAME:
@@ -102,9 +98,7 @@ def _both_code(above: Line, below: Line) -> bool:
 
 
 def _begins(above: Line, below: Line, *, gap: float, short: float) -> bool:
-    """Does a paragraph begin with the line `below`? Where it stands higher than the one above, a
-    column or a page has ended.
-    """
+    """Does a paragraph begin with `below`? Where it stands higher, a column or page has ended."""
     if above.text.endswith(BROKEN):
         return False
     ended = len(above.text) < short and (above.text[-1] in ".!?:;)" or not below.text[0].islower())
@@ -160,9 +154,7 @@ def _code(group: list[Line]) -> str:
 
 
 def _whole_words(group: list[Line], known: set[str]) -> str:
-    """The text of lines, broken words made whole; the hyphen stays in those that have one elsewhere
-    in the text.
-    """
+    """The text, broken words made whole; a hyphen stays in those that have one elsewhere."""
     text = group[0].text
     for above, below in pairwise(group):
         text += ("" if above.text.endswith(BROKEN) else " ") + below.text

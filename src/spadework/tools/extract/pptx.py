@@ -1,6 +1,4 @@
-"""PowerPoint files as Markdown: each slide a section, its lists and tables, and what the speaker
-has noted below it.
-"""
+"""PowerPoint files as Markdown: each slide a section: lists, tables, the speaker's notes."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ _FURNITURE = ("dt", "sldNum", "ftr", "hdr", "sldImg")
 
 
 def extract_pptx(package: Package, url: str) -> Extracted:
-    """The text of a presentation, with its title, author and date. Raises Unreadable when it is
-    damaged, TooLarge over a limit.
-    """
+    """A presentation's text, title, author, date. Raises Unreadable if damaged, TooLarge."""
     relations = package.relations(package.main)
     ids = [_relation(slide) for slide in below(package.needed(package.main), "sldId")]
     names = [relations[slide] for slide in ids if slide in relations]
@@ -58,9 +54,7 @@ def _slide(package: Package, name: str) -> str:
 
 
 def _place(shape: Element) -> str:
-    """What a shape is on its slide: title, body, dt, …; "" for one that the slide's layout does not
-    know.
-    """
+    """What a shape is on its slide: title, body, dt, …; "" where the layout does not know it."""
     place = next(below(shape, "ph"), None)
     return attribute(place, "type", "body") if place is not None else ""
 

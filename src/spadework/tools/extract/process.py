@@ -1,6 +1,4 @@
-"""A process that reads documents: started when it is first needed, asked one thing at a time,
-killed when it must not go on.
-"""
+"""A process that reads documents: started when needed, asked one at a time, killable."""
 
 from __future__ import annotations
 
@@ -61,9 +59,7 @@ class Process:
             return self._process
 
     def ask(self, request: dict[str, Any], body: bytes) -> dict[str, Any]:
-        """The answer to a request. Raises Ended when the process ends instead, by itself or
-        killed.
-        """
+        """The answer to a request. Raises Ended when the process ends instead, also when killed."""
         process = self.start()
         try:
             if process.stdin is None or process.stdout is None:

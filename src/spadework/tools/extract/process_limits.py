@@ -1,6 +1,4 @@
-"""What the system can be told about this process: how much memory it may take, and when it ends by
-itself.
-"""
+"""What the system is told of this process: how much memory it may take, and when it ends."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""reStructuredText as Markdown, read by docutils with everything switched off that reaches outside
-the text.
-"""
+"""reStructuredText as Markdown, by docutils without all that reaches outside the text."""
 
 from __future__ import annotations
 

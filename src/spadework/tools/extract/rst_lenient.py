@@ -123,9 +123,7 @@ class _Lenient(states.Body):
 
 
 def _parts(block: StringList) -> tuple[str, StringList]:
-    """A directive's argument (the lines up to an option or an empty line) and its content; options
-    are left out.
-    """
+    """A directive's argument (up to an option or an empty line) and content, without options."""
     head = next(
         (n for n, line in enumerate(block) if not line.strip() or _OPTION.match(line.strip())),
         len(block),
@@ -153,9 +151,7 @@ def _code(name: str, block: StringList) -> list[nodes.Node]:
 
 
 class _Inliner(states.Inliner):
-    """Roles that docutils does not know become code, or plain text where they name a page or a
-    term.
-    """
+    """Roles unknown to docutils become code, or plain text where they name a page or a term."""
 
     def interpreted(self, rawsource: str, text: str, role: str, lineno: int) -> Any:
         known, _ = roles.role(role, self.language, lineno, self.reporter)  # pyright: ignore[reportArgumentType]  # a module is what docutils takes
@@ -173,9 +169,7 @@ for _name, _value in vars(states.Inliner).items():
 
 
 def _role_text(text: str) -> str:
-    """What Sphinx shows for a role's text: the title before <target>, the last name after ~, no
-    leading !.
-    """
+    """What Sphinx shows of a role: the title before <target>, the last name after ~, no !."""
     title = re.fullmatch(r"(.+?)\s*<[^<>]*>", text, re.S)
     if title:
         return title[1]

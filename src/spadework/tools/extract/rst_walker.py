@@ -34,9 +34,7 @@ _PARAMETER = re.compile(
 
 
 class Walker:
-    """Writes one document; `title` is that of the section it opens with, `links` are those to the
-    web.
-    """
+    """Writes one document; `title` is its first section's, `links` are those to the web."""
 
     def __init__(self, url: str) -> None:
         self.url = url

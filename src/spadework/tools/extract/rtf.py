@@ -29,9 +29,7 @@ _MARK = re.compile(r"(?:[·•▪o\uf0b7]|(\d{1,3})[.)])\t\s*")
 
 
 def extract_rtf(body: bytes, url: str) -> Extracted:
-    """The text of an RTF file with its title and author. Raises Unreadable when it is none or has
-    no text, TooLarge over MAX_BYTES.
-    """
+    """An RTF file's text, title, author. Raises Unreadable without text, TooLarge."""
     if not body.lstrip().startswith(b"{\\rtf"):
         raise Unreadable("The RTF file is damaged: it does not begin as one.")
     body = _PICTURE.sub(b"", body)

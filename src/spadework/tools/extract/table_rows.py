@@ -1,6 +1,4 @@
-"""Rows of cells as a Markdown table: within limits, which are named where they cut, without its
-empty rows and columns.
-"""
+"""Rows as a Markdown table without empty rows and columns, within limits that are named."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Plain text as Markdown: paragraphs, headings that are underlined or numbered, lists, and indented
-blocks as code.
-"""
+"""Plain text as Markdown: paragraphs, underlined or numbered headings, lists, code blocks."""
 
 from __future__ import annotations
 
@@ -86,9 +84,7 @@ def _list(lines: list[str]) -> str:
 
 
 def _unwrap_lines(lines: list[str]) -> str:
-    """Lines of one paragraph; those an editor broke are joined, short ones (addresses, verse) stay
-    lines.
-    """
+    """A paragraph's lines, joined where an editor broke them; addresses and verse stay lines."""
     text = lines[0].strip()
     for before, line in pairwise(lines):
         text += (" " if len(before) >= _WRAPPED else "\n") + line.strip()

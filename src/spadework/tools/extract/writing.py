@@ -13,9 +13,7 @@ _BACKTICKS = re.compile(r"`+")
 
 
 def plain(text: str) -> str:
-    """Text as a paragraph: no line of it starts a heading, a list, a quote, a table or a code block
-    by accident.
-    """
+    """Text as a paragraph: no line starts a heading, list, quote, table or code by accident."""
     lines = "\n".join(line.strip() for line in text.strip().split("\n"))
     return _STARTS_NUMBER.sub(r"\1\\", _STARTS_BLOCK.sub(r"\\", lines))
 
@@ -31,9 +29,7 @@ def heading(text: str, level: int) -> str:
 
 
 def fence(code: str, language: str = "") -> str:
-    """A fenced code block; the fence is longer than any run of backticks in the code, which stays
-    as it is.
-    """
+    """A fenced code block, the code exact; its fence is longer than any backticks in it."""
     longest = max((len(run) for run in _BACKTICKS.findall(code)), default=0)
     ticks = "`" * max(3, longest + 1)
     return f"{ticks}{language}\n{code.removesuffix(chr(10))}\n{ticks}"
@@ -69,9 +65,7 @@ def quote(text: str) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """A pipe table whose first row is the heading; short rows are filled up. "" without a filled
-    cell.
-    """
+    """A pipe table, headed by its first row; short rows are filled up. "" without a cell."""
     width = max((len(row) for row in rows), default=0)
     cells = [
         [" ".join(cell.replace("\\|", "|").replace("|", "\\|").split()) for cell in row]

@@ -1,6 +1,4 @@
-"""XHTML as HTML: `<title/>` is an empty title there, while HTML reads all that follows as its
-text.
-"""
+"""XHTML as HTML: `<title/>` is empty there, while HTML reads all that follows as its text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Excel files as Markdown: each sheet that is shown a table of its values. Read row by row,
-whatever size a sheet says it has.
-"""
+"""Excel files as Markdown: each shown sheet a table of values, read row by row."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ _DAY_ONE = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
 
 
 def extract_xlsx(package: Package, url: str) -> Extracted:
-    """The values of a workbook's sheets, with its title, author and date. Raises Unreadable when it
-    is damaged, TooLarge over a limit.
-    """
+    """A workbook's values, title, author and date. Raises Unreadable if damaged, TooLarge."""
     book = package.needed(package.main)
     relations = package.relations(package.main)
     sheets = [
@@ -51,9 +47,7 @@ def extract_xlsx(package: Package, url: str) -> Extracted:
 
 
 def _first_rows(xml: bytes) -> tuple[bytes, int]:
-    """The XML of a sheet up to the last row that is shown, and how many rows stand behind it; those
-    are not even parsed.
-    """
+    """A sheet's XML up to the last shown row, and how many follow; those are not parsed."""
     behind = islice(_ROW.finditer(xml), MAX_ROWS, None)
     cut = next(behind, None)
     return (xml[: cut.start()], 1 + sum(1 for _ in behind)) if cut else (xml, 0)

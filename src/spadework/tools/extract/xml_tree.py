@@ -1,6 +1,4 @@
-"""XML from strangers as a tree: entities off, its size limited before it is parsed, names without
-their namespaces.
-"""
+"""XML from strangers as a tree: no entities, limited before it is parsed, no namespaces."""
 
 from __future__ import annotations
 
@@ -49,9 +47,7 @@ def xml_tree(xml: bytes, what: str) -> Element:
 
 
 def tag(element: Element) -> str:
-    """The name of an element without its namespace, "" for what is none, such as an entity that is
-    not replaced.
-    """
+    """An element's name without namespace, "" for what is none, such as an entity."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
@@ -71,9 +67,7 @@ def below(element: Element, *names: str) -> Iterator[Element]:
 
 
 def child(element: Element | None, *path: str) -> Element | None:
-    """The first child of the first name, in it the first of the second, and so on; None where one
-    is missing.
-    """
+    """The first child of the first name, in it that of the second, …; None if one is missing."""
     for name in path:
         element = (
             next((found for found in element if tag(found) == name), None)

@@ -57,9 +57,7 @@ def build(plan: Plan) -> None:
 
 @contextlib.contextmanager
 def _alone(plan: Plan) -> Iterator[None]:
-    """Hold the lock of the library. The system frees it when this process ends, however that
-    happens.
-    """
+    """Hold the lock of the library, which the system frees however this process ends."""
     lock = FileLock(plan.shelf / f".{plan.family}.lock")
     try:
         lock.acquire(blocking=False)
@@ -77,9 +75,7 @@ def _alone(plan: Plan) -> Iterator[None]:
 
 
 def _sweep(plan: Plan) -> None:
-    """Remove what former builds left behind: old states of this library, and what nobody has gone
-    on with for a day.
-    """
+    """Remove old states of this library, and drafts that nobody has gone on with for a day."""
     old = [
         path
         for path in plan.shelf.glob(".*-*")
@@ -90,9 +86,7 @@ def _sweep(plan: Plan) -> None:
 
 
 def _prepare(plan: Plan) -> None:
-    """Begin the draft with the library's last state, if it has one. Files of the index never
-    change, so they are linked, not copied.
-    """
+    """Begin the draft with the last state. Files of the index never change, so they are linked."""
     if plan.draft.exists() or not plan.relatives:
         return
     copy = Path(tempfile.mkdtemp(dir=plan.shelf, prefix=".copy-"))

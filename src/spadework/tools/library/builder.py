@@ -24,9 +24,7 @@ STEP, PAUSE_SECONDS = 0.1, 5.0
 
 
 async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
-    """Build the folder of a plan. Raises SettingsError when it cannot be; ends the process when
-    cancelled.
-    """
+    """Build a plan's folder, in a process that ends with this call. Raises SettingsError."""
     # -P keeps the current folder out of the module path; what this process can import, the other
     # can too.
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}

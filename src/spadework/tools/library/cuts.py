@@ -16,9 +16,7 @@ _VERSION = re.compile(r"\W*(?:version |release )?v?\d+\.\d+|\W*unreleased|\W*\d{
 
 
 def without_history(markdown: str) -> str:
-    """The text without sections on changes and credits; sections named after a version that follow
-    such a heading go with it.
-    """
+    """The text without sections on changes and credits, and those named after versions below."""
     kept: list[str] = []
     at = 0
     cutting = 0

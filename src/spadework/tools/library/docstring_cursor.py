@@ -14,9 +14,7 @@ class LineCursor:
         self.at = 0
 
     def take_indented(self, margin: int) -> list[str]:
-        """The lines from here on that are indented deeper than `margin`, dedented, with empty lines
-        between them.
-        """
+        """The lines from here on indented deeper than `margin`, dedented, empty ones between."""
         start = end = self.at
         for number in range(start, len(self.lines)):
             if not self.lines[number].strip():

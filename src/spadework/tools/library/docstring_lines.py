@@ -27,9 +27,7 @@ def dedent_lines(lines: list[str]) -> list[str]:
 
 
 def broken_on_purpose(lines: list[str]) -> bool:
-    """Whether a paragraph's lines end where they are meant to: the next word would mostly have had
-    room on them.
-    """
+    """Whether lines end where they are meant to: the next word mostly had room on them."""
     width = max(_WIDTH, *map(len, lines))
     early = sum(
         len(line) + 1 + len(after.split(" ", 1)[0]) <= width for line, after in pairwise(lines)
@@ -38,9 +36,7 @@ def broken_on_purpose(lines: list[str]) -> bool:
 
 
 def entries(body: list[str]) -> list[tuple[str, list[str]]]:
-    """`name (type): text` of Google's style or `name : type` of numpy's, with the lines below each;
-    [] when it is neither.
-    """
+    """Google's `name (type): text` or numpy's `name : type` with the lines below each, else []."""
     found: list[tuple[str, list[str]]] = []
     for line in body:
         if line.strip() and not line.startswith(" "):

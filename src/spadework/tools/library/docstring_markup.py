@@ -21,9 +21,7 @@ _MAX_DEPTH = 8
 
 
 def docstring_markdown(text: str, level: int = 3) -> str:
-    """A docstring (dedented, as `inspect.cleandoc` gives it) as Markdown; its own headings begin at
-    `level`.
-    """
+    """A docstring (as `inspect.cleandoc` gives it) as Markdown; its headings begin at `level`."""
     return _markdown(text, level, 0)
 
 
@@ -36,9 +34,7 @@ def _markdown(text: str, level: int, depth: int) -> str:
 
 
 class _Lines(LineCursor):
-    """A reader of lines: each method takes the lines of one block and gives its Markdown. `depth`
-    counts blocks inside blocks.
-    """
+    """Each method takes the lines of one block and gives its Markdown; blocks nest to `depth`."""
 
     def __init__(self, lines: list[str], level: int, depth: int) -> None:
         super().__init__(lines)
@@ -206,9 +202,7 @@ class _Lines(LineCursor):
         return "\n".join(items)
 
     def _goes_on(self, margin: int) -> bool:
-        """Whether this line goes on with a list item though it stands no deeper than the item's
-        mark.
-        """
+        """Whether this line goes on with a list item, though no deeper than the item's mark."""
         line = self.lines[self.at] if self.at < len(self.lines) else ""
         return bool(line.strip()) and indent(line) == margin and not self._ends_paragraph(margin)
 

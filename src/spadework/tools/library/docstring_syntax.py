@@ -1,6 +1,4 @@
-"""The marks of docstrings: Markdown's, reStructuredText's, Google's, numpy's, Sphinx's and
-mkdocs'.
-"""
+"""The marks of docstrings: of Markdown, reStructuredText, Google, numpy, Sphinx and mkdocs."""
 
 from __future__ import annotations
 

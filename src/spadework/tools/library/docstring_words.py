@@ -1,6 +1,4 @@
-"""The words of a docstring line: roles and cross references become code or plain text, inline code
-stays exact.
-"""
+"""The words of a docstring line: roles and references become code or text, code stays exact."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ _PLAIN_ROLES = frozenset(
 
 
 def words(line: str) -> str:
-    """One line of prose with the marks of Sphinx, mkdocs and reStructuredText turned into
-    Markdown's.
-    """
+    """One line of prose, the marks of Sphinx, mkdocs and reStructuredText made Markdown's."""
     if "`" not in line and "[" not in line and "|" not in line and "_" not in line:
         return line
     return _MARKUP.sub(_write_role, line)

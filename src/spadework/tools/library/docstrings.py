@@ -1,6 +1,4 @@
-"""A Python module's docstrings as Markdown, read from its source with `ast`: nothing is imported or
-run.
-"""
+"""A Python module's docstrings as Markdown, read from its source with `ast`: nothing is run."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ MAX_SIGNATURE = 120
 
 @dataclass(frozen=True)
 class ModuleText:
-    """The documentation of one module; `names` are the public classes and functions it documents,
-    in order.
-    """
+    """The documentation of one module; `names` are its public classes and functions, in order."""
 
     markdown: str
     summary: str
@@ -69,9 +65,7 @@ def module_markdown(
 
 
 def _definitions(body: list[ast.stmt]) -> Iterator[Function | ast.ClassDef]:
-    """Classes and functions in order, also those under `if` and `try`; of several of one name, the
-    last that has a docstring.
-    """
+    """Classes and functions, also under `if` and `try`; of one name the last with a docstring."""
     found: dict[str, Function | ast.ClassDef] = {}
     for node in _flat(body):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and (
@@ -91,9 +85,7 @@ def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _class(node: ast.ClassDef, name: str) -> str:
-    """A class with its public methods and documented attributes; "" when nothing of it is
-    documented.
-    """
+    """A class with its public methods and documented attributes; "" without documentation."""
     members = list(_definitions(node.body))
     init = next(
         (
@@ -218,9 +210,7 @@ def _assigned_docstring(tree: ast.Module) -> str:
 
 
 def _summary(text: str, module: str) -> str:
-    """The first sentence of a docstring, on one line; a paragraph that only names the module is
-    passed over.
-    """
+    """The first sentence, on one line; a paragraph that only names the module is passed over."""
     for part in text.split("\n\n"):
         lines = [line.strip() for line in part.split("\n")]
         first = " ".join(words(line) for line in lines if re.search(r"\w", line)).replace("`", "")

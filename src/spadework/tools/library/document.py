@@ -48,9 +48,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Cut:
-    """A document, its passages, the names its code uses and defines, and the sketch by which its
-    copies are known.
-    """
+    """A document, its passages, the names its code uses and defines, and the sketch of its text."""
 
     document: Document
     passages: list[Piece]
@@ -60,9 +58,7 @@ class Cut:
 
 
 def cut_document(document: Document, max_chars: int = PASSAGE_CHARS) -> Cut:
-    """A document made ready for the index; lone surrogates, which cannot be stored, are
-    replaced.
-    """
+    """A document made ready for the index; lone surrogates cannot be stored: they are replaced."""
     title, text = _storable(document.title), _storable(document.markdown)
     document = replace(document, title=title, markdown=text)
     return Cut(
@@ -119,16 +115,12 @@ def _paths(markdown: str, spans: list[tuple[int, int]]) -> list[str]:
 
 
 def _near(above: str, below: str) -> bool:
-    """Whether a passage may be joined to the one above it: below the same heading, or below a
-    heading of the same section.
-    """
+    """Whether a passage may join the one above: they stand below one heading or section."""
     return above.split(" > ")[:2] == below.split(" > ")[:2] or below.startswith(f"{above} > ")
 
 
 def packages_of(url: str) -> set[str]:
-    """The package whose document a URL is, by the names it is installed and imported under; none in
-    a collection without a version.
-    """
+    """The installed and imported names of the package that a URL is of; none without version."""
     collection = url.partition("://")[2].partition("/")[0]
     name = _VERSION.sub("", collection)
     top = _TOP.match(url)

@@ -38,9 +38,7 @@ _SECONDS = 30
 
 
 def open_to_write(folder: Path) -> sqlite3.Connection:
-    """The tables in `folder`, made where they are missing. What is committed outlives the process,
-    however it ends.
-    """
+    """The tables in `folder`, made where missing. What is committed outlives the process."""
     db = sqlite3.connect(folder / "documents.db", isolation_level=None, timeout=_SECONDS)
     db.executescript("pragma journal_mode=wal; pragma synchronous=normal;" + _TABLES)
     return db

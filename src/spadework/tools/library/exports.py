@@ -17,9 +17,7 @@ _MAX_HOPS = 5
 
 @dataclass
 class Module:
-    """What a module defines and passes on. `imports` maps a local name to (module, name); `stars`
-    are modules imported whole.
-    """
+    """What a module defines and passes on: `imports` are name → (module, name), `stars` whole."""
 
     name: str
     tree: ast.Module
@@ -56,9 +54,7 @@ def survey(name: str, tree: ast.Module, is_package: bool) -> Module:
 
 
 class Modules(Protocol):
-    """The modules of a package by dotted name; private ones are read only when they are asked
-    for.
-    """
+    """The modules of a package by dotted name; private ones are read only when asked for."""
 
     def public(self) -> Iterable[Module]:
         """Every module whose dotted name has no underscore."""
@@ -88,9 +84,7 @@ def public_names(modules: Modules) -> dict[tuple[str, str], str]:
 
 
 def _passed_on(module: Module, modules: Modules) -> Iterator[str]:
-    """The public names a module has from elsewhere. Without `__all__`, only a package passes names
-    on by plain imports.
-    """
+    """The public names from elsewhere. Without `__all__`, only a package passes imports on."""
     if module.listed is not None:
         yield from module.listed - module.defined
         return
@@ -104,9 +98,7 @@ def _passed_on(module: Module, modules: Modules) -> Iterator[str]:
 
 
 def _origin(modules: Modules, where: str, name: str, hops: int = 0) -> tuple[str, str] | None:
-    """The module that defines what `where.name` is, or None when it comes from outside the
-    package.
-    """
+    """The module that defines what `where.name` is, None when it is outside the package."""
     module = modules.get(where)
     if module is None or hops > _MAX_HOPS:
         return None

@@ -133,9 +133,7 @@ def _files(named: dict[str, Path]) -> Iterator[File]:
 
 
 def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
-    """The files of a folder. Written for speed: a library may have a million of them, and is looked
-    through at every start.
-    """
+    """The files of a folder. Written for speed: a million may be looked through at every start."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except (PermissionError, FileNotFoundError):
@@ -158,9 +156,7 @@ def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
 
 
 def _is_left_out(name: str, pages: Collection[str]) -> bool:
-    """Whether a name in a folder is never read, where `pages` are the names of its HTML pages
-    without their endings.
-    """
+    """Whether a file is never read; `pages` are the folder's HTML pages without endings."""
     made_from = bool(pages) and name.lower().endswith(_MADE_FROM)
     return name.startswith(".") or name.lower() in _LEFT_OUT or (made_from and _stem(name) in pages)
 

@@ -15,9 +15,7 @@ Limits = list[tuple[tantivy.Occur, tantivy.Query]]
 
 
 def kept_to(only: Only) -> Limits:
-    """Conditions on passages, to stand beside a query. Raises SearchError for a kind of file that
-    is not read.
-    """
+    """Conditions beside a query. Raises SearchError for a kind of file that is not read."""
     limits = [_any("places", named) for named in (only.sites, only.paths) if named]
     limits += [_any("kind", _kinds(only.kinds))] if only.kinds else []
     limits += [_days(only)] if only.after or only.before else []

@@ -37,9 +37,7 @@ _HEAP_BYTES = 64_000_000
 
 
 class StoreWriter:
-    """Fills a new folder, or goes on with one. Use as a context manager; whoever holds it is the
-    only writer.
-    """
+    """Fills a new folder, or goes on with one, as its only writer. Use as a context manager."""
 
     def __init__(self, folder: Path) -> None:
         (folder / "index").mkdir(parents=True, exist_ok=True)
@@ -63,9 +61,7 @@ class StoreWriter:
         self._settle(max(last, self._indexed))
 
     def add(self, cut: Cut, source: str = "") -> int | None:
-        """Store a document and index its passages; returns its number, or None when its URL is
-        already there.
-        """
+        """Store and index a document; returns its number, None when its URL is already there."""
         document = cut.document
         made = (
             cut.sketch,
@@ -177,9 +173,7 @@ class StoreWriter:
             self._writer.add_document(entry)
 
     def finish(self) -> None:
-        """Count what documents use of each other, and close the folder for good: from now on it is
-        only read.
-        """
+        """Count what documents use of each other, and close the folder: now it is only read."""
         self._note_uses()
         self.commit()
         self._db.execute("commit")
@@ -219,9 +213,7 @@ class StoreWriter:
 
 
 def index_document(document: Document, passage: Piece, title: str) -> tantivy.Document:
-    """A passage as the index takes it, but for its document's number; `title` is the document's,
-    spread.
-    """
+    """A passage as the index takes it, without its document's number; `title` is spread."""
     body = document.markdown[passage.start : passage.end]
     entry = tantivy.Document(start=passage.start, end=passage.end)
     entry.add_text("title", title)

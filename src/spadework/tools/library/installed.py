@@ -1,6 +1,4 @@
-"""The documentation that is installed with Python: what packages say about themselves, the files
-they ship, and docstrings.
-"""
+"""The documentation installed with Python: descriptions, shipped files, and docstrings."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ MIN_CHARS = 80
 
 
 def parts_of(package: Package) -> Iterator[Part]:
-    """Every document of a package: its description, the documentation files it ships, the
-    docstrings of its public modules.
-    """
+    """Every document of a package: its description, shipped files, public modules' docstrings."""
     if package.name == "python":
         yield from language_reference(package.root, package.collection)
         yield from compiled_modules(package.collection)
@@ -123,9 +119,7 @@ def _module(url: str, module: Module, public: Mapping[str, str] | None) -> Docum
 
 
 def _title(module: Module, text: ModuleText) -> str:
-    """`pkg.module: what it is for`; a private module goes by the public names it defines:
-    `pkg.Client, AsyncClient`.
-    """
+    """`pkg.module: its purpose`, or of a private module what it defines: `pkg.Client, Other`."""
     names = [name.rpartition(".")[2] for name in text.names[:4]]
     if module.private:
         return ", ".join([text.names[0], *names[1:]])

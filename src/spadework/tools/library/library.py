@@ -1,6 +1,4 @@
-"""The library: documents that need no network, of the user's folders or of what is installed with
-Python.
-"""
+"""The library: documents that need no network, of the user's folders or installed with Python."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ _UNDERSTOOD = frozenset(("python",))
 
 
 class Library:
-    """An opened library. Its index never changes while it is open; open it again to see changed
-    files.
-    """
+    """An opened library. Its index never changes while it is open; open it again for new files."""
 
     def __init__(
         self, index: Shelved, known: tuple[int, list[Skipped]], words: str, dense: Dense | None
@@ -100,9 +96,7 @@ class Library:
         )
 
     async def search(self, text: str, *, limit: int) -> list[Hit]:
-        """At most `limit` documents for a question in plain words, best first, one hit each;
-        `relevance` is 0..1.
-        """
+        """At most `limit` documents for a question, best first, a hit each; `relevance` is 0..1."""
         nearest = await self._dense.nearest(without_operators(text)) if self._dense else nothing
         found = await self._index.ask(lambda searcher: searcher.search(text, limit, nearest))
         return [
@@ -148,9 +142,7 @@ class Library:
             yield passages(number, self._index.searcher.store.by_numbers([number])[number].document)
 
     async def document(self, url: str) -> Document:
-        """The whole document at a library URL. Raises NotAllowed for any other URL, Unreadable when
-        it is not in this library.
-        """
+        """The document at a library URL. Raises NotAllowed for other URLs, Unreadable if none."""
         if not url.startswith(SCHEME):
             raise NotAllowed(f"{url[:200]} is not the address of a document in the library.")
         at = url.partition("#")[0]

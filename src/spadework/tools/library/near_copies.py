@@ -1,6 +1,4 @@
-"""Documents that say nearly the same: a small sketch of every text, by which its copies are found
-among the results of a search.
-"""
+"""A small sketch of every text, by which copies are found among the results of a search."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ def sketch(text: str) -> bytes:
 
 
 def resemblance(one: bytes, other: bytes) -> float:
-    """The estimated share of what two texts have in common, 0..1, by their sketches; 0 for texts
-    too short to tell.
-    """
+    """The estimated share of two texts in common, 0..1, by sketches; 0 for too short ones."""
     a, b = set(array("I", one)), set(array("I", other))
     if min(len(a), len(b)) < _LEAST:
         return 0.0

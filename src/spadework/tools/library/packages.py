@@ -16,9 +16,7 @@ OURS = "spadework"
 
 @dataclass(frozen=True)
 class Package:
-    """A distribution (or the standard library): its files lie below `root`; `description` is its
-    long description.
-    """
+    """A distribution or the standard library, with its files below `root`."""
 
     name: str
     version: str
@@ -35,9 +33,7 @@ class Package:
 
 
 def installed_packages() -> list[Path]:
-    """The metadata folder of every other installed distribution, sorted by name, without stubs.
-    Quick: only names are read.
-    """
+    """Every other distribution's metadata folder, by name, without stubs; only names are read."""
     found: dict[str, Path] = {}
     for place in map(Path, sys.path):
         if place.is_dir():

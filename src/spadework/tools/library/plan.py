@@ -1,6 +1,4 @@
-"""What a library is made of and where its index lies: the same sources in the same state have the
-same place.
-"""
+"""What a library is made of and where its index lies: one place for the same sources and state."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ class Plan:
 
     @property
     def draft(self) -> Path:
-        """Where its index is being made, by one process at a time; what a killed one left there is
-        gone on with.
-        """
+        """Where one process at a time makes its index, going on with what a killed one left."""
         return self.shelf / f".draft-{self.family}"
 
     @property
@@ -62,9 +58,7 @@ class Plan:
 
 
 def plan(paths: Sequence[Path], home: Path) -> Plan:
-    """The plan for these paths as they are now. Raises SettingsError for a path that is missing or
-    must not be read.
-    """
+    """The plan for these paths now. Raises SettingsError for one missing or not to be read."""
     shelf = home / "library"
     if not paths:
         names = [place.stem for place in installed_packages()]

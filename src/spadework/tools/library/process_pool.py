@@ -1,6 +1,4 @@
-"""Reading many files or packages at once, in worker processes; one that ends its reader is one
-lost.
-"""
+"""Reading many files or packages in worker processes; one that ends its reader is one lost."""
 
 from __future__ import annotations
 
@@ -77,9 +75,7 @@ class Reader(Generic[Source, Text]):
     lost: Callable[[Source, str], Text]
 
     def read(self, waiting: deque[Source]) -> Iterator[tuple[Source, Text]]:
-        """Read all that waits, in any order. When one ends its worker, those it may have been are
-        read alone.
-        """
+        """Read all, in any order. When a worker ends, those it may have been at are read alone."""
         under_way: dict[Future[Text], Source] = {}
         while waiting or under_way:
             try:

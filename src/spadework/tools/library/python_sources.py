@@ -35,9 +35,7 @@ class Sources:
                 yield module
 
     def get(self, name: str) -> Module | None:
-        """A module; None when there is none of that name, or it cannot be parsed or documents
-        nothing.
-        """
+        """A module; None when there is none, or it cannot be parsed or documents nothing."""
         if name not in self._read:
             file = self.files.get(name)
             self._read[name] = self._survey(name, file) if file else None

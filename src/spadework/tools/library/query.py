@@ -51,9 +51,7 @@ _NAME_BOOST = 2.0
 
 @dataclass(frozen=True)
 class Term:
-    """A term of a question: as written (lower-case), as stemmed words, and whether a result should
-    have it.
-    """
+    """A term: as written (lower-case), as stemmed words, and whether a result should have it."""
 
     text: str
     words: tuple[str, ...]
@@ -109,9 +107,7 @@ def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked
 
 
 def telling(question: Asked, weights: Mapping[str, float]) -> Asked:
-    """The question with its rarest terms only, where it is a long text: the others cost time and
-    say little.
-    """
+    """The question with its rarest terms only where it is long: the others say little."""
     if len(question.terms) <= MOST_TERMS:
         return question
     rarest = sorted(question.terms, key=lambda term: (not term.needed, -weights[term.text]))[
@@ -147,9 +143,7 @@ def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
 
 
 def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
-    """First passages of documents that are about a subject named in the question, scored as by
-    `any_of`.
-    """
+    """First passages of documents about a subject of the question, scored as by `any_of`."""
     named = tantivy.Query.term_set_query(schema(), "subject", sorted(subjects))
     free = tantivy.Query.const_score_query(named, 0.0)
     return tantivy.Query.boolean_query(

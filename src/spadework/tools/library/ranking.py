@@ -98,9 +98,7 @@ def rank(
 
 
 def _balance_sides(ranked: list[Ranked], question: Asked) -> list[Ranked]:
-    """The sides of a comparison made equal: they differ in how rare their names are, and each
-    answers its half whole.
-    """
+    """Sides of a comparison made equal: their names differ in rarity, and each answers its half."""
     sides = {each.document.url: _side(each, question) for each in ranked}
     best: dict[str, float] = {}
     for each in ranked:
@@ -118,17 +116,13 @@ def _balance_sides(ranked: list[Ranked], question: Asked) -> list[Ranked]:
 
 
 def _side(each: Ranked, question: Asked) -> str:
-    """The package of a document that the question names, or the subject it introduces; "" when it
-    belongs to no side.
-    """
+    """The package of a document that is named, or the subject it introduces; "" for no side."""
     named = sorted(packages_of(each.document.url) & question.names)
     return named[0] if named else subject(each.document.title) if each.introduces else ""
 
 
 def _only_named(ranked: list[Ranked], question: Asked) -> bool:
-    """Whether the question names nothing but subjects that have an introduction: one subject, or
-    several that it compares.
-    """
+    """Whether nothing is named but subjects with an introduction: one, or those compared."""
     named = [set(subject(each.document.title).split()) for each in ranked if each.introduces]
     covers = [set[str]().union(*named)] if question.comparing else named
     return any(
@@ -163,9 +157,7 @@ class _Judge:
         return Ranked(document, found[0], score, share, opens and self._named(document), share)
 
     def _share(self, document: Document, match: Match, title: set[str]) -> float:
-        """The share of the needed terms' weight that stands in a passage or its document's
-        title.
-        """
+        """The share of the needed terms' weight that stands in the passage or the title."""
         text = document.markdown[match.start : match.end]
         words = title | self.stems.found(spread(text))
         signs = set(signed_terms(f"{document.title} {text}")) if self.signed else set()

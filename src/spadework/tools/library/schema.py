@@ -94,9 +94,7 @@ def no_panic() -> Iterator[None]:
 
 
 def open_index(folder: Path) -> tantivy.Index:
-    """The index in `folder`, created when there is none. Raises ValueError for one that is
-    damaged.
-    """
+    """The index in `folder`, created when there is none. Raises ValueError when it is damaged."""
     with no_panic():
         index = tantivy.Index(schema(), path=str(folder))
     index.register_tokenizer("words", word_analyzer())
@@ -123,24 +121,18 @@ def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
 
 
 def space_signs(text: str) -> str:
-    """Text whose words the index can tell apart: spaces around every sign of a script without
-    spaces.
-    """
+    """Text with spaces around every sign of a script that has none between words."""
     return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
 
 
 def spread(text: str) -> str:
-    """Text with the words inside its names apart too: AsyncClient is also found as "async
-    client".
-    """
+    """Text with the words inside its names apart too: AsyncClient is found as "async client"."""
     apart = _CAMEL.sub(r" \g<0>", text)
     return space_signs(text if apart == text else f"{text} {apart}")
 
 
 def stems(text: str) -> set[str]:
-    """The words of a text as the index has them, each once: as `word_analyzer` gives them, faster
-    for words seen before.
-    """
+    """The words of a text as `word_analyzer` has them, each once; faster for words seen before."""
     if not text.isascii():
         plain, odd = _split_ascii(text)
         return set(word_analyzer().analyze(space_signs(odd))) | stems(plain)
@@ -148,9 +140,7 @@ def stems(text: str) -> set[str]:
 
 
 class StemFinder:
-    """Finds a few stems in many texts, without taking each text apart: only words that begin like a
-    stem are looked at.
-    """
+    """Finds a few stems in many texts, looking only at words that begin like one of them."""
 
     def __init__(self, wanted: Iterable[str]) -> None:
         self._wanted = frozenset(wanted)
@@ -172,17 +162,13 @@ class StemFinder:
 
 
 def _split_ascii(text: str) -> tuple[str, str]:
-    """The words of a text that are plain ASCII, and the others: few, so that the fast way is left
-    for few.
-    """
+    """The plain ASCII words of a text, and the few others, which take the slow way."""
     words = text.split()
     return " ".join(filter(str.isascii, words)), " ".join(itertools.filterfalse(str.isascii, words))
 
 
 def _beginning(stem: str) -> re.Pattern[str]:
-    """The words that may have a stem. The look behind follows the letters, so that these are
-    searched for first, which is fast.
-    """
+    """Words that may have a stem. Letters before the look behind are searched for first: fast."""
     letters = re.escape(stem[:1] if stem in _IRREGULAR else stem[: max(2, len(stem) - 1)])
     return re.compile(rf"{letters}(?<![a-z0-9]{letters})[a-z0-9]*")
 
@@ -194,9 +180,7 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def subject(title: str) -> str:
-    """What a document is about: the stems of its title, of the part before a colon where there is
-    one.
-    """
+    """What a document is about: the stems of its title, or of the title's part before a colon."""
     return " ".join(word_analyzer().analyze(space_signs(title.partition(": ")[0])))
 
 

@@ -137,9 +137,7 @@ class Searcher:
 
 
 def _show_documents(ranked: list[Ranked], question: Asked) -> list[Found]:
-    """What is shown of each document. The score says how much of the question is there, and how
-    good the match is beside the best.
-    """
+    """What is shown. A score: the question's share there, and the match beside the best one."""
     words = {word for term in question.terms for word in term.words}
     best = max((each.score for each in ranked), default=0.0) or 1.0
     return [

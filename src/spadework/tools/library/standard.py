@@ -1,6 +1,4 @@
-"""The standard library's documentation beyond its Python sources: the language reference and the
-modules written in C.
-"""
+"""The standard library's documentation beyond Python sources: language reference, C modules."""
 
 from __future__ import annotations
 
@@ -36,9 +34,7 @@ _NO_SIGNATURE = (ValueError, TypeError, AttributeError, NameError, LookupError, 
 
 
 def language_reference(root: Path, collection: str) -> Iterator[Part]:
-    """The chapters of the language reference that Python carries for its own help, one document
-    each.
-    """
+    """Chapters of the language reference that Python carries for its help, a document each."""
     try:
         tree = ast.parse((root / "pydoc_data" / "topics.py").read_text(encoding="utf-8"))
     except (OSError, SyntaxError, UnicodeDecodeError):
@@ -57,9 +53,7 @@ def _chapter(url: str, text: str) -> Document:
 
 
 def compiled_modules(collection: str) -> Iterator[Part]:
-    """The public modules of the standard library that have no Python source, read from the running
-    interpreter.
-    """
+    """The standard library's public modules without Python source, as the interpreter has them."""
     for name in sorted(sys.stdlib_module_names - _NOT_IMPORTED):
         if not name.startswith("_") and _is_compiled(name):
             url = _url(collection, name)
@@ -117,9 +111,7 @@ def _document(url: str, name: str, own: str, members: Iterable[tuple[str, Any]])
 
 
 def _object(name: str, value: Any, level: int) -> str:
-    """A class with its methods, or a function; "" for anything else and for what has no
-    documentation.
-    """
+    """A class with its methods, or a function; "" for anything else or without documentation."""
     if (
         name.rpartition(".")[2].startswith("_")
         or name in _NOT_SHOWN

@@ -1,6 +1,4 @@
-"""Which documented names the code of other documents uses: what examples build on is what a reader
-should see.
-"""
+"""Which documented names the code of other documents uses: examples build on what matters."""
 
 from __future__ import annotations
 
@@ -52,9 +50,7 @@ class Census:
             self._own[number] = used
 
     def uses(self) -> Iterator[tuple[int, int]]:
-        """(number of other documents that use a name of it, document) for every document with used
-        names.
-        """
+        """(number of other documents that use its names, document) for every document with such."""
         for number, defined in self._defined.items():
             if count := sum(self._users[name] - (name in self._own[number]) for name in defined):
                 yield count, number

@@ -80,9 +80,7 @@ def conflicts(
 def _sides(
     pairs: Mapping[str, set[str]], texts: Mapping[str, str], kind: Kind
 ) -> list[list[list[str]]]:
-    """For every connected set of disagreements its sides: those on one side do not disagree, and
-    state the same.
-    """
+    """Every connected set of disagreements as sides that agree in themselves and say the same."""
     found: list[list[list[str]]] = []
     left = dict(pairs)
     while left:
@@ -121,9 +119,7 @@ def _conflict(
     heard: Mapping[str, Heard],
     asked: Collection[str],
 ) -> Conflict:
-    """The sides with their weights, which add up to 1, the heaviest first; its weightiest quote
-    speaks for a side.
-    """
+    """The sides, heaviest first, their weights adding up to 1, each with its heaviest quote."""
     voices = [
         [
             Voice(e.origin, heard[e.url].weight if e.url in heard else UNKNOWN, plain(e.quote))
@@ -151,9 +147,7 @@ def _conflict(
 
 
 def _borne_out(claims: Sequence[str], text: str, asked: Collection[str]) -> list[tuple[int, str]]:
-    """Which claims a page bears out, with the sentence that does: it says the same as one claim and
-    disagrees with another.
-    """
+    """Which claims a page bears out, by which sentence: it says one and disagrees with another."""
     telling = set[str]().union(*(numbers(claim) | names(claim) for claim in claims))
     low = text.lower().replace(",", "")
     if not any(sign in low for sign in telling):
@@ -172,9 +166,7 @@ def _borne_out(claims: Sequence[str], text: str, asked: Collection[str]) -> list
 
 
 def _independent(voices: Sequence[Voice]) -> list[float]:
-    """The weight of every independent voice: copies of a page, and of a long enough sentence, speak
-    with one.
-    """
+    """The weight of every independent voice; copies of pages and long sentences are one."""
     kept: list[Voice] = []
     for voice in sorted(voices, key=lambda voice: -voice.weight):
         if not any(

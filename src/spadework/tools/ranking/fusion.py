@@ -1,6 +1,4 @@
-"""Fusing ranked lists into one by reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR
-2009).
-"""
+"""Ranked lists made one by reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009)."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ Key = TypeVar("Key", bound=Hashable)
 def rank_scores(
     lists: Sequence[Iterable[Key]], k: int = 60, weights: Sequence[float] | None = None
 ) -> dict[Key, float]:
-    """Σ weight / (k + rank) of every key over the lists it stands in; see
-    `reciprocal_rank_fusion`.
-    """
+    """Σ weight / (k + rank) of every key over its lists; see `reciprocal_rank_fusion`."""
     parts: dict[Key, list[float]] = {}
     for ranked, weight in zip(
         lists, [1.0] * len(lists) if weights is None else weights, strict=True

@@ -1,6 +1,4 @@
-"""The links of the pages that were read: what they lead on to is a candidate, and whom they point
-to has authority.
-"""
+"""Links of the pages read: they lead to candidates, and give authority to whom they point."""
 
 from __future__ import annotations
 

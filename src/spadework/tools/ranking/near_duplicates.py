@@ -1,6 +1,4 @@
-"""Independent origins: near-copies of one text and excerpts count as one, also with other numbers
-or in another order of words.
-"""
+"""Independent origins: near-copies and excerpts are one, also with other numbers or order."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ _WORD = re.compile(r"\w+")
 
 
 def sketch(text: str) -> Sketch:
-    """The smallest hashes of the word shingles of a text. Digits count as one sign, so that a copy
-    with changed numbers is a copy.
-    """
+    """The smallest hashes of a text's shingles; digits are one sign, so numbers may change."""
     words = _words(text)
     return _sample(
         " ".join(words[n : n + SHINGLE]) for n in range(max(1, len(words) - SHINGLE + 1))
@@ -36,9 +32,7 @@ def sketch(text: str) -> Sketch:
 
 
 def bag(text: str) -> Sketch:
-    """The smallest hashes of the words of a text, each with how often it has come; {} for a text
-    too short to tell by its words.
-    """
+    """The smallest hashes of a text's words, with counts; {} for one too short to tell by."""
     words = _words(text)
     times: Counter[str] = Counter()
     if len(words) < SCRAMBLED_WORDS:
@@ -68,9 +62,7 @@ def containment(part: Sketch, whole: Sketch) -> float:
 
 
 def group_near_duplicates(texts: Mapping[str, str]) -> dict[str, str]:
-    """For every key of `texts` the key of the first text that it is a near-copy or an excerpt of,
-    or that is one of it; else itself.
-    """
+    """For every key of `texts` the first whose text is a copy or excerpt, or itself."""
     found: dict[str, str] = {}
     firsts: dict[str, tuple[Sketch, Sketch]] = {}
     for key, text in texts.items():

@@ -1,6 +1,4 @@
-"""What a query says beside its words: `site:`, `path:`, `kind:`, `after:` and `before:`, each also
-with a minus before it.
-"""
+"""A query's `site:`, `path:`, `kind:`, `after:` and `before:`, each also with a minus."""
 
 from __future__ import annotations
 

@@ -87,9 +87,7 @@ def priority(domain: float, relevance: float, cached: bool, quality: float) -> f
 def relevance_parts(
     title: str, snippet: str, position: int, terms: Sequence[str]
 ) -> dict[str, float]:
-    """What `relevance` is made of, each part 0..1 before it is weighed: position, and without terms
-    nothing else, title and snippet.
-    """
+    """The parts of `relevance`, 0..1 unweighed: position, with terms also title and snippet."""
     place = {"position": round(position_score(position), 3)}
     return place | (
         {"title": round(_share(title, terms), 3), "snippet": round(_share(snippet, terms), 3)}

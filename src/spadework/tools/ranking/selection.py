@@ -116,18 +116,14 @@ def _preset(name: str) -> Preset:
 
 
 def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
-    """A selection with `most` hits at most beside those of the URLs in `paid`, which cost nothing;
-    the others come first in the reserve.
-    """
+    """A selection of at most `most` hits beside those `paid` for; others lead the reserve."""
     dear = [hit for hit in made.chosen if hit.url not in paid][most:]
     kept = tuple(hit for hit in made.chosen if hit not in dear)
     return replace(made, chosen=kept, reserve=(*dear, *made.reserve))
 
 
 def halve_selection(made: Selection) -> Selection:
-    """The better half of a selection, by priority, where time is short; the others come first in
-    the reserve.
-    """
+    """The better half by priority, where time is short; the others lead the reserve."""
     ranked = sorted(made.chosen, key=lambda hit: -_priority(hit))
     kept = ranked[: max(LEAST_HURRIED, (len(ranked) + 1) // 2)]
     return replace(made, chosen=tuple(kept), reserve=(*ranked[len(kept) :], *made.reserve))
@@ -169,23 +165,17 @@ def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
 
 
 def bare(title: str) -> str:
-    """The title of a page without what follows its name: its site's name, or what kind of thing it
-    is.
-    """
+    """A page's title without its site's name or its kind behind."""
     return _BESIDE.sub("", title)
 
 
 def fits(hit: Hit, least: float) -> bool:
-    """Whether a hit is worth reading; a document of the library costs nothing to read, so its rank
-    alone decides.
-    """
+    """Whether a hit is worth reading; a library's document costs nothing, so its rank decides."""
     return hit.relevance >= least or hit.url.startswith(LOCAL)
 
 
 def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
-    """The asked threshold, or the highest one a number of steps lower that lets enough hits
-    pass.
-    """
+    """The asked threshold, or the highest some steps lower that lets enough hits pass."""
     wanted = min(enough, len(hits))
     least = asked
     while least > 0 and sum(fits(hit, least) for hit in hits) < wanted:

@@ -9,9 +9,7 @@ from spadework.values import Hit
 
 
 def reason(hit: Hit, made: Selection) -> str:
-    """Why a hit is selected, or waits in reserve, in one sentence that begins with "Selected" or
-    "Reserve".
-    """
+    """Why a hit is selected or waits: a sentence that begins with "Selected" or "Reserve"."""
     if hit in made.chosen:
         return (
             f"Selected as number {made.chosen.index(hit) + 1}:"

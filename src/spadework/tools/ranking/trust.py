@@ -24,9 +24,7 @@ HALF_LIFE_DAYS = 730.0
 def trust(
     page: Page, ledger: Sequence[Evidence], disputed: Sequence[str], *, now: datetime | None = None
 ) -> dict[str, float]:
-    """The parts by name and their weighted sum as "trust", each 0..1. `disputed` are ids of
-    evidence that another origin contradicts.
-    """
+    """The parts and their weighted sum "trust", 0..1. `disputed`: evidence others contradict."""
     parts = {
         "authority": _authority(page),
         "consistency": _consistency(page, ledger, disputed),
@@ -45,17 +43,13 @@ def domain_prior(url: str) -> float:
 
 
 def _authority(page: Page) -> float:
-    """The prior of the domain, raised by the share of the way to 1 that the links of the other
-    pages read earn it.
-    """
+    """The domain's prior, raised towards 1 by the links of other pages read."""
     prior = domain_prior(page.url)
     return prior + LINKED * page.linked * (1 - prior)
 
 
 def _consistency(page: Page, ledger: Sequence[Evidence], disputed: Sequence[str]) -> float:
-    """The share of the page's evidence that no other origin disputes; in the middle without
-    evidence.
-    """
+    """The share of the page's evidence undisputed by other origins; the middle without any."""
     own = [e.id for e in ledger if e.url == page.url]
     return MIDDLE if not own else sum(id_ not in disputed for id_ in own) / len(own)
 

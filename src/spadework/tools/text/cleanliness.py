@@ -1,6 +1,4 @@
-"""How clean the text of a page is, found by code: the share of it that reads like a page's own
-matter.
-"""
+"""How clean a page's text is, by code: the share of it that reads like its own matter."""
 
 from __future__ import annotations
 
@@ -42,9 +40,7 @@ def tells(markdown: str) -> bool:
 
 
 def is_matter(markdown: str, block: Block) -> bool:
-    """Whether a block reads like something that is told, and not like a menu, a notice or a label.
-    Code and tables always do.
-    """
+    """Whether a block reads like prose, no menu, notice or label. Code and tables always do."""
     if block.kind in ("code", "table", "heading"):
         return True
     source = markdown[block.start : block.end]

@@ -1,6 +1,4 @@
-"""Terms that a definition follows: how the reader of web pages writes the entries of a definition
-list.
-"""
+"""Terms that a definition follows, as the reader of web pages writes definition lists."""
 
 from __future__ import annotations
 

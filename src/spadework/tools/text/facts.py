@@ -1,6 +1,4 @@
-"""What can be checked by code in a sentence: its numbers and dates, its names, its negations, its
-content words.
-"""
+"""What code can check in a sentence: numbers, dates, names, negations and content words."""
 
 from __future__ import annotations
 
@@ -90,9 +88,7 @@ def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 
 def names(sentence: str) -> set[str]:
-    """The names of a sentence, lower-case: capitalised words that do not begin it, and words with
-    inner capitals or digits.
-    """
+    """A sentence's names, lower-case: capitalised inside it, or with inner capitals or digits."""
     found: set[str] = set()
     fresh = True
     for match in _WORD.finditer(sentence):

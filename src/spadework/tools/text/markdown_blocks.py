@@ -26,9 +26,7 @@ _FIRST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|1[.)])[ \t]+\S")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The lines `markdown[start:end]`, without the last line's end. `language` is the first word
-    after a fence.
-    """
+    """Lines `markdown[start:end]` without the last end. `language` is the word after a fence."""
 
     kind: Kind
     start: int
@@ -37,9 +35,7 @@ class Block:
 
 
 def blocks(markdown: str) -> list[Block]:
-    """The blocks of a text in order. They do not overlap, and only blank lines stand outside
-    them.
-    """
+    """The blocks of a text in order, without overlap; only blank lines stand outside them."""
     lines = markdown.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     found: list[Block] = []
@@ -116,9 +112,7 @@ def _paragraph(lines: list[str], i: int) -> tuple[Kind, int]:
 
 
 def _list_end(lines: list[str], i: int) -> int:
-    """A list goes on over lazy lines, and over blank lines when an item or an indented line
-    follows.
-    """
+    """A list goes on over lazy lines, and blank ones before an item or an indented line."""
     end = _run_end(lines, i, ("list", "paragraph"))
     following = end
     while following < len(lines):
@@ -143,9 +137,7 @@ def _run_end(lines: list[str], i: int, kinds: tuple[Kind, ...]) -> int:
 
 
 def _code_end(lines: list[str], i: int) -> int:
-    """A fence ends at its like or at the end of the text; indented code at the last indented
-    line.
-    """
+    """A fence ends at its like or with the text; indented code at the last indented line."""
     fence = _FENCE.match(lines[i])
     if not fence:
         end = i + 1

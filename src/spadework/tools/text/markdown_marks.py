@@ -19,9 +19,7 @@ from spadework.visible import visible
 
 
 class Mark(NamedTuple):
-    """Characters `start:end` of the source that stand for `shown` ("" when they only mark
-    something).
-    """
+    """Characters `start:end` of the source that stand for `shown` ("" when they only mark)."""
 
     start: int
     end: int
@@ -69,9 +67,7 @@ _NESTING = 20
 
 
 def plain(text: str) -> str:
-    """Readable text: links and images give their words, emphasis, code ticks, escapes and entities
-    their characters.
-    """
+    """Readable text: the words of links and images, without emphasis, ticks and escapes."""
     shown, at = [], 0
     for mark in scan(text).marks:
         shown += [text[at : mark.start], mark.shown]
@@ -199,9 +195,7 @@ class _Scanner:
         return target.end()
 
     def _refers(self, opening: tuple[int, int], closing: int) -> bool:
-        """Whether `[words][name]` is a link, not an index (`a[i][j]`) or two numbered citations
-        (`[1][2]`).
-        """
+        """Whether `[words][name]` is a link, no index (`a[i][j]`) nor citations (`[1][2]`)."""
         return (
             not in_spaced_word(self.text[opening[0] - 1 : opening[0]])
             and not self.text[opening[1] : closing].strip().isdigit()
@@ -224,9 +218,7 @@ class _Scanner:
         return end
 
     def _pair(self, start: int, end: int) -> tuple[int, int]:
-        """Pair a closing run with the open ones before it, those of its length first. Returns what
-        is left of the run.
-        """
+        """Pair a closing run with open ones, those of its length first. Returns what is left."""
         waiting = self.emphasis[self.text[start]]
         alike = next(
             (n for n, o in enumerate(reversed(waiting[-_NESTING:])) if o.count == end - start), 0
@@ -263,9 +255,7 @@ def _partners(text: str, start: int, end: int) -> dict[int, int]:
 
 
 def _inside_word(left: str, right: str, length: int) -> bool:
-    """Whether asterisks between two characters are an operator rather than emphasis; `**A**ccess`
-    is emphasis.
-    """
+    """Whether asterisks between two characters are an operator; not so in `**A**ccess`."""
     return (
         in_spaced_word(left)
         and in_spaced_word(right)

@@ -1,6 +1,4 @@
-"""The rows of a Markdown table: where they stand, what is written above their cells, and how a row
-reads as a sentence.
-"""
+"""A Markdown table's rows: where they are, their columns' names, each row as a sentence."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Cutting a Markdown text into passages along its headings and blocks. All offsets count code
-points.
-"""
+"""Cutting Markdown into passages along its headings and blocks. Offsets are code points."""
 
 from __future__ import annotations
 
@@ -112,9 +110,7 @@ def _heading(text: str) -> tuple[int, str]:
 
 
 def heading_at(headings: list[Heading], offset: int) -> str:
-    """The path of headings that a place in the text stands under, such as "Install > Linux"; ""
-    before the first.
-    """
+    """The path of headings a place stands under, such as "Install > Linux"; "" before any."""
     path: list[Heading] = []
     for heading in headings:
         if heading[0] > offset:

@@ -139,9 +139,7 @@ _HINT = re.compile(
 
 @lru_cache(maxsize=20_000)
 def is_injection(text: str) -> bool:
-    """Whether a sentence speaks to the machine that reads it. What it only quotes does not
-    count.
-    """
+    """Whether a sentence, beside what it quotes, speaks to the machine that reads it."""
     reported = _QUOTED.sub(" … ", text)
     source = reported if len(re.findall(r"\w+", reported)) >= REPORTS else text
     said = _simple(source)

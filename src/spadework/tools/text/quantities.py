@@ -1,6 +1,4 @@
-"""Quantities in texts: a figure with its scale ("1.5 million") and unit ("26.2 miles"), and whether
-one is another one rounded or converted.
-"""
+"""Quantities: a figure with scale and unit, and whether one is another rounded or converted."""
 
 from __future__ import annotations
 
@@ -93,9 +91,7 @@ _SQUARE, _DEGREES = ("square",), ("degree", "degrees")
 
 
 class Quantity(NamedTuple):
-    """A figure in the first unit of its dimension ("" without a unit), and its significant
-    digits.
-    """
+    """A figure in its dimension's first unit ("" without), and its significant digits."""
 
     value: float
     digits: int
@@ -112,9 +108,7 @@ class Figure(NamedTuple):
 
 
 def figures(text: str, language: str = DEFAULT) -> tuple[Figure, ...]:
-    """The figures of a text, in order, in digits and in words; no part of a word is one ("3rd",
-    "IPv6").
-    """
+    """A text's figures in order, in digits and words; none in a word ("3rd", "IPv6")."""
     known = language_named(language)
     found = []
     for match in _pattern(language).finditer(text):
@@ -145,9 +139,7 @@ def borne_out(stated: Figure, sources: Iterable[Figure]) -> bool:
 
 @lru_cache(maxsize=16)
 def _pattern(code: str) -> re.Pattern[str]:
-    """A figure, or a run of number words ("five hundred", "twenty-one"), and the two words after
-    it.
-    """
+    """A figure or number words ("five hundred", "twenty-one"), and the two words after it."""
     known = language_named(code)
     words = (
         "" if known.unspaced else "|".join(sorted([*known.numbers, *known.scales], key=len)[::-1])

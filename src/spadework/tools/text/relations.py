@@ -1,6 +1,4 @@
-"""What a sentence names as the value of something: who founded it, what its licence is, in which
-language it is written.
-"""
+"""What a sentence names as the value of something: founder, licence, language, and so on."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ _GENERIC = frozenset({"license", "licence", "the", "and", "of"})
 
 @dataclass(frozen=True)
 class Relation:
-    """The names `value` that a sentence gives for `what` of its subject; `subject` are stems, none
-    where a pronoun stands for it.
-    """
+    """Names `value` for `what` of a subject; `subject` are its stems, none for a pronoun."""
 
     what: str
     subject: frozenset[str]

@@ -60,9 +60,7 @@ def is_ended(text: str) -> bool:
 
 
 def is_broken_off(text: str) -> bool:
-    """Whether a text ends in the middle of a sentence, as far as can be told: a few words that end
-    none may be a label.
-    """
+    """Whether a text seems to end in mid-sentence; few words that end none may be a label."""
     return not is_ended(text) and len(text.split()) >= LABEL_WORDS
 
 
@@ -83,9 +81,7 @@ def _opened(text: str) -> int:
 
 
 def _mask_marks(text: str, inline: Inline) -> str:
-    """The text, with its length kept, in which marks are joiners, code is letters, and stops inside
-    a link's words end nothing.
-    """
+    """The text, as long, marks as joiners, code as letters, and no stops in a link's words."""
     changes = [(start, end, "X" * (end - start)) for start, end in inline.code]
     changes += [(mark.start, mark.end, _mask(text, mark)) for mark in inline.marks]
     for pair in inline.pairs:

