@@ -23,11 +23,10 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from spadework.errors import SettingsError
-from spadework.tools.library.document import cut_document
+from spadework.tools.library.document import Skipped, cut_document
 from spadework.tools.library.folders import File, files
 from spadework.tools.library.index_writer import StoreWriter
 from spadework.tools.library.packages import installed_packages
-from spadework.tools.library.parts import Skipped
 from spadework.tools.library.plan import Plan
 from spadework.tools.library.process_pool import read_files, read_packages
 from spadework.tools.library.source_reading import FileText, changed_at

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spadework.tools.library.document import Document
-from spadework.tools.library.document_rows import COLUMNS, document_of
-from spadework.tools.library.document_tables import open_to_read
-from spadework.tools.library.parts import Skipped
+from spadework.tools.library.document import Document, Skipped
+from spadework.tools.library.document_tables import COLUMNS, document_of, open_to_read
 
 
 @dataclass(frozen=True)

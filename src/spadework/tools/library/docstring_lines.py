@@ -6,6 +6,8 @@ import re
 from itertools import pairwise
 from textwrap import dedent
 
+from spadework.tools.library.docstring_syntax import UNDERLINE
+
 #: The narrowest page that docstrings are written for, and the share of early line ends that cannot
 #: be an editor's doing.
 _WIDTH = 60
@@ -64,3 +66,42 @@ def _below(lines: list[str]) -> list[str]:
     if lines and not lines[0].startswith(" "):
         return [lines[0], *dedent_lines(lines[1:])]
     return dedent_lines(lines)
+
+
+class LineCursor:
+    """Lines, and the one that is read next."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+        self.at = 0
+
+    def take_indented(self, margin: int) -> list[str]:
+        """The lines from here on indented deeper than `margin`, dedented, empty ones between."""
+        start = end = self.at
+        for number in range(start, len(self.lines)):
+            if not self.lines[number].strip():
+                continue
+            if indent(self.lines[number]) <= margin:
+                break
+            end = number + 1
+        self.at = end
+        return dedent_lines(self.lines[start:end])
+
+    def take_below(self) -> list[str]:
+        """The lines that are indented below this one, which is passed."""
+        self.at += 1
+        return self.take_indented(indent(self.lines[self.at - 1]))
+
+    def is_underlined(self) -> bool:
+        """Whether the next line of the same indentation underlines this one."""
+        line, below = (
+            self.lines[self.at],
+            self.lines[self.at + 1] if self.at + 1 < len(self.lines) else "",
+        )
+        mark = UNDERLINE.match(below.strip())
+        return bool(
+            mark
+            and indent(below) == indent(line)
+            and len(below.strip()) >= min(3, len(line.strip()))
+            and not UNDERLINE.match(line.strip())
+        )

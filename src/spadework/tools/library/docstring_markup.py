@@ -12,8 +12,13 @@ from collections.abc import Callable
 
 from spadework.tools.extract.writing import blocks, fence, heading, item, plain
 from spadework.tools.library import docstring_syntax as syntax
-from spadework.tools.library.docstring_cursor import LineCursor
-from spadework.tools.library.docstring_lines import broken_on_purpose, dedent_lines, entries, indent
+from spadework.tools.library.docstring_lines import (
+    LineCursor,
+    broken_on_purpose,
+    dedent_lines,
+    entries,
+    indent,
+)
 from spadework.tools.library.docstring_words import words
 
 #: Blocks inside blocks that are followed; deeper ones are shown as they stand.

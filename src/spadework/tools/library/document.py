@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from urllib.parse import unquote
 
 from spadework.tools.library.near_copies import sketch
 from spadework.tools.library.uses import defined_names, used_names
@@ -14,6 +16,8 @@ from spadework.tools.text.passages import cut
 #: Longest passage that is indexed and shown as a snippet, but for code and tables.
 PASSAGE_CHARS = 1_500
 _VERSION = re.compile(r"-v?\d[^-]*$")
+#: Folders deeper than this are one place.
+_DEPTH = 12
 _TOP = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)")
 
 
@@ -35,6 +39,27 @@ class Document:
     kind: str = ""
     changed_at: datetime | None = None
     author: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A document that has still to be read. `read` gives it, or None where there is nothing to
+    say; it may fail, and the others do not.
+    """
+
+    url: str
+    read: Callable[[], Document | None]
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A file, a document or a package that is not in the library, and why."""
+
+    url: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.url}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -134,3 +159,18 @@ def packages_of(url: str) -> set[str]:
 def plain_name(name: str) -> str:
     """A name of a package in the one form that all its spellings share."""
     return name.strip().lower().replace("_", "-")
+
+
+def places(url: str) -> list[str]:
+    """The places of a document: library://Notes/Soup/Onion.md lies in notes, /soup and
+    /soup/onion.md.
+
+    A package also goes by its name without the version, a saved site by the domains above its own.
+    """
+    site, _, path = unquote(url.partition("://")[2]).lower().partition("/")
+    parts = path.split("/")
+    ends = [*range(1, min(len(parts), _DEPTH)), len(parts)]
+    name = _VERSION.sub("", site)
+    labels = site.split(".") if name == site else []
+    above = [".".join(labels[at:]) for at in range(1, len(labels) - 1)]
+    return [*dict.fromkeys([site, name, *above]), *("/" + "/".join(parts[:end]) for end in ends)]

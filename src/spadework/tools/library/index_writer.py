@@ -16,11 +16,22 @@ from typing import Self
 
 import tantivy
 
-from spadework.tools.library.document import Cut, Document, Piece, cut_document, packages_of
-from spadework.tools.library.document_places import places
-from spadework.tools.library.document_rows import COLUMNS, INSERT, document_of, row_of
-from spadework.tools.library.document_tables import open_to_write
-from spadework.tools.library.parts import Skipped
+from spadework.tools.library.document import (
+    Cut,
+    Document,
+    Piece,
+    Skipped,
+    cut_document,
+    packages_of,
+    places,
+)
+from spadework.tools.library.document_tables import (
+    COLUMNS,
+    INSERT,
+    document_of,
+    open_to_write,
+    row_of,
+)
 from spadework.tools.library.schema import (
     open_index,
     open_writer,

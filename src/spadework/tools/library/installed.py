@@ -11,14 +11,13 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.markdown import clean_markdown
 from spadework.tools.extract.rst import extract_rst
 from spadework.tools.extract.text import extract_text
-from spadework.tools.library.cuts import without_history
 from spadework.tools.library.docstrings import ModuleText, module_markdown
-from spadework.tools.library.document import Document
-from spadework.tools.library.exports import Module, public_names
+from spadework.tools.library.document import Document, Part
+from spadework.tools.library.exports import public_names
 from spadework.tools.library.packages import MAX_DESCRIPTION, Package
-from spadework.tools.library.parts import Part
-from spadework.tools.library.python_sources import Sources, text_of
+from spadework.tools.library.python_sources import Module, Sources, text_of
 from spadework.tools.library.standard import borrowed_names, compiled_modules, language_reference
+from spadework.tools.text.passages import headings
 
 _READERS = {".md": clean_markdown, ".rst": extract_rst, ".txt": extract_text}
 _KINDS = {"text/markdown": ".md", "text/x-rst": ".rst", "text/plain": ".txt"}
@@ -31,6 +30,13 @@ _NOT_DOCUMENTATION = re.compile(
     r"licen[cs]e|copying|notice|authors|requirements|change|history|vendor|prompt|stoplist|top_level|entry_points",
     re.I,
 )
+_HISTORY = re.compile(
+    r"\W*(?:change ?logs?|changes(?: in .*)?|release (?:notes|history|information)|version"
+    r" history|history|what.?s new.*|news|"
+    r"recent changes|credits|contributors|backers|sponsors?)\W*",
+    re.I,
+)
+_VERSION = re.compile(r"\W*(?:version |release )?v?\d+\.\d+|\W*unreleased|\W*\d{4}-\d\d-\d\d", re.I)
 #: A shorter document tells nothing; a longer one is no documentation.
 MIN_CHARS = 80
 
@@ -73,6 +79,25 @@ def _guess_format(description: str) -> str:
     if re.search(r"^(?:={3,}|-{3,}|\.\. [\w-]+::)", description, re.M):
         return ".rst"
     return ".md" if re.search(r"^#{1,3} |^```", description, re.M) else ".rst"
+
+
+def without_history(markdown: str) -> str:
+    """The text without sections on changes and credits, and those named after versions below."""
+    kept: list[str] = []
+    at = 0
+    cutting = 0
+    for start, level, title in headings(markdown):
+        if cutting and level > cutting:
+            continue
+        if cutting and _VERSION.match(title):
+            cutting = level
+            continue
+        if cutting:
+            at, cutting = start, 0
+        if _HISTORY.fullmatch(title):
+            kept.append(markdown[at:start])
+            cutting = level
+    return "".join([*kept, "" if cutting else markdown[at:]]).rstrip() + "\n"
 
 
 def _read_shipped(package: Package, file: str, url: str) -> Document | None:

@@ -10,9 +10,8 @@ from spadework.errors import NotAllowed, Unreadable
 from spadework.tools.dense.filling import fill
 from spadework.tools.dense.meaning import Meaning
 from spadework.tools.dense.vectors import Passage, Vectors
-from spadework.tools.library.document import Document
+from spadework.tools.library.document import Document, Skipped
 from spadework.tools.library.near import Dense, nothing, passages
-from spadework.tools.library.parts import Skipped
 from spadework.tools.library.plan import Plan, plan
 from spadework.tools.library.search import Searcher
 from spadework.tools.library.shelved import Shelved

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from spadework.tools.library.document import Skipped
 from spadework.tools.library.folders import File
-from spadework.tools.library.parts import Skipped
 from spadework.tools.library.source_reading import (
     FileText,
     PackageText,

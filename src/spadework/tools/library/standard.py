@@ -18,9 +18,8 @@ from typing import Any
 from spadework.tools.extract.writing import blocks, heading
 from spadework.tools.library.docstring_markup import docstring_markdown
 from spadework.tools.library.docstrings import MIN_CHARS
-from spadework.tools.library.document import Document
-from spadework.tools.library.exports import Module
-from spadework.tools.library.parts import Part
+from spadework.tools.library.document import Document, Part
+from spadework.tools.library.python_sources import Module
 
 #: Importing these shows something or opens a browser.
 _NOT_IMPORTED = frozenset((
