@@ -1,4 +1,4 @@
-"""Texts as vectors: what an embedder is, and one for OpenAI's form (`POST /embeddings`)."""
+"""Texts as vectors, by any endpoint of OpenAI's form (`POST /embeddings`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 import httpx
 from pydantic import BaseModel, ValidationError
@@ -30,19 +30,6 @@ MAX_CHARS = 16_000
 ATTEMPTS, PARALLEL = 3, 4
 _OPENAI = "https://api.openai.com/v1"
 _WORDS_CHARS = 200
-
-
-class Embedder(Protocol):
-    """Makes vectors of texts. `name` tells models apart whose vectors cannot be compared."""
-
-    @property
-    def name(self) -> str:
-        """The model, such as "text-embedding-3-small"."""
-        ...
-
-    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """A vector of length 1 a text, in order, of the same dimensions. Raises ModelError."""
-        ...
 
 
 class Vector(BaseModel):
@@ -74,8 +61,8 @@ class Passing(ModelError):
 
 
 class EndpointEmbedder:
-    """The model `name` behind the endpoint `url`. `requests` and `tokens` say what it was asked and
-    what that cost so far.
+    """The model `name` behind the endpoint `url`: vectors of different names cannot be compared.
+    `requests` and `tokens` say what it was asked and what that cost so far.
 
     `spend` is told of every request that was answered or has failed, with the tokens it cost.
     """
@@ -99,7 +86,10 @@ class EndpointEmbedder:
         )
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """See `Embedder.embed`. Texts are sent in batches, each within its time limit."""
+        """A vector of length 1 a text, in order, of the same dimensions. Raises ModelError.
+
+        Texts are sent in batches, each within its time limit.
+        """
         batches = [texts[n : n + BATCH] for n in range(0, len(texts), BATCH)]
         try:
             async with asyncio.TaskGroup() as group:
@@ -229,11 +219,7 @@ def _vectors(name: str, answer: Answer, count: int) -> list[list[float]]:
         raise ModelError(
             f"The endpoint of {name} answered with {len(found)} vectors for {count} texts."
         )
-    return [_unit(name, found[n]) for n in range(count)]
-
-
-def _unit(name: str, vector: list[float]) -> list[float]:
-    length = math.hypot(*vector)
-    if not math.isfinite(length) or not length:
+    lengths = [math.hypot(*found[n]) for n in range(count)]
+    if not all(math.isfinite(length) and length for length in lengths):
         raise ModelError(f"The endpoint of {name} answered with a vector that has no direction.")
-    return [number / length for number in vector]
+    return [[number / length for number in found[n]] for n, length in enumerate(lengths)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from spadework.tools.dense.embedder import BATCH, PARALLEL, Embedder
+from spadework.tools.dense.embedder import BATCH, PARALLEL, EndpointEmbedder
 from spadework.tools.dense.vectors import Passage, Vectors
 
 #: Passages of one batch at least: what a killed process has paid for in vain at most. It is as much
@@ -15,7 +15,7 @@ LEAST = BATCH * PARALLEL
 
 async def fill(
     vectors: Vectors,
-    embeds: Embedder,
+    embeds: EndpointEmbedder,
     documents: Iterable[Sequence[Passage]],
     tell: Callable[[int], None] = lambda documents: None,
 ) -> int:

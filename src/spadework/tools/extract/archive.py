@@ -105,7 +105,13 @@ def _read_all(
         raise Unreadable(_TOO_DEEP)
     left = min(MAX_BYTES, max(size, 1_000) * MAX_RATIO)
     parts: list[str] = []
-    kept = (member for member in members if not _is_noise(member.name))
+    # Without what an operating system adds for itself.
+    kept = (
+        member
+        for member in members
+        if not member.name.startswith("__MACOSX/")
+        and not member.name.endswith((".DS_Store", "Thumbs.db"))
+    )
     for member in islice(kept, MAX_MEMBERS):
         body = member.read(min(MAX_MEMBER, left) + 1)
         if len(body) > left:
@@ -130,8 +136,3 @@ def _text(body: bytes, name: str, read: ReadMember) -> str:
         return read(body, name).markdown.strip("\n")
     except FetchError as error:
         return plain(f"… It is not shown: {error}")
-
-
-def _is_noise(name: str) -> bool:
-    """Is it a file that an operating system adds for itself?"""
-    return name.startswith("__MACOSX/") or name.endswith((".DS_Store", "Thumbs.db"))

@@ -79,22 +79,16 @@ class _Document:
     def _link(self, element: Element) -> str:
         text = self._text(element)
         target = self._links.get(attribute(element, "id"), "")
-        if (
-            not target.startswith(("http://", "https://"))
-            or not text.strip()
-            or _BREAKS_LINK.search(target)
-        ):
-            return text
-        return text if text.strip() == target else f"[{text}]({target})"
+        leads = target.startswith(("http://", "https://")) and not _BREAKS_LINK.search(target)
+        return f"[{text}]({target})" if leads and text.strip() not in ("", target) else text
 
     def _table(self, element: Element) -> None:
         rows = [list(_cells(row)) for row in element if tag(row) == "tr"]
         if [len(row) for row in rows] == [1]:  # a frame around text
             self.read(rows[0][0])
         else:
-            self.draft.add(
-                table([[" ".join(self._text(cell).split()) for cell in row] for row in rows])
-            )
+            cells = [[" ".join(self._text(cell).split()) for cell in row] for row in rows]
+            self.draft.add(table(cells))
 
 
 def _cells(row: Element) -> Iterator[Element]:

@@ -113,15 +113,13 @@ def _numbered_lists(numbering: Element | None) -> frozenset[tuple[str, int]]:
     lists = set()
     for part in numbering if numbering is not None else ():
         if tag(part) == "abstractNum":
-            levels = [level for level in part if tag(level) == "lvl" and _counts(level)]
             found[attribute(part, "abstractNumId")] = [
-                number(attribute(level, "ilvl"), most=_DEEPEST) for level in levels
+                number(attribute(level, "ilvl"), most=_DEEPEST)
+                for level in part
+                if tag(level) == "lvl"
+                and attribute(child(level, "numFmt"), "val") not in ("bullet", "none", "")
             ]
         elif tag(part) == "num":
             kind = attribute(child(part, "abstractNumId"), "val")
             lists |= {(attribute(part, "numId"), depth) for depth in found.get(kind, ())}
     return frozenset(lists)
-
-
-def _counts(level: Element) -> bool:
-    return attribute(child(level, "numFmt"), "val") not in ("bullet", "none", "")

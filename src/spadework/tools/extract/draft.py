@@ -14,10 +14,8 @@ class Draft:
         self._blocks: list[str] = []
         self._items: list[str] = []
         self._code: list[str] = []
-        self._counts: list[
-            int
-            # of each list that is open, the outer ones first, its last number; 0 where it has none
-        ] = []
+        #: The last number of each open list, the outer ones first; 0 where it has none.
+        self._counts: list[int] = []
 
     def add(self, block: str) -> None:
         """A block of Markdown; "" ends a list or a listing."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract.charset import decode
-from spadework.tools.extract.extracted import Extracted, Link
+from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.page.addresses import Addresses
 from spadework.tools.extract.page.assembly import assemble
 from spadework.tools.extract.page.block_features import PageView
@@ -52,7 +52,7 @@ def extract(html: str | bytes, url: str) -> Extracted:
         author=author_of(page.metadata, page.tree),
         published_at=published(page.metadata, page.tree, url),
         language=language_of(page.metadata),
-        links=_links(chosen),
+        links=tuple({link.url: link for block in chosen for link in block.links}.values()),
         kind=next(iter(kinds)),
     )
 
@@ -70,7 +70,3 @@ def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
     )
     fresh = [text for text in hidden if text not in shown]
     return "\n\n".join([*([shown.rstrip()] if shown else []), *fresh]) + "\n" if fresh else shown
-
-
-def _links(blocks: list[Block]) -> tuple[Link, ...]:
-    return tuple({link.url: link for block in blocks for link in block.links}.values())

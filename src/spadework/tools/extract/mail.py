@@ -29,21 +29,16 @@ def extract_mail(body: bytes, url: str) -> Extracted:
         whole = [part for part in message.walk() if not part.is_multipart()]
     except (RecursionError, MessageError, ValueError, LookupError):
         raise Unreadable("The e-mail is damaged.") from None
-    parts = [part for part in whole if part.get_content_disposition() != "attachment"]
-    attached = [
-        _file_name(part) for part in whole if part.get_content_disposition() == "attachment"
-    ]
-    sender, date, subject = (
-        _header(message, "From"),
-        moment(_header(message, "Date")),
-        _header(message, "Subject"),
-    )
+    attached = [part for part in whole if part.get_content_disposition() == "attachment"]
+    shown = [part for part in whole if part.get_content_disposition() != "attachment"]
+    sender, subject = _header(message, "From"), _header(message, "Subject")
+    date = moment(_header(message, "Date"))
     line = " · ".join(part for part in (sender, date.date().isoformat() if date else "") if part)
+    names = ", ".join(_file_name(part) for part in attached[:MAX_NAMES])
+    closed = plain(f"… Not opened: {names}.") if attached else ""
     return Extracted(
         title=subject,
-        markdown=blocks(
-            [heading(subject, 1), plain(line), _text(parts, url), _not_opened(attached)]
-        ),
+        markdown=blocks([heading(subject, 1), plain(line), _text(shown, url), closed]),
         author=sender,
         published_at=date,
         kind="mail",
@@ -60,10 +55,6 @@ def _text(parts: list[Message], url: str) -> str:
         if any(found):
             return blocks(found)
     return ""
-
-
-def _not_opened(attached: list[str]) -> str:
-    return plain(f"… Not opened: {', '.join(attached[:MAX_NAMES])}.") if attached else ""
 
 
 def _file_name(part: Message) -> str:

@@ -70,11 +70,8 @@ class _Reader:
         """The blocks up to the end of the container the cursor stands in."""
         found: list[str] = []
         while (token := cursor.next()) and token.nesting >= 0:
-            found += (
-                [block]
-                if (block := self._block(token, cursor, found[-1] if found else "")).strip()
-                else []
-            )
+            block = self._block(token, cursor, found[-1] if found else "")
+            found += [block] if block.strip() else []
             self._begun = self._begun or bool(found)
         return found
 
@@ -87,17 +84,16 @@ class _Reader:
             case "fence":
                 return self._fence(token)
             case "code_block":
-                return self._indented(token.content, before)
+                inner = _ADMONITION.match(before)
+                return self._inner(token.content) if inner else fence(token.content)
             case "html_block":
                 return self._html(token.content)
             case "bullet_list_open" | "ordered_list_open":
                 return self._list(token, cursor)
             case "blockquote_open":
-                return (
-                    quote(_ALERT.sub(lambda kind: f"**{kind[1].capitalize()}:** ", text))
-                    if (text := blocks(self._blocks(cursor)))
-                    else ""
-                )
+                text = blocks(self._blocks(cursor))
+                text = _ALERT.sub(lambda kind: f"**{kind[1].capitalize()}:** ", text)
+                return quote(text) if text else ""
             case "table_open":
                 return self._table(cursor)
             case _:
@@ -138,9 +134,6 @@ class _Reader:
             return fence(token.content, directive[2].strip().lower())
         return self._inner(token.content)
 
-    def _indented(self, code: str, before: str) -> str:
-        return self._inner(code) if _ADMONITION.match(before) else fence(code)
-
     def _inner(self, text: str) -> str:
         if self._nested >= _MAX_NESTED:
             return fence(text)
@@ -164,11 +157,9 @@ class _Reader:
         while (entry := cursor.next()) and entry.nesting > 0:
             inner = cursor.peek()
             tight = tight and (inner is None or inner.type != "paragraph_open" or inner.hidden)
-            text = (
-                "\n".join(found)
-                if len(found := self._blocks(cursor)) and tight and not _has_fence(found)
-                else blocks(found)
-            )
+            found = self._blocks(cursor)
+            dense = tight and not any(part.startswith("```") for part in found)
+            text = "\n".join(found) if dense else blocks(found)
             if text:
                 items.append(item(text, "-" if number is None else f"{number + len(items)}."))
         if _is_contents(cursor.since(start)):
@@ -206,10 +197,6 @@ class _Cursor:
 
     def since(self, start: int) -> list[Token]:
         return self.tokens[start : self.position]
-
-
-def _has_fence(found: list[str]) -> bool:
-    return any(part.startswith("```") for part in found)
 
 
 def _is_contents(tokens: list[Token]) -> bool:

@@ -68,7 +68,8 @@ def lines_in(image: Image.Image) -> list[Seen]:
     seconds = min(SECONDS, reading_until() - time.monotonic())
     if not has_ocr() or seconds <= 0:
         return []
-    share = _share(image)
+    fits = math.sqrt(MAX_PIXELS / (image.width * image.height))
+    share = min(fits, ENLARGED if max(image.size) < SMALL_SIDE else 1.0)
     shown = _on_white(image.resize([max(1, int(side * share)) for side in image.size]))
     page = io.BytesIO()
     shown.save(page, "PPM")
@@ -87,11 +88,6 @@ def text_in(image: Image.Image) -> str:
     """The text in a picture as paragraphs; "" where there is none."""
     groups = groupby(lines_in(image), key=lambda line: line.paragraph)
     return "\n\n".join(plain("\n".join(line.text for line in lines)) for _, lines in groups)
-
-
-def _share(image: Image.Image) -> float:
-    fits = math.sqrt(MAX_PIXELS / (image.width * image.height))
-    return min(fits, ENLARGED if max(image.size) < SMALL_SIDE else 1.0)
 
 
 def _on_white(image: Image.Image) -> Image.Image:

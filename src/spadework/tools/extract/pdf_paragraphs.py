@@ -44,7 +44,7 @@ def _body_size(lines: list[Line]) -> float:
     """The size of the most letters."""
     sizes: Counter[float] = Counter()
     for line in lines:
-        sizes[_round_size(line.size)] += len(line.text)
+        sizes[round(line.size * 2) / 2] += len(line.text)
     return max(sizes, key=lambda size: sizes[size], default=0.0)
 
 
@@ -55,10 +55,6 @@ def _levels(sizes: list[float]) -> list[float]:
         if not levels or size < levels[-1] * SAME:
             levels.append(size)
     return levels
-
-
-def _round_size(size: float) -> float:
-    return round(size * 2) / 2
 
 
 def _paragraphs(lines: list[Line]) -> list[list[Line]]:

@@ -86,13 +86,12 @@ class _Lenient(states.Body):
         for method, pattern in self.explicit.constructs:
             found = pattern.match(match.string) if method is states.Body.directive else None
             if found and found.group(1).lower() not in _STANDARD:
-                return self._directive(found, found.group(1).lower())
+                machine: Any = self.state_machine
+                block, _, offset, finished = machine.get_first_known_indented(
+                    found.end(), strip_top=False
+                )
+                return self._nodes(found.group(1).lower(), block, offset), finished
         return super().explicit_construct(match)  # type: ignore[no-untyped-call]
-
-    def _directive(self, match: re.Match[str], name: str) -> tuple[list[nodes.Node], bool]:
-        machine: Any = self.state_machine
-        block, _, offset, finished = machine.get_first_known_indented(match.end(), strip_top=False)
-        return self._nodes(name, block, offset), finished
 
     def _nodes(self, name: str, block: StringList, offset: int) -> list[nodes.Node]:
         if name in DROPPED:
@@ -100,13 +99,8 @@ class _Lenient(states.Body):
         if name in CODE:
             return _code(name, block)
         if name in ADMONITIONS:
-            return [
-                self._filled(
-                    nodes.admonition(label=name.replace("seealso", "see also").capitalize()),
-                    block,
-                    offset,
-                )
-            ]
+            label = name.replace("seealso", "see also").capitalize()
+            return [self._filled(nodes.admonition(label=label), block, offset)]
         argument, content = _parts(block)
         if DEFINED.fullmatch(name):
             return [self._filled(nodes.container(signature=argument), content, offset)]
@@ -124,15 +118,10 @@ class _Lenient(states.Body):
 
 def _parts(block: StringList) -> tuple[str, StringList]:
     """A directive's argument (up to an option or an empty line) and content, without options."""
-    head = next(
-        (n for n, line in enumerate(block) if not line.strip() or _OPTION.match(line.strip())),
-        len(block),
-    )
-    start = next(
-        (n for n, line in enumerate(block) if n >= head and not _OPTION.match(line.strip())),
-        len(block),
-    )
-    return " ".join(line.strip() for line in block[:head]), block[start:]
+    lines = [line.strip() for line in block]
+    head = next((n for n, line in enumerate(lines) if not line or _OPTION.match(line)), len(lines))
+    start = next((n for n in range(head, len(lines)) if not _OPTION.match(lines[n])), len(lines))
+    return " ".join(lines[:head]), block[start:]
 
 
 def _code(name: str, block: StringList) -> list[nodes.Node]:
@@ -143,7 +132,7 @@ def _code(name: str, block: StringList) -> list[nodes.Node]:
     )
     lines = [str(line) for line in block]
     if name not in _NO_LANGUAGE and lines:
-        lines = ["", *lines[1:]]
+        lines[0] = ""
     while lines and (not lines[0].strip() or _OPTION.match(lines[0].strip())):
         lines.pop(0)
     text = dedent("\n".join(lines)).rstrip()

@@ -48,13 +48,9 @@ class Walker:
         return [text for child in node.children if (text := self._block(child)).strip()]
 
     def _block(self, node: nodes.Node) -> str:
-        text = (
-            ""
-            if isinstance(node, _SKIPPED)
-            else self._write(node)
-            if isinstance(node, nodes.Element)
-            else plain(node.astext())
-        )
+        if isinstance(node, _SKIPPED):
+            return ""
+        text = self._write(node) if isinstance(node, nodes.Element) else plain(node.astext())
         self._begun = self._begun or bool(text.strip())
         return text
 
@@ -100,9 +96,8 @@ class Walker:
         """A note or warning after its label."""
         label = str(node.get("label") or type(node).__name__.capitalize())
         inner = blocks(self.read(node))
-        return inner and (
-            f"**{label}:** {inner}" if inner[0] not in "`#-|>" else f"**{label}:**\n\n{inner}"
-        )
+        between = "\n\n" if inner[:1] in "`#-|>" else " "
+        return inner and f"**{label}:**{between}{inner}"
 
     def list_(self, node: nodes.Element) -> str:
         """A list; it is tight when its items are single paragraphs."""
@@ -122,27 +117,20 @@ class Walker:
 
     def definitions(self, node: nodes.Element) -> str:
         """Terms with their definitions, as a list."""
-        return _items(
-            (self._terms(entry), self._definition(entry))
-            for entry in node.children
-            if isinstance(entry, nodes.Element)
-        )
-
-    def _terms(self, entry: nodes.Element) -> str:
-        return ", ".join(
-            self.inline(part)
-            for part in entry.children
-            if isinstance(part, nodes.term | nodes.classifier)
-        )
-
-    def _definition(self, entry: nodes.Element) -> str:
-        return blocks(
-            [
+        found = []
+        for entry in (entry for entry in node.children if isinstance(entry, nodes.Element)):
+            terms = [
+                self.inline(part)
+                for part in entry.children
+                if isinstance(part, nodes.term | nodes.classifier)
+            ]
+            said = [
                 blocks(self.read(part))
                 for part in entry.children
                 if isinstance(part, nodes.definition)
             ]
-        )
+            found.append((", ".join(terms), blocks(said)))
+        return _items(found)
 
     def fields(self, node: nodes.Element) -> str:
         """Fields, such as the parameters of a function, as a list."""
@@ -227,16 +215,8 @@ def _items(pairs: Iterable[tuple[str, str]]) -> str:
     """Terms with their texts as a list."""
     found = []
     for term, text in pairs:
-        starts_block = text[:1] in "`-#|>" or not text
-        found.append(
-            item(
-                f"{term}:\n\n{text}"
-                if text and starts_block
-                else f"{term}: {text}"
-                if text
-                else term
-            )
-        )
+        between = ":\n\n" if text[:1] in "`-#|>" else ": "
+        found.append(item(f"{term}{between}{text}" if text else term))
     return "\n".join(found)
 
 

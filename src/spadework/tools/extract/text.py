@@ -48,9 +48,8 @@ def _block(part: str) -> str:
         return heading(lines[1], 1)
     if _BULLET.match(lines[0]):
         return _list(lines)
-    if min(len(line) - len(line.lstrip()) for line in lines if line) >= _INDENTED or _is_columns(
-        lines
-    ):
+    columns = len(lines) > 1 and sum(map(bool, map(_COLUMNS.search, lines))) > len(lines) / 2
+    if columns or min(len(line) - len(line.lstrip()) for line in lines if line) >= _INDENTED:
         return fence("\n".join(lines))
     return plain(_unwrap_lines(lines))
 
@@ -60,15 +59,8 @@ def _heading_level(line: str) -> int:
     if number := _NUMBERED.match(line):
         return 0 if line.endswith((".", ",", ";")) else 2 + number[1].count(".")
     words = line.strip()
-    return (
-        2
-        if words.isupper() and 4 <= len(words) <= 60 and words[-1].isalnum() and line == words
-        else 0
-    )
-
-
-def _is_columns(lines: list[str]) -> bool:
-    return len(lines) > 1 and sum(bool(_COLUMNS.search(line)) for line in lines) > len(lines) / 2
+    shouted = words.isupper() and 4 <= len(words) <= 60 and words[-1].isalnum() and line == words
+    return 2 if shouted else 0
 
 
 def _list(lines: list[str]) -> str:
@@ -106,8 +98,5 @@ def _title(parts: list[str], found: list[str]) -> str:
     if found and found[0].startswith("#"):
         return found[0].lstrip("# ")
     first = parts[0].strip() if parts else ""
-    return (
-        first
-        if 2 < len(first) <= 100 and "\n" not in first and not first.endswith((".", ",", ":"))
-        else ""
-    )
+    alone = "\n" not in first and not first.endswith((".", ",", ":"))
+    return first if 2 < len(first) <= 100 and alone else ""

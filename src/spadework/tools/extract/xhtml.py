@@ -40,7 +40,10 @@ def as_html(text: str) -> str:
 
 def _well_formed(text: str) -> Any:
     """The root of well-formed XML, None for any other; HTML's names of characters are known."""
-    named = _ENTITY.sub(_character, _DECLARATION.sub("", text, count=1))
+    named = _ENTITY.sub(
+        lambda name: name[0] if name[1] in _OF_XML else html5.get(name[1], name[0]),
+        _DECLARATION.sub("", text, count=1),
+    )
     parser = etree.XMLParser(
         resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, remove_pis=True
     )
@@ -48,8 +51,3 @@ def _well_formed(text: str) -> Any:
         return etree.fromstring(named.encode(errors="replace"), parser)
     except (etree.XMLSyntaxError, ValueError):
         return None
-
-
-def _character(match: re.Match[str]) -> str:
-    name = match[1]
-    return match[0] if name in _OF_XML else html5.get(name, match[0])

@@ -45,7 +45,9 @@ async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
             hint="Name fewer folders.",
         ) from None
     finally:
-        await _end(process)
+        if process.returncode is None:  # it still runs, and its workers too
+            kill_group(process)
+            await process.wait()
 
 
 async def _attend(process: Process, plan: Plan, progress: Callable[[str], None] | None) -> None:
@@ -99,10 +101,3 @@ class _Telling:
 
 def _subject(plan: Plan) -> str:
     return "the library" if plan.paths else "the installed documentation"
-
-
-async def _end(process: Process) -> None:
-    """End the process and its workers, if they still run."""
-    if process.returncode is None:
-        kill_group(process)
-        await process.wait()

@@ -72,27 +72,12 @@ class Library:
     ) -> Library:
         index = await Shelved.open(wanted, frozenset() if wanted.paths else _UNDERSTOOD, progress)
         known = await index.ask(lambda searcher: (searcher.store.count(), searcher.store.skipped()))
-        return await asyncio.to_thread(cls._opened, index, known, wanted, meaning)
-
-    @classmethod
-    def _opened(
-        cls,
-        index: Shelved,
-        known: tuple[int, list[Skipped]],
-        wanted: Plan,
-        meaning: Meaning | None,
-    ) -> Library:
-        vectors = (
-            Vectors(wanted.shelf / "vectors.sqlite", wanted.family, meaning.embeds.name)
-            if meaning
-            else None
-        )
-        return cls(
-            index,
-            known,
-            wanted.words,
-            Dense(vectors, meaning, "run `spadework index`.") if meaning and vectors else None,
-        )
+        dense = None
+        if meaning:
+            path = wanted.shelf / "vectors.sqlite"
+            vectors = Vectors(path, wanted.family, meaning.embeds.name)
+            dense = Dense(vectors, meaning, "run `spadework index`.")
+        return cls(index, known, wanted.words, dense)
 
     async def search(self, text: str, *, limit: int) -> list[Hit]:
         """At most `limit` documents for a question, best first, a hit each; `relevance` is 0..1."""
@@ -122,10 +107,8 @@ class Library:
         if self._dense is None:
             return 0
         vectors, store = self._dense.vectors, self._index.searcher.store
-        there, known = (
-            set(await asyncio.to_thread(store.numbers)),
-            await asyncio.to_thread(vectors.numbers),
-        )
+        there = set(await asyncio.to_thread(store.numbers))
+        known = await asyncio.to_thread(vectors.numbers)
         asked = await fill(
             vectors, self._dense.meaning.embeds, self._passages(sorted(there - known)), progress
         )

@@ -45,7 +45,9 @@ def installed_packages() -> list[Path]:
 def package_at(place: Path | None) -> Package:
     """The distribution whose metadata lie at `place`; None is the standard library."""
     if place is None:
-        return _standard_library()
+        root = Path(sysconfig.get_path("stdlib"))
+        files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))
+        return Package("python", ".".join(map(str, sys.version_info[:3])), root, tuple(files))
     distribution = importlib.metadata.Distribution.at(place)
     # As a table: to ask the metadata for what they do not have is an error in Pythons to come.
     said = {name: str(value) for name, value in distribution.metadata.json.items()}
@@ -58,9 +60,3 @@ def package_at(place: Path | None) -> Package:
         description=said.get("description", "")[:MAX_DESCRIPTION],
         description_type=said.get("description_content_type", "").partition(";")[0].strip().lower(),
     )
-
-
-def _standard_library() -> Package:
-    root = Path(sysconfig.get_path("stdlib"))
-    files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))
-    return Package("python", ".".join(map(str, sys.version_info[:3])), root, tuple(files))

@@ -55,16 +55,15 @@ def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, FileTe
 
 def read_packages(places: Iterable[Path | None]) -> Iterator[tuple[Path | None, PackageText]]:
     """Read the packages whose metadata lie at these places; None is the standard library."""
-    reader = Reader(cut_package, _lost_package)
+    reader = Reader(
+        cut_package,
+        lambda place, reason: PackageText([], [Skipped(package_url(place), reason)]),
+    )
     return reader.read(deque(places))
 
 
 def _cut_known(asked: tuple[File, str]) -> FileText:
     return cut_file(*asked)
-
-
-def _lost_package(place: Path | None, reason: str) -> PackageText:
-    return PackageText([], [Skipped(package_url(place), reason)])
 
 
 @dataclass(frozen=True)

@@ -58,16 +58,11 @@ def schema() -> tantivy.Schema:
 @lru_cache(maxsize=1)
 def word_analyzer() -> tantivy.TextAnalyzer:
     """Words without case and accents, reduced to their English stem."""
-    simple = (
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-        .filter(tantivy.Filter.lowercase())
-        .filter(tantivy.Filter.ascii_fold())
-    )
-    return (
-        simple.filter(tantivy.Filter.remove_long(60))
-        .filter(tantivy.Filter.stemmer("english"))
-        .build()
-    )
+    only = tantivy.Filter
+    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    builder = builder.filter(only.lowercase()).filter(only.ascii_fold())
+    builder = builder.filter(only.remove_long(60)).filter(only.stemmer("english"))
+    return builder.build()
 
 
 @lru_cache(maxsize=1)

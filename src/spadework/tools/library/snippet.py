@@ -27,7 +27,10 @@ def snippet(passage: str, words: set[str]) -> str:
     finder = StemFinder(words)
     found = [finder.found(text) for text in shown]
     best = max(range(len(shown)), key=lambda first: _count_seen(shown, found, first))
-    return _clip_text(" ".join(shown[best : best + _SENTENCES]))
+    text = " ".join(shown[best : best + _SENTENCES])
+    if len(text) <= MAX_CHARS:
+        return text
+    return text[: MAX_CHARS - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"
 
 
 def _count_seen(shown: list[str], found: list[set[str]], first: int) -> int:
@@ -59,9 +62,3 @@ def _body(passage: str) -> str:
 
 def _flat(text: str) -> str:
     return " ".join((plain(text) if _MARKED.search(text) else text).split())
-
-
-def _clip_text(text: str) -> str:
-    if len(text) <= MAX_CHARS:
-        return text
-    return text[: MAX_CHARS - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"
