@@ -9,10 +9,9 @@ from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
-from spadework.tools.extract.package import Package
+from spadework.tools.extract.package import Package, described
 from spadework.tools.extract.writing import blocks, not_shown, plain
 from spadework.tools.extract.xml_tree import Element, attribute, below, tag, text
-from spadework.tools.text.dates import moment
 
 #: Chapters behind this one are not read.
 MAX_CHAPTERS = 500
@@ -30,14 +29,8 @@ def extract_epub(package: Package, url: str) -> Extracted:
     )
     book = package.needed(path)
     said = {tag(part): text(part) for part in below(book, "title", "creator", "date", "language")}
-    return Extracted(
-        title=said.get("title", ""),
-        markdown=blocks(_chapters(package, book, posixpath.dirname(path), url)),
-        author=said.get("creator", ""),
-        published_at=moment(said.get("date", "")),
-        language=said.get("language", "").split("-")[0].lower(),
-        kind="epub",
-    )
+    chapters = _chapters(package, book, posixpath.dirname(path), url)
+    return described(said, blocks(chapters), kind="epub")
 
 
 def _chapters(package: Package, book: Element, folder: str, url: str) -> list[str]:

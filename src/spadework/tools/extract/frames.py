@@ -49,10 +49,8 @@ def _exactly(stream: IO[bytes], length: int) -> bytes:
 
 def document_reply(found: Extracted) -> dict[str, Any]:
     """An answer that holds a document."""
-    return {
-        "found": asdict(found)
-        | {"published_at": found.published_at.isoformat() if found.published_at else None}
-    }
+    day = found.published_at.isoformat() if found.published_at else None
+    return {"found": asdict(found) | {"published_at": day}}
 
 
 def refusal_reply(error: FetchError) -> dict[str, Any]:

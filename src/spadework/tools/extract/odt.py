@@ -8,11 +8,10 @@ from itertools import repeat
 from spadework.errors import Unreadable
 from spadework.tools.extract.draft import Draft
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.package import Package
+from spadework.tools.extract.package import Package, described
 from spadework.tools.extract.table_rows import MAX_COLUMNS, sheet_table
 from spadework.tools.extract.writing import heading, plain
 from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag, text
-from spadework.tools.text.dates import moment
 
 _UNSEEN = frozenset((
     "annotation", "tracked-changes", "note", "forms", "sequence-decls", "table-of-content",
@@ -33,19 +32,9 @@ def extract_odt(package: Package, url: str) -> Extracted:
     document = _Document(root)
     document.read(body)
     about = package.tree("meta.xml")
-    said = (
-        {tag(part): text(part) for part in below(about, "title", "creator", "date", "language")}
-        if about is not None
-        else {}
-    )
-    return Extracted(
-        title=said.get("title") or document.title,
-        markdown=document.draft.markdown(),
-        author=said.get("creator", ""),
-        published_at=moment(said.get("date", "")),
-        language=said.get("language", "").split("-")[0].lower(),
-        kind="odt",
-    )
+    told = below(about, "title", "creator", "date", "language") if about is not None else ()
+    said = {tag(part): text(part) for part in told}
+    return described(said, document.draft.markdown(), title=document.title, kind="odt")
 
 
 class _Document:
@@ -56,7 +45,9 @@ class _Document:
         }
         self._code = {name for name, parent in styles.items() if _CODE in parent or _CODE in name}
         self._numbered = {
-            attribute(style, "name") for style in below(root, "list-style") if _is_numbered(style)
+            attribute(style, "name")
+            for style in below(root, "list-style")
+            if tag(next(iter(style), style)) == "list-level-style-number"
         }
         self.draft = Draft()
         self.title = ""
@@ -92,11 +83,8 @@ class _Document:
                 self.read(box)
 
     def _list(self, element: Element, depth: int = 0, *, numbered: bool = False) -> None:
-        numbered = (
-            attribute(element, "style-name") in self._numbered
-            if attribute(element, "style-name")
-            else numbered
-        )
+        if style := attribute(element, "style-name"):
+            numbered = style in self._numbered
         for entry in element:
             for part in entry:
                 if tag(part) == "list":
@@ -116,12 +104,8 @@ def _rows(element: Element) -> Iterator[list[str]]:
     """The rows of a table; filled ones repeated as they are, within the size of a sheet."""
     for row in below(element, "table-row"):
         cells = _cells(row)
-        yield from repeat(
-            cells,
-            number(attribute(row, "number-rows-repeated", "1"), most=_MOST_ROWS)
-            if any(cells)
-            else 1,
-        )
+        times = number(attribute(row, "number-rows-repeated", "1"), most=_MOST_ROWS)
+        yield from repeat(cells, times if any(cells) else 1)
 
 
 def _cells(row: Element) -> list[str]:
@@ -154,7 +138,3 @@ def _pieces(element: Element) -> Iterator[str]:
             case name if name not in _UNSEEN and name != "text-box":
                 yield from _pieces(part)
         yield part.tail or ""
-
-
-def _is_numbered(style: Element) -> bool:
-    return tag(next(iter(style), style)) == "list-level-style-number"

@@ -8,7 +8,7 @@ import posixpath
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from spadework.errors import FetchError, TooLarge, Unreadable
@@ -87,16 +87,10 @@ class Package:
     def _main(self) -> str:
         """The part of an Office file that all others belong to, "" where none is named."""
         root = self.tree("_rels/.rels")
-        found = (
-            [
-                relation
-                for relation in root
-                if attribute(relation, "Type").endswith("/officeDocument")
-            ]
-            if root is not None
-            else []
-        )
-        return attribute(found[0], "Target").lstrip("/") if found else ""
+        for relation in root if root is not None else ():
+            if attribute(relation, "Type").endswith("/officeDocument"):
+                return attribute(relation, "Target").lstrip("/")
+        return ""
 
     def relations(self, name: str) -> dict[str, str]:
         """What a part of an Office file refers to: its ids, with names of parts or with URLs."""
@@ -114,11 +108,19 @@ class Package:
         """An Office file with what it says about itself; `title` is used where it says none."""
         core = self.tree("docProps/core.xml")
         said = {tag(part): text(part) for part in core} if core is not None else {}
-        return Extracted(
-            title=said.get("title") or title,
-            markdown=markdown,
-            author=said.get("creator", ""),
-            published_at=moment(said.get("modified") or said.get("created", "")),
-            language=said.get("language", "").split("-")[0].lower(),
-            kind=kind,
-        )
+        said["date"] = said.get("modified") or said.get("created", "")
+        return described(said, markdown, title=title, kind=kind)
+
+
+def described(said: Mapping[str, str], markdown: str, *, title: str = "", kind: str) -> Extracted:
+    """A document with what it says about itself by the names of Dublin Core; `title` is used where
+    it says none.
+    """
+    return Extracted(
+        title=said.get("title") or title,
+        markdown=markdown,
+        author=said.get("creator", ""),
+        published_at=moment(said.get("date", "")),
+        language=said.get("language", "").split("-")[0].lower(),
+        kind=kind,
+    )

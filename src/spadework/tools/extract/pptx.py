@@ -24,12 +24,10 @@ def extract_pptx(package: Package, url: str) -> Extracted:
     ids = [_relation(slide) for slide in below(package.needed(package.main), "sldId")]
     names = [relations[slide] for slide in ids if slide in relations]
     slides = [_slide(package, name) for name in names[:MAX_SLIDES]]
-    first = (
-        slides[0].partition("\n")[0].lstrip("# ") if slides and slides[0].startswith("#") else ""
-    )
-    return package.about(
-        blocks([*slides, not_shown(len(names) - MAX_SLIDES, "slides")]), title=first, kind="pptx"
-    )
+    first = slides[0].partition("\n")[0] if slides else ""
+    title = first.lstrip("# ") if first.startswith("#") else ""
+    markdown = blocks([*slides, not_shown(len(names) - MAX_SLIDES, "slides")])
+    return package.about(markdown, title=title, kind="pptx")
 
 
 def _relation(slide: Element) -> str:
@@ -70,11 +68,8 @@ def _shape(shape: Element, draft: Draft) -> None:
         settings = child(paragraph, "pPr")
         depth = number(attribute(settings, "lvl"), most=MAX_DEPTH)
         numbered = child(settings, "buAutoNum") is not None
-        if (
-            numbered
-            or child(settings, "buChar") is not None
-            or (in_list and child(settings, "buNone") is None)
-        ):
+        marked = child(settings, "buChar") is not None
+        if numbered or marked or (in_list and child(settings, "buNone") is None):
             draft.item(plain(_text(paragraph)), depth, numbered=numbered)
         else:
             draft.add(plain(_text(paragraph)))
@@ -83,18 +78,10 @@ def _shape(shape: Element, draft: Draft) -> None:
 
 def _notes(package: Package, name: str) -> str:
     root = package.tree(name)
-    shapes = (
-        [shape for shape in below(root, "sp") if _place(shape) == "body"]
-        if root is not None
-        else []
-    )
-    return (
-        quote(
-            blocks([plain(_text(paragraph)) for shape in shapes for paragraph in below(shape, "p")])
-        )
-        if shapes
-        else ""
-    )
+    shapes = below(root, "sp") if root is not None else ()
+    bodies = [shape for shape in shapes if _place(shape) == "body"]
+    said = [plain(_text(paragraph)) for shape in bodies for paragraph in below(shape, "p")]
+    return quote(blocks(said)) if bodies else ""
 
 
 def _join_text(element: Element) -> str:

@@ -42,16 +42,14 @@ class Process:
         """Start it, if it does not run yet."""
         with self._lock:
             if self._process is None:
-                environment = {
-                    name: os.environ[name] for name in _ENVIRONMENT if name in os.environ
-                }
+                own = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
                 pipe = subprocess.PIPE
                 self._process = subprocess.Popen(
                     [sys.executable, *_PROGRAM],
                     stdin=pipe,
                     stdout=pipe,
                     stderr=subprocess.DEVNULL,
-                    env=environment,
+                    env=own,
                     start_new_session=True,
                 )
             if self._killed:

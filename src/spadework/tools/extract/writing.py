@@ -20,11 +20,9 @@ def plain(text: str) -> str:
 
 def heading(text: str, level: int) -> str:
     """An ATX heading of level 1 to 6, on one line; "" for an empty text."""
-    words = (
-        " ".join(text.split()).rstrip("#").rstrip()
-        if not text.rstrip().endswith(("C#", "F#"))
-        else " ".join(text.split())
-    )
+    words = " ".join(text.split())
+    if not words.endswith(("C#", "F#")):
+        words = words.rstrip("#").rstrip()
     return f"{'#' * min(max(level, 1), 6)} {words}" if words else ""
 
 
@@ -41,12 +39,9 @@ def code_span(code: str) -> str:
     if not code:
         return ""
     longest = max((len(run) for run in _BACKTICKS.findall(code)), default=0)
-    ticks = "`" * (longest + 1 if longest else 1)
-    space = (
-        " "
-        if code[0] == "`" or code[-1] == "`" or (code[0] == code[-1] == " " and code.strip())
-        else ""
-    )
+    ticks = "`" * (longest + 1)
+    edged = "`" in (code[0], code[-1]) or (code[0] == code[-1] == " " and code.strip())
+    space = " " if edged else ""
     return f"{ticks}{space}{code}{space}{ticks}"
 
 
@@ -54,9 +49,8 @@ def item(text: str, marker: str = "-") -> str:
     """A list item: the marker, and every further line indented below the first word."""
     indent = " " * (len(marker) + 1)
     first, *rest = text.split("\n")
-    return "\n".join(
-        [f"{marker} {first}".rstrip(), *(indent + line if line else "" for line in rest)]
-    )
+    further = [indent + line if line else "" for line in rest]
+    return "\n".join([f"{marker} {first}".rstrip(), *further])
 
 
 def quote(text: str) -> str:
@@ -85,10 +79,8 @@ def not_shown(count: int, what: str, *, more: bool = False) -> str:
     if count < 1:
         return ""
     one = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
-    return (
-        f"… {count:,}{' or more' if more else ''} further {one if count == 1 else what}"
-        f" {'is' if count == 1 else 'are'} not shown."
-    )
+    parts = f"{one} is" if count == 1 else f"{what} are"
+    return f"… {count:,}{' or more' if more else ''} further {parts} not shown."
 
 
 def blocks(parts: Sequence[str]) -> str:

@@ -33,17 +33,15 @@ def extract_xlsx(package: Package, url: str) -> Extracted:
     sheets = [
         sheet for sheet in below(book, "sheet") if attribute(sheet, "state", "visible") == "visible"
     ]
-    values = _Values(
-        package, from_1904=attribute(child(book, "workbookPr"), "date1904") in ("1", "true")
-    )
+    from_1904 = attribute(child(book, "workbookPr"), "date1904") in ("1", "true")
+    values = _Values(package, from_1904=from_1904)
     parts = []
     for sheet in sheets[:MAX_SHEETS]:
         first, behind = _first_rows(package.read(relations.get(attribute(sheet, "id"), "")))
         rows = sheet_table(values.rows(first), behind=behind)
         parts.append(blocks([heading(attribute(sheet, "name"), 2), rows]) if rows else "")
-    return package.about(
-        blocks([*parts, not_shown(len(sheets) - MAX_SHEETS, "sheets")]), kind="xlsx"
-    )
+    parts.append(not_shown(len(sheets) - MAX_SHEETS, "sheets"))
+    return package.about(blocks(parts), kind="xlsx")
 
 
 def _first_rows(xml: bytes) -> tuple[bytes, int]:
@@ -61,9 +59,8 @@ class _Values:
         self._day_one = _DAY_ONE[from_1904]
         self._widest = 0
         strings = package.tree("xl/sharedStrings.xml")
-        self._strings = (
-            [_string(element) for element in below(strings, "si")] if strings is not None else []
-        )
+        shared = below(strings, "si") if strings is not None else ()
+        self._strings = [_string(element) for element in shared]
         self._dates = _date_styles(package.tree("xl/styles.xml"))
 
     def rows(self, xml: bytes) -> Iterator[list[str]]:
@@ -121,11 +118,8 @@ def _column(place: str, following: int) -> int:
 
 def _string(element: Element | None) -> str:
     """The text of a string, without its pronunciation."""
-    if element is None:
-        return ""
-    return "".join(
-        part.text or "" for part in below(element, "t") if tag(part.getparent()) != "rPh"
-    )
+    parts = below(element, "t") if element is not None else ()
+    return "".join(part.text or "" for part in parts if tag(part.getparent()) != "rPh")
 
 
 def _date_styles(styles: Element | None) -> frozenset[str]:
@@ -134,9 +128,8 @@ def _date_styles(styles: Element | None) -> frozenset[str]:
         return frozenset()
     dates = {str(number) for number in _DATES}
     for found in below(styles, "numFmt"):
-        is_date = _DATE_LETTERS.search(
-            _QUOTED.sub("", attribute(found, "formatCode").partition(";")[0])
-        )
+        shown = _QUOTED.sub("", attribute(found, "formatCode").partition(";")[0])
+        is_date = _DATE_LETTERS.search(shown)
         (dates.add if is_date else dates.discard)(attribute(found, "numFmtId"))
     formats = child(styles, "cellXfs")
     used = [attribute(found, "numFmtId") for found in formats] if formats is not None else []

@@ -55,10 +55,10 @@ def attribute(element: Element | None, name: str, default: str = "") -> str:
     """An attribute by its name without namespace; `default` also where there is no element."""
     if element is None:
         return default
-    return next(
-        (str(value) for key, value in element.attrib.items() if key.rpartition("}")[2] == name),
-        default,
-    )
+    for key, value in element.attrib.items():
+        if key.rpartition("}")[2] == name:
+            return str(value)
+    return default
 
 
 def below(element: Element, *names: str) -> Iterator[Element]:
@@ -69,11 +69,8 @@ def below(element: Element, *names: str) -> Iterator[Element]:
 def child(element: Element | None, *path: str) -> Element | None:
     """The first child of the first name, in it that of the second, …; None if one is missing."""
     for name in path:
-        element = (
-            next((found for found in element if tag(found) == name), None)
-            if element is not None
-            else None
-        )
+        children = element if element is not None else ()
+        element = next((found for found in children if tag(found) == name), None)
     return element
 
 

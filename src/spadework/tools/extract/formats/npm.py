@@ -13,7 +13,6 @@ def extract_package(body: bytes, url: str) -> Extracted:
     latest = words(part(answer, "dist-tags"), "latest")
     version = latest or words(answer, "version")
     one = part(part(answer, "versions"), version) or answer
-    readme = answer.get("readme")
     facts = {
         "Latest version" if latest else "Version": version,
         "License": words(one, "license"),
@@ -26,7 +25,7 @@ def extract_package(body: bytes, url: str) -> Extracted:
         words(answer, "name"),
         words(one, "description"),
         facts,
-        read_readme(readme if isinstance(readme, str) else "", "text/markdown", url),
+        read_readme(answer.get("readme"), "text/markdown", url),
         author=words(one, "author"),
         day=words(part(answer, "time"), version),
     )
