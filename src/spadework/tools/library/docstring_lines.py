@@ -94,10 +94,8 @@ class LineCursor:
 
     def is_underlined(self) -> bool:
         """Whether the next line of the same indentation underlines this one."""
-        line, below = (
-            self.lines[self.at],
-            self.lines[self.at + 1] if self.at + 1 < len(self.lines) else "",
-        )
+        line, *rest = self.lines[self.at : self.at + 2]
+        below = rest[0] if rest else ""
         mark = UNDERLINE.match(below.strip())
         return bool(
             mark

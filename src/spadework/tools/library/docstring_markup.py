@@ -71,16 +71,11 @@ class _Lines(LineCursor):
     def _labelled(self, label: str, inner: str) -> str:
         if not inner:
             return f"**{label}**"
-        return (
-            f"**{label}:**\n\n{inner}"
-            if syntax.STARTS_BLOCK.match(inner)
-            else f"**{label}:** {inner}"
-        )
+        return f"**{label}:**{_between(inner)}{inner}"
 
     def _admonition(self, mark: re.Match[str]) -> str:
-        return self._labelled(
-            mark[2] or mark[1].capitalize(), self._inner("\n".join(self.take_below()))
-        )
+        label = mark[2] or mark[1].capitalize()
+        return self._labelled(label, self._inner("\n".join(self.take_below())))
 
     def _heading(self, mark: re.Match[str]) -> str:
         if self.lines[self.at].startswith(" "):
@@ -122,14 +117,11 @@ class _Lines(LineCursor):
             return fence(text, syntax.LANGUAGES.get(name, argument.lower())) if text else ""
         if name in syntax.VERSIONS:
             version, _, rest = argument.partition(" ")
-            return self._labelled(
-                f"{syntax.VERSIONS[name]} {version}", self._inner(f"{rest}\n{text}".strip())
-            )
+            label = f"{syntax.VERSIONS[name]} {version}"
+            return self._labelled(label, self._inner(f"{rest}\n{text}".strip()))
         if name in syntax.NOTES:
-            return self._labelled(
-                "See also" if name == "seealso" else name.capitalize(),
-                self._inner(f"{argument}\n{text}".strip()),
-            )
+            label = "See also" if name == "seealso" else name.capitalize()
+            return self._labelled(label, self._inner(f"{argument}\n{text}".strip()))
         # An unknown directive may hold text; a comment, a link's target or a picture does not.
         return self._inner(text) if name and name not in syntax.DROPPED else ""
 
@@ -164,9 +156,7 @@ class _Lines(LineCursor):
 
     def _entry(self, term: str, lines: list[str]) -> str:
         text = self._inner("\n".join(dedent_lines(lines)))
-        if not text:
-            return item(term)
-        return item(f"{term}:\n\n{text}" if syntax.STARTS_BLOCK.match(text) else f"{term}: {text}")
+        return item(f"{term}:{_between(text)}{text}" if text else term)
 
     def _fields(self, _: re.Match[str]) -> str:
         items = []
@@ -217,11 +207,8 @@ class _Lines(LineCursor):
         while self.at < len(self.lines) and self.lines[self.at].strip():
             self.at += 1
         rows = dedent_lines(self.lines[start : self.at])
-        return (
-            "\n".join(rows)
-            if rows[0].startswith("|") and len(rows) > 1 and set(rows[1]) <= set("|-: ")
-            else fence("\n".join(rows))
-        )
+        piped = rows[0].startswith("|") and len(rows) > 1 and set(rows[1]) <= set("|-: ")
+        return "\n".join(rows) if piped else fence("\n".join(rows))
 
     def _paragraph(self) -> str:
         start = self.at
@@ -236,7 +223,8 @@ class _Lines(LineCursor):
         if lines[-1].endswith("::"):
             return self._literal(lines, margin)
         if margin >= 2 and syntax.LOOKS_CODE.search("\n".join(lines)):
-            return self._code_block(start)
+            self.at = start
+            return fence("\n".join(self.take_indented(margin - 1)))
         if len(lines) == 1 and syntax.REFERENCE.match(lines[0]):
             return ""
         if broken_on_purpose(lines):
@@ -260,17 +248,13 @@ class _Lines(LineCursor):
         said = " ".join(lines)
         said = said[:-2].rstrip() if said.endswith(" ::") or said == "::" else said[:-1]
         code = "\n".join(self.take_indented(margin)).strip("\n")
-        return blocks(
-            [
-                plain(words(said)),
-                fence(code, "pycon" if code.startswith(">>>") else "") if code else "",
-            ]
-        )
+        language = "pycon" if code.startswith(">>>") else ""
+        return blocks([plain(words(said)), fence(code, language) if code else ""])
 
-    def _code_block(self, start: int) -> str:
-        margin = indent(self.lines[start]) - 1
-        self.at = start
-        return fence("\n".join(self.take_indented(margin)))
+
+def _between(text: str) -> str:
+    """What parts a label from its text."""
+    return "\n\n" if syntax.STARTS_BLOCK.match(text) else " "
 
 
 _BLOCKS: tuple[tuple[re.Pattern[str], Callable[[_Lines, re.Match[str]], str]], ...] = (

@@ -53,14 +53,9 @@ def module_markdown(
         ):
             parts.append(text)
             names.append(name)
-    shown = own if own and not (private and not parts) else ""
-    body = blocks(
-        [
-            docstring_markdown(shown, 2) if shown else "",
-            *([] if private else _values(tree.body, module, 2)),
-            *parts,
-        ]
-    )
+    shown = own if parts or not private else ""
+    values = [] if private else _values(tree.body, module, 2)
+    body = blocks([docstring_markdown(shown, 2) if shown else "", *values, *parts])
     return ModuleText(body, _summary(shown, module), tuple(names))
 
 
@@ -87,26 +82,15 @@ def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 def _class(node: ast.ClassDef, name: str) -> str:
     """A class with its public methods and documented attributes; "" without documentation."""
     members = list(_definitions(node.body))
-    init = next(
-        (
-            member
-            for member in members
-            if member.name == "__init__" and not isinstance(member, ast.ClassDef)
-        ),
-        None,
-    )
-    own = blocks(
-        [
-            docstring_markdown(text)
-            for text in (_docstring(node), _docstring(init) if init else "")
-            if text
-        ]
-    )
+    methods = [member for member in members if not isinstance(member, ast.ClassDef)]
+    init = next((method for method in methods if method.name == "__init__"), None)
+    texts = _docstring(node), _docstring(init) if init else ""
+    own = blocks([docstring_markdown(text) for text in texts if text])
     inner = [
         text
-        for member in members
-        if not isinstance(member, ast.ClassDef) and not member.name.startswith("_")
-        if (text := _function(member, f"{node.name}.{member.name}", 3))
+        for method in methods
+        if not method.name.startswith("_")
+        if (text := _function(method, f"{node.name}.{method.name}", 3))
     ]
     if len(own) < MIN_CHARS and not inner:
         # attributes alone are mostly generated, and say what the functions that take them say too
@@ -125,12 +109,10 @@ def _function(node: Function, name: str, level: int) -> str:
         for decorator in node.decorator_list
         if isinstance(decorator, ast.Name | ast.Attribute)
     }
-    if "property" in decorators or "cached_property" in decorators:
-        title = name
-    else:
-        title = f"{name}{_signature(node, method=level > 2 and 'staticmethod' not in decorators)}"
+    if not decorators & {"property", "cached_property"}:
+        name += _signature(node, method=level > 2 and "staticmethod" not in decorators)
     kind = "async " if isinstance(node, ast.AsyncFunctionDef) else ""
-    return blocks([heading(f"{kind}{title}", level), docstring_markdown(text, level + 1)])
+    return blocks([heading(f"{kind}{name}", level), docstring_markdown(text, level + 1)])
 
 
 def _signature(node: Function, *, method: bool) -> str:
@@ -164,33 +146,23 @@ def _values(body: list[ast.stmt], owner: str, level: int) -> list[str]:
     """Attributes and constants that a docstring follows."""
     found = []
     for node, after in pairwise(body):
-        target = (
-            node.target
-            if isinstance(node, ast.AnnAssign)
-            else node.targets[0]
-            if isinstance(node, ast.Assign)
-            else None
-        )
+        if not isinstance(node, ast.Assign | ast.AnnAssign):
+            continue
+        target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
         if not isinstance(target, ast.Name) or target.id.startswith("_"):
             continue
         text = _string(after) if isinstance(after, ast.Expr) else ""
         if len(text) >= MIN_CHARS:
-            found.append(
-                blocks(
-                    [heading(f"{owner}.{target.id}", level), docstring_markdown(text, level + 1)]
-                )
-            )
+            title = heading(f"{owner}.{target.id}", level)
+            found.append(blocks([title, docstring_markdown(text, level + 1)]))
     return found
 
 
 def _string(node: ast.stmt) -> str:
     """The text of a statement that is only a string, else ""."""
     value = node.value if isinstance(node, ast.Expr | ast.Assign) else None
-    return (
-        inspect.cleandoc(value.value)
-        if isinstance(value, ast.Constant) and isinstance(value.value, str)
-        else ""
-    )
+    said = value.value if isinstance(value, ast.Constant) else None
+    return inspect.cleandoc(said) if isinstance(said, str) else ""
 
 
 def _docstring(node: ast.Module | ast.ClassDef | Function) -> str:
@@ -200,11 +172,7 @@ def _docstring(node: ast.Module | ast.ClassDef | Function) -> str:
 def _assigned_docstring(tree: ast.Module) -> str:
     """The text of `__doc__ = "…"`."""
     for node in tree.body:
-        if (
-            isinstance(node, ast.Assign)
-            and isinstance(node.targets[0], ast.Name)
-            and node.targets[0].id == "__doc__"
-        ):
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__doc__":
             return _string(node)
     return ""
 

@@ -104,9 +104,8 @@ def pieces(document: Document, max_chars: int) -> list[Piece]:
     stands alone is joined to its neighbour.
     """
     joined: list[Piece] = []
-    for (start, end), path in zip(
-        spans := cut(document.markdown, max_chars), _paths(document.markdown, spans), strict=True
-    ):
+    spans = cut(document.markdown, max_chars)
+    for (start, end), path in zip(spans, _paths(document.markdown, spans), strict=True):
         last = joined[-1] if joined else None
         if (
             last
@@ -131,10 +130,8 @@ def _paths(markdown: str, spans: list[tuple[int, int]]) -> list[str]:
             marked = markdown[block.start : block.end].strip()
             text = marked.lstrip("#")
             level = len(marked) - len(text)
-            path = [
-                *(above for above in path if above[0] < level),
-                (level, text.partition("\n")[0].strip()),
-            ]
+            above = [other for other in path if other[0] < level]
+            path = [*above, (level, text.partition("\n")[0].strip())]
         found.append(" > ".join(text for _, text in path if text))
     return found
 
@@ -149,11 +146,9 @@ def packages_of(url: str) -> set[str]:
     collection = url.partition("://")[2].partition("/")[0]
     name = _VERSION.sub("", collection)
     top = _TOP.match(url)
-    return (
-        {plain_name(name), plain_name(top[1]) if top else ""} - {""}
-        if name != collection
-        else set()
-    )
+    if name == collection:
+        return set()
+    return {plain_name(name), plain_name(top[1]) if top else ""} - {""}
 
 
 def plain_name(name: str) -> str:

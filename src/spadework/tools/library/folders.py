@@ -124,11 +124,10 @@ def files(paths: Sequence[Path]) -> Iterator[File]:
 
 def _files(named: dict[str, Path]) -> Iterator[File]:
     for name, path in named.items():
+        top = f"library://{quote(name)}/"
         if path.is_dir():
-            yield from _walk(str(path), f"library://{quote(name)}/", path.resolve())
-        elif file := _file(
-            path.name, str(path), f"library://{quote(name)}/{quote(path.name)}", path.stat()
-        ):
+            yield from _walk(str(path), top, path.resolve())
+        elif file := _file(path.name, str(path), f"{top}{quote(path.name)}", path.stat()):
             yield file
 
 
@@ -146,10 +145,9 @@ def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
         if entry.is_dir(follow_symlinks=False):
             yield from _walk(entry.path, f"{url}{quote(name)}/", root)
         elif not entry.is_symlink() or Path(os.path.realpath(entry.path)).is_relative_to(root):
+            shown = name if _PLAIN(name) else quote(name)
             try:
-                if file := _file(
-                    name, entry.path, f"{url}{name if _PLAIN(name) else quote(name)}", entry.stat()
-                ):
+                if file := _file(name, entry.path, f"{url}{shown}", entry.stat()):
                     yield file
             except OSError:
                 continue  # gone since the folder was listed, or a link to nothing or to itself
@@ -168,8 +166,6 @@ def _stem(name: str) -> str:
 def _file(name: str, path: str, url: str, state: os.stat_result) -> File | None:
     _, dot, suffix = name.rpartition(".")
     kind = KINDS.get(f".{suffix.lower()}", "") if dot else "txt" if _BARE.match(name) else ""
-    return (
-        File(path, url, kind, state.st_size, state.st_mtime_ns)
-        if kind and stat.S_ISREG(state.st_mode)
-        else None
-    )
+    if not kind or not stat.S_ISREG(state.st_mode):
+        return None
+    return File(path, url, kind, state.st_size, state.st_mtime_ns)

@@ -19,10 +19,8 @@ def kept_to(only: Only) -> Limits:
     limits = [_any("places", named) for named in (only.sites, only.paths) if named]
     limits += [_any("kind", _kinds(only.kinds))] if only.kinds else []
     limits += [_days(only)] if only.after or only.before else []
-    kept_from = [
-        *zip(["places"] * 2, (only.not_sites, only.not_paths), strict=True),
-        ("kind", _kinds(only.not_kinds)),
-    ]
+    kept_from = [("places", only.not_sites), ("places", only.not_paths)]
+    kept_from.append(("kind", tuple(_kinds(only.not_kinds))))
     return [
         *((tantivy.Occur.Must, tantivy.Query.const_score_query(query, 0.0)) for query in limits),
         *((tantivy.Occur.MustNot, _any(field, named)) for field, named in kept_from if named),

@@ -56,21 +56,14 @@ def parts_of(package: Package) -> Iterator[Part]:
 
 
 def _description(package: Package) -> Document | None:
-    suffix = _KINDS.get(package.description_type) or _guess_format(package.description)
+    text, summary = package.description, package.summary.strip()
+    suffix = _KINDS.get(package.description_type) or _guess_format(text)
     url = f"library://{package.collection}/README{suffix}"
-    read = (
-        _READERS[suffix](package.description, url)
-        if len(package.description) >= MIN_CHARS
-        else None
-    )
+    read = _READERS[suffix](text, url) if len(text) >= MIN_CHARS else None
     markdown = without_history(read.markdown) if read else ""
-    title = (
-        f"{package.name}: {package.summary.strip().rstrip('.')}"
-        if package.summary
-        else package.name
-    )
+    title = f"{package.name}: {summary.rstrip('.')}" if package.summary else package.name
     if len(markdown) < MIN_CHARS:
-        markdown = f"# {package.name}\n\n{package.summary.strip()}\n"
+        markdown = f"# {package.name}\n\n{summary}\n"
     return Document(url, title, markdown) if package.summary or read else None
 
 

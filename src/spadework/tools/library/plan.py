@@ -62,25 +62,16 @@ def plan(paths: Sequence[Path], home: Path) -> Plan:
     shelf = home / "library"
     if not paths:
         names = [place.stem for place in installed_packages()]
-        words = (
-            f"the documentation of {len(names)} installed Python packages and the standard library"
-        )
+        count = f"{len(names)} installed Python packages"
+        words = f"the documentation of {count} and the standard library"
         return Plan((), shelf, f"installed-{FORMAT}", _digest([sys.version, *names]), words)
     named = collections(paths)
     state = (f"{file.url} {file.size} {file.mtime}" for file in files(paths))
     family = f"folders-{FORMAT}-" + _digest([f"{name} {path}" for name, path in named.items()])
-    title = (
-        " and ".join([", ".join(list(named)[:-1]), list(named)[-1]])
-        if len(named) > 1
-        else next(iter(named))
-    )
-    return Plan(
-        tuple(named.values()),
-        shelf,
-        family,
-        _digest(state),
-        f"the librar{'ies' if len(named) > 1 else 'y'} {title} (%d documents)",
-    )
+    *first, last = named
+    kind = f"libraries {', '.join(first)} and" if first else "library"
+    words = f"the {kind} {last} (%d documents)"
+    return Plan(tuple(named.values()), shelf, family, _digest(state), words)
 
 
 def _digest(lines: Iterable[str]) -> str:

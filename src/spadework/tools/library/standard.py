@@ -92,11 +92,8 @@ def _url(collection: str, name: str) -> str:
 
 
 def _member(source: str, name: str) -> Any:
-    module = (
-        _import_quietly(source)
-        if source.startswith("_") and source not in _NOT_IMPORTED and _is_compiled(source)
-        else None
-    )
+    known = source.startswith("_") and source not in _NOT_IMPORTED and _is_compiled(source)
+    module = _import_quietly(source) if known else None
     return getattr(module, name, None) if not name.startswith("_") else None
 
 
@@ -118,21 +115,12 @@ def _object(name: str, value: Any, level: int) -> str:
     ):
         return ""
     text = inspect.getdoc(value) or ""
-    inner = (
-        [_object(f"{name}.{key}", member, level + 1) for key, member in vars(value).items()]
-        if inspect.isclass(value) and level == 2
-        else []
-    )
+    members = vars(value).items() if inspect.isclass(value) and level == 2 else ()
+    inner = [_object(f"{name}.{key}", member, level + 1) for key, member in members]
     if len(text) < MIN_CHARS and not any(inner):
         return ""
-    kind = "class " if inspect.isclass(value) else ""
-    return blocks(
-        [
-            heading(f"{kind}{name}{_signature(value)}", level),
-            docstring_markdown(text, level + 1),
-            *inner,
-        ]
-    )
+    title = f"{'class ' if inspect.isclass(value) else ''}{name}{_signature(value)}"
+    return blocks([heading(title, level), docstring_markdown(text, level + 1), *inner])
 
 
 def _signature(value: Any) -> str:
