@@ -58,9 +58,8 @@ def conflicts(
     known = {e.id: e for e in ledger if e.kind != "code"}
     texts = {id_: plain(e.quote) for id_, e in known.items()}
     for one, other in combinations(known.values(), 2):
-        if one.topic != other.topic or (
-            one.origin == other.origin and one.content_hash == other.content_hash
-        ):
+        copy = one.origin == other.origin and one.content_hash == other.content_hash
+        if one.topic != other.topic or copy:
             continue
         if kind := disagreement(texts[one.id], texts[other.id], asked, (one.title, other.title)):
             found = against.setdefault((one.topic, kind), {})
@@ -141,9 +140,8 @@ def _conflict(
         )
         for claim, own, weight in zip(claims, sides, sums, strict=True)
     ]
-    return Conflict(
-        topic=topic, kind=kind or "value", sides=tuple(sorted(made, key=lambda side: -side.weight))
-    )
+    made.sort(key=lambda side: -side.weight)
+    return Conflict(topic=topic, kind=kind or "value", sides=tuple(made))
 
 
 def _borne_out(claims: Sequence[str], text: str, asked: Collection[str]) -> list[tuple[int, str]]:

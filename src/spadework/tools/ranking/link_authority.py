@@ -35,10 +35,9 @@ class LinkStore:
 
     async def put(self, url: str, links: Sequence[Link]) -> None:
         """Keep the links of the page at `url`."""
-        rows = json.dumps(
-            [[link.url, link.text[:200]] for link in links[:MOST_KEPT]], ensure_ascii=False
-        )
-        data, path = rows.encode(errors="replace"), self._path(url)
+        rows = [[link.url, link.text[:200]] for link in links[:MOST_KEPT]]
+        data = json.dumps(rows, ensure_ascii=False).encode(errors="replace")
+        path = self._path(url)
         if claim := claim_on(self.folder.parent.name):
             await claim.keep_file(f"{self.folder.name}/{path.name}", data)
         await on_disk(write_atomically, path, data)

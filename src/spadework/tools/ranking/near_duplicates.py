@@ -34,14 +34,10 @@ def sketch(text: str) -> Sketch:
 def bag(text: str) -> Sketch:
     """The smallest hashes of a text's words, with counts; {} for one too short to tell by."""
     words = _words(text)
-    times: Counter[str] = Counter()
     if len(words) < SCRAMBLED_WORDS:
         return frozenset()
-    counted = []
-    for word in words:
-        times[word] += 1
-        counted.append(f"{word} {times[word]}")
-    return _sample(counted)
+    times = Counter(words).items()
+    return _sample(f"{word} {n}" for word, count in times for n in range(1, count + 1))
 
 
 def resemblance(a: Sketch, b: Sketch) -> float:
@@ -75,12 +71,10 @@ def group_near_duplicates(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _copies(one: tuple[Sketch, Sketch], other: tuple[Sketch, Sketch]) -> bool:
-    if (
-        resemblance(one[0], other[0]) >= COPY
-        or max(containment(one[0], other[0]), containment(other[0], one[0])) >= EXCERPT
-    ):
+    (a, words), (b, others) = one, other
+    if resemblance(a, b) >= COPY or max(containment(a, b), containment(b, a)) >= EXCERPT:
         return True
-    return bool(one[1] and other[1]) and resemblance(one[1], other[1]) >= SCRAMBLED
+    return bool(words and others) and resemblance(words, others) >= SCRAMBLED
 
 
 def _words(text: str) -> list[str]:
@@ -88,10 +82,5 @@ def _words(text: str) -> list[str]:
 
 
 def _sample(parts: Iterable[str]) -> Sketch:
-    hashes = sorted(
-        {
-            int.from_bytes(hashlib.blake2b(part.encode(), digest_size=8).digest(), "big")
-            for part in parts
-        }
-    )
-    return frozenset(hashes[:SAMPLE])
+    digests = {hashlib.blake2b(part.encode(), digest_size=8).digest() for part in parts}
+    return frozenset(int.from_bytes(digest, "big") for digest in sorted(digests)[:SAMPLE])

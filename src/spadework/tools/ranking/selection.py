@@ -85,21 +85,19 @@ def select(
     free = sum(1 for n in fit if n < named)
     spread = _spread([ranked[n] for n in fit[free:]], most - free, pages_per_domain)
     picked = [*fit[: min(free, most)], *(fit[free + place] for place in spread)]
-    rest = [n for n in fit if n not in set(picked)] + [
-        n for n, hit in enumerate(ranked) if not fits(hit, bent)
-    ]
+    left = [n for n in fit if n not in set(picked)]
+    rest = [*left, *(n for n, hit in enumerate(ranked) if not fits(hit, bent))]
     note = (
-        ""
-        if bent == floor
-        else (
-            "Few results were relevant enough, so the threshold was lowered from"
-            f" {round(floor, 3)} to {bent}."
-        )
+        "Few results were relevant enough, so the threshold was lowered from"
+        f" {round(floor, 3)} to {bent}."
     )
     last = max(picked, default=-1)
-    crowded = frozenset(ranked[n].url for n in fit if n < last and n not in set(picked))
     return Selection(
-        tuple(ranked[n] for n in picked), tuple(ranked[n] for n in rest), note, bent, crowded
+        chosen=tuple(ranked[n] for n in picked),
+        reserve=tuple(ranked[n] for n in rest),
+        note=note if bent != floor else "",
+        threshold=bent,
+        crowded=frozenset(ranked[n].url for n in left if n < last),
     )
 
 
@@ -130,12 +128,8 @@ def halve_selection(made: Selection) -> Selection:
 
 
 def _priority(hit: Hit) -> float:
-    return priority(
-        domain_prior(hit.url),
-        hit.relevance,
-        hit.url.startswith(LOCAL),
-        min(1.0, len(hit.snippet) / FULL_SNIPPET),
-    )
+    told = min(1.0, len(hit.snippet) / FULL_SNIPPET)
+    return priority(domain_prior(hit.url), hit.relevance, hit.url.startswith(LOCAL), told)
 
 
 def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
@@ -143,25 +137,17 @@ def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
     the question as it was asked; and how many they are.
     """
     found: dict[str, int] = {}
-    own = {
-        n
-        for n, hit in enumerate(ranked)
-        if hit.rrf
-        and any(
-            at.query == asked and at.rank <= ASKED_HITS and at.provider != KNOWLEDGE
-            for at in hit.found_by
-        )
-    }
+    own: set[int] = set()
     for n, hit in enumerate(ranked):
         title = query_terms(bare(hit.title))
-        for at in hit.found_by:
-            if hit.rrf and at.rank <= NAMED_RANK and title and title == query_terms(at.query):
+        for at in hit.found_by if hit.rrf else ():
+            if at.query == asked and at.rank <= ASKED_HITS and at.provider != KNOWLEDGE:
+                own.add(n)
+            if at.rank <= NAMED_RANK and title and title == query_terms(at.query):
                 found.setdefault(at.query, n)
     first = sorted({*found.values(), *own})
-    return [
-        *(ranked[n] for n in first),
-        *(hit for n, hit in enumerate(ranked) if n not in set(first)),
-    ], len(first)
+    others = (hit for n, hit in enumerate(ranked) if n not in set(first))
+    return [*(ranked[n] for n in first), *others], len(first)
 
 
 def bare(title: str) -> str:

@@ -57,7 +57,6 @@ def _consistency(page: Page, ledger: Sequence[Evidence], disputed: Sequence[str]
 def _recency(page: Page, now: datetime) -> float:
     if page.published_at is None:
         return MIDDLE
-    published = (
-        page.published_at if page.published_at.tzinfo else page.published_at.replace(tzinfo=UTC)
-    )
-    return math.pow(0.5, max(0.0, (now - published).days) / HALF_LIFE_DAYS)
+    day = page.published_at
+    days = (now - (day if day.tzinfo else day.replace(tzinfo=UTC))).days
+    return math.pow(0.5, max(0.0, days) / HALF_LIFE_DAYS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -29,7 +30,7 @@ def moment(written: Any, *, now: datetime | None = None) -> datetime | None:
     if not isinstance(written, str):
         return None
     text = _OFFSET.sub(r"\1", written.strip()[:60])
-    found = _ago(text, now) or _iso(text) or _mail(text) or _by_format(_ORDINAL.sub("", text))
+    found = _ago(text, now) or _written(text)
     if found is None:
         return None
     try:
@@ -47,24 +48,14 @@ def _ago(text: str, now: datetime | None) -> datetime | None:
     return (now or today()) - timedelta(days=count * _DAYS[match[2].lower()])
 
 
-def _iso(text: str) -> datetime | None:
-    try:
+def _written(text: str) -> datetime | None:
+    plain = _ORDINAL.sub("", text)
+    with suppress(ValueError):
         return datetime.fromisoformat(text)
-    except ValueError:
-        return None
-
-
-def _mail(text: str) -> datetime | None:
-    try:
-        return parsedate_to_datetime(text) if ":" in text else None
-    except (ValueError, IndexError, TypeError, OverflowError):
-        return None
-
-
-def _by_format(text: str) -> datetime | None:
+    with suppress(ValueError, IndexError, TypeError, OverflowError):
+        if ":" in text:
+            return parsedate_to_datetime(text)
     for form in _FORMATS:
-        try:
-            return datetime.strptime(text, form).replace(tzinfo=UTC)
-        except ValueError:
-            continue
+        with suppress(ValueError):
+            return datetime.strptime(plain, form).replace(tzinfo=UTC)
     return None

@@ -13,6 +13,4 @@ _TERM = re.compile(r"(?:\*\*|`)[^\n]{1,118}(?<![.!?;])(?<![.!?;]`)(?<![.!?;]\*\*
 
 def is_term(markdown: str, block: Block) -> bool:
     """Whether a block is a term whose definition follows."""
-    return (
-        block.kind == "paragraph" and _TERM.fullmatch(markdown, block.start, block.end) is not None
-    )
+    return block.kind == "paragraph" and bool(_TERM.fullmatch(markdown, block.start, block.end))

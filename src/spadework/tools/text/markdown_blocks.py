@@ -48,9 +48,8 @@ def blocks(markdown: str) -> list[Block]:
         fence = _FENCE.match(lines[i]) if kind == "code" else None
         end = starts[i] + len(markdown[starts[i] : starts[after]].rstrip())
         found.append(Block(kind, starts[i], end, fence[3].lower() if fence else ""))
-        in_list = kind == "list" or (
-            in_list and _indent(lines[i]) > 0 and kind not in ("paragraph", "heading")
-        )
+        inner = _indent(lines[i]) > 0 and kind not in ("paragraph", "heading")
+        in_list = kind == "list" or (in_list and inner)
         i = after
     return found
 
@@ -120,9 +119,8 @@ def _list_end(lines: list[str], i: int) -> int:
             following += 1
             continue
         kind = _kind(lines, following, True)
-        if following == end or not (
-            kind == "list" or (kind == "paragraph" and _indent(lines[following]) > 1)
-        ):
+        indented = kind == "paragraph" and _indent(lines[following]) > 1
+        if following == end or not (kind == "list" or indented):
             return end
         end = following = _run_end(lines, following, ("list", "paragraph"))
     return end

