@@ -30,11 +30,9 @@ VERSIONS = {
 }
 ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w-]+)(?:\s+\"(.*)\")?$")
 SECTION = re.compile(
-    r"(args|arguments|parameters|params|keyword args|keyword arguments|other"
-    r" parameters|attributes|returns?|yields?|raises|warns|"
-    r"receives|examples?|notes?|warnings?|see"
-    r" also|references|todo|tips?|methods|usage|important|caution|fields|side effects|since|"
-    r"implements)\s*:{1,2}$",
+    r"(args|arguments|parameters|params|keyword args|keyword arguments|other parameters|attributes|"
+    r"returns?|yields?|raises|warns|receives|examples?|notes?|warnings?|see also|references|todo|"
+    r"tips?|methods|usage|important|caution|fields|side effects|since|implements)\s*:{1,2}$",
     re.I,
 )
 NAMED = frozenset((

@@ -31,9 +31,8 @@ _NOT_DOCUMENTATION = re.compile(
     re.I,
 )
 _HISTORY = re.compile(
-    r"\W*(?:change ?logs?|changes(?: in .*)?|release (?:notes|history|information)|version"
-    r" history|history|what.?s new.*|news|"
-    r"recent changes|credits|contributors|backers|sponsors?)\W*",
+    r"\W*(?:change ?logs?|changes(?: in .*)?|release (?:notes|history|information)|version history|"
+    r"history|what.?s new.*|news|recent changes|credits|contributors|backers|sponsors?)\W*",
     re.I,
 )
 _VERSION = re.compile(r"\W*(?:version |release )?v?\d+\.\d+|\W*unreleased|\W*\d{4}-\d\d-\d\d", re.I)

@@ -17,11 +17,10 @@ MENU_WORDS = 4
 
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _NOTICE = re.compile(
-    r"\b(?:cookies?|subscribe|newsletter|sign (?:in|up)|log ?in|share (?:on|this)|follow us|all"
-    r" rights reserved|privacy policy|"
-    r"terms of (?:use|service)|related (?:articles|posts|stories)|read more|you may also"
-    r" like|advertisement|sponsored|"
-    r"leave a (?:comment|reply)|add to cart|download our app)\b",
+    r"\b(?:cookies?|subscribe|newsletter|sign (?:in|up)|log ?in|share (?:on|this)|follow us|"
+    r"all rights reserved|privacy policy|terms of (?:use|service)|related (?:articles|posts|"
+    r"stories)|read more|you may also like|advertisement|sponsored|leave a (?:comment|reply)|"
+    r"add to cart|download our app)\b",
     re.IGNORECASE,
 )
 _END = re.compile(r"[.!?:;…。！？][\"”’')\]*_`]*\s*$")

@@ -33,9 +33,8 @@ _BODY = (
     r"crawlers?|bots?|scrapers?|summari[sz]ers?|tools?|parsers?)"
 )
 _MACHINE = (
-    rf"(?:(?:{_KIND}[ -]){{1,3}}{_BODY}|(?:ai )?language models?|llms?|ais?|chat"
-    r" ?bots?|chatgpt|claude|gemini|copilot|crawlers?|bots?|"
-    r"assistants?|agents?)"
+    rf"(?:(?:{_KIND}[ -]){{1,3}}{_BODY}|(?:ai )?language models?|llms?|ais?|chat ?bots?|chatgpt|"
+    rf"claude|gemini|copilot|crawlers?|bots?|assistants?|agents?)"
 )
 #: What follows a machine that is spoken to; "AI researchers" are people.
 _ENDED = (
@@ -60,15 +59,13 @@ _ORDERS = tuple(
     re.compile(pattern)
     for pattern in (
         # A machine is spoken to.
-        rf"^\W*(?:(?:note|notice|message|memo|instructions?|reminder|warning|"
-        rf"information|attention|important|hint)\b[\s,:!]*(?:(?:to|for) )"
-        r"|(?:dear|hello|hey|attention|important|listen),?[\s:!]+)(?:all |any |every |the"
-        rf" )?{_MACHINE}\b{_ENDED}",
+        rf"^\W*(?:(?:note|notice|message|memo|instructions?|reminder|warning|information|attention|"
+        rf"important|hint)\b[\s,:!]*(?:(?:to|for) )|(?:dear|hello|hey|attention|important|"
+        rf"listen),?[\s:!]+)(?:all |any |every |the )?{_MACHINE}\b{_ENDED}",
         rf"\bif (?:you|the reader)(?: are|'re| is) (?:an? |the |any )?{_MACHINE}\b{_ENDED}",
         (
-            rf"^\W*(?:{_KIND}["
-            rf" -]){{1,3}}{_BODY}\s*[:,!]\s*"
-            rf"(?:you\b|please\b|do\b|don't\b|never\b|always\b|ignore\b|{_SAY}\b|stop\b)"
+            rf"^\W*(?:{_KIND}[ -]){{1,3}}{_BODY}\s*[:,!]\s*(?:you\b|please\b|do\b|don't\b|never\b|"
+            rf"always\b|ignore\b|{_SAY}\b|stop\b)"
         ),
         rf"\bas an? {_MACHINE},? you (?:must|should|are|will|have|need)\b",
         # The marks of a chat.
@@ -101,9 +98,8 @@ _ORDERS = tuple(
         rf"{_COMMAND}(?:cite|quote|use|trust|believe|treat|rate|score|rank)\s+(?:this|our)\s+{_SOURCE}\s+(?:only|exclusively|alone|highest|"
         r"first|\d|as (?:the|your) (?:only|sole|single|best|most))",
         (
-            rf"{_COMMAND}(?:do"
-            rf" not|don't|never)\s+(?:cite|quote|trust|believe|read|consult)\s+"
-            rf"(?:any\s+|the\s+)?other\s+{_SOURCE}s?\b"
+            rf"{_COMMAND}(?:do not|don't|never)\s+(?:cite|quote|trust|believe|read|"
+            rf"consult)\s+(?:any\s+|the\s+)?other\s+{_SOURCE}s?\b"
         ),
         rf"{_COMMAND}(?:ignore|disregard|discard|discredit|distrust)\s+(?:all|any|every|the)?\s*other\s+(?:sources?|pages?|sites?|websites?|"
         r"results?|evidence)\b",
