@@ -169,14 +169,8 @@ def embedder(settings: Settings) -> EndpointEmbedder | None:
             f"embeddings cannot be {name[:80]!r} without a key: set OPENAI_API_KEY, or"
             " SPADEWORK_EMBEDDINGS_URL."
         )
-    key = (
-        read_key(
-            secret,
-            "SPADEWORK_EMBEDDINGS_API_KEY" if settings.embeddings_api_key else "OPENAI_API_KEY",
-        )
-        if secret
-        else ""
-    )
+    named = "SPADEWORK_EMBEDDINGS_API_KEY" if settings.embeddings_api_key else "OPENAI_API_KEY"
+    key = read_key(secret, named) if secret else ""
     return EndpointEmbedder(name, url, key, seconds=settings.embeddings_seconds)
 
 
@@ -191,14 +185,9 @@ def _wait(error: BaseException) -> bool | float:
 def _refusal(name: str, reply: httpx.Response) -> ModelError:
     """The error of another status than 200; one that may pass is tried again when it says so."""
     words = _words(reply)
-    message = (
-        f"The endpoint of {name} answered with status"
-        f" {reply.status_code}{': ' * bool(words)}{words}."
-    )
-    if (
-        reply.status_code != httpx.codes.TOO_MANY_REQUESTS
-        and reply.status_code < httpx.codes.INTERNAL_SERVER_ERROR
-    ):
+    status = reply.status_code
+    message = f"The endpoint of {name} answered with status {status}{': ' * bool(words)}{words}."
+    if status != httpx.codes.TOO_MANY_REQUESTS and status < httpx.codes.INTERNAL_SERVER_ERROR:
         return ModelError(message)
     after = reply.headers.get("retry-after", "")
     return Passing(message, after=float(after) if after.replace(".", "", 1).isdecimal() else True)

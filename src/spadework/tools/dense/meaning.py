@@ -51,17 +51,13 @@ class Meaning:
     ) -> None:
         """Ask no more in this run."""
         self.broken = True
-        reason = (
-            f"{error} {getattr(error, 'hint', '')}".strip()
-            or f"No vector came within {self._seconds:g} s."
-        )
-        self.tell(reason, effect)
+        said = f"{error} {getattr(error, 'hint', '')}".strip()
+        self.tell(said or f"No vector came within {self._seconds:g} s.", effect)
 
     def tell(self, reason: str, effect: str) -> None:
         """Note what was lost."""
-        problem = Problem(
-            stage="embeddings", subject=self.embeds.name, reason=reason, effect=effect
-        )
+        subject = self.embeds.name
+        problem = Problem(stage="embeddings", subject=subject, reason=reason, effect=effect)
         self._problems.setdefault(reason, problem)
 
     async def close(self) -> None:

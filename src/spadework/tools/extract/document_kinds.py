@@ -149,14 +149,8 @@ def kind_of(body: bytes, media_type: str, url: str) -> Kind:
         return Kind("tar", "application/x-tar")
     head = body[:_SNIFFED]
     if head[4:8] == b"ftyp" or _is_binary(head):
-        return Kind(
-            "",
-            (
-                media_type
-                if told
-                else f"a binary format{f' sent as {media_type}' if media_type else ''}"
-            ),
-        )
+        sent = f" sent as {media_type}" if media_type else ""
+        return Kind("", media_type if told else f"a binary format{sent}")
     if media_type != "text/plain" and (kind := _by_markup(head)):
         return kind
     if media_type in _READERS and _READERS[media_type] not in _BY_MAGIC:
@@ -189,11 +183,8 @@ def _vague(media_type: str, url: str) -> Kind:
     ending = _ending(url)
     if ending in _READER_ENDINGS:
         return Kind(_READER_ENDINGS[ending], media_type)
-    return (
-        Kind("code", media_type, _LANGUAGES[ending])
-        if ending in _LANGUAGES
-        else Kind("text", media_type)
-    )
+    language = _LANGUAGES.get(ending, "")
+    return Kind("code" if language else "text", media_type, language)
 
 
 def _other(media_type: str, url: str) -> Kind:
@@ -203,12 +194,10 @@ def _other(media_type: str, url: str) -> Kind:
     if subtype.endswith("+xml") and main != "image":
         return Kind("xml", media_type)
     language = _LANGUAGES.get(subtype.removeprefix("x-"), "")
-    if main in ("text", "application") and language:
-        return Kind("code", media_type, language)
-    ending = _ending(url)
-    if main == "text" and subtype.startswith("x-") and ending in _LANGUAGES:
-        return Kind("code", media_type, _LANGUAGES[ending])
-    return Kind("", media_type)
+    language = language if main in ("text", "application") else ""
+    if main == "text" and subtype.startswith("x-"):
+        language = language or _LANGUAGES.get(_ending(url), "")
+    return Kind("code" if language else "", media_type, language)
 
 
 def file_name(url: str) -> str:

@@ -32,12 +32,8 @@ def extract(html: str | bytes, url: str) -> Extracted:
     page = parsed(as_html(decode(html) if isinstance(html, bytes) else html), url)
     if page.left_out and not page.blocks:
         raise TooLarge(_ALL_MARKUP)
-    if (
-        not page.blocks
-        and not page.metadata.meta
-        and not page.metadata.title
-        and page.tree.css_first("script,img,iframe,div") is None
-    ):
+    said = page.blocks or page.metadata.meta or page.metadata.title
+    if not said and page.tree.css_first("script,img,iframe,div") is None:
         raise Unreadable("there is no text in this page", hint="check that it is HTML")
     view = PageView(page.blocks)
     kinds = kinds_of(url, page.metadata, view)

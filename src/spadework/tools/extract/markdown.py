@@ -110,13 +110,9 @@ class _Reader:
     def _paragraph(self, cursor: _Cursor) -> str:
         found = self._words(cursor)
         cursor.next()
-        only_links = found.linked and not found.unlinked
+        only_links = found.linked and not found.unlinked and len(found.links) + found.anchors > 1
         # A line of nothing but links above the first section is the site's navigation.
-        navigation = (
-            only_links
-            and len(found.links) + found.anchors > 1
-            and (not self._sections or not found.links)
-        )
+        navigation = only_links and (not self._sections or not found.links)
         return "" if found.empty or navigation else plain(found.text)
 
     def _words(self, cursor: _Cursor) -> Words:
@@ -210,12 +206,9 @@ def _is_contents(tokens: list[Token]) -> bool:
 def _without_empty_contents(found: list[str]) -> list[str]:
     """Leaves out a heading "Contents" with nothing below it."""
     below = [*found[1:], "#"]
-    return [
-        block
-        for block, after in zip(found, below[: len(found)], strict=True)
-        if not (
-            block.startswith("#")
-            and after.startswith("#")
-            and _CONTENTS.fullmatch(block.lstrip("# "))
-        )
-    ]
+
+    def empty(block: str, after: str) -> bool:
+        headed = block.startswith("#") and after.startswith("#")
+        return headed and bool(_CONTENTS.fullmatch(block.lstrip("# ")))
+
+    return [block for block, after in zip(found, below, strict=False) if not empty(block, after)]

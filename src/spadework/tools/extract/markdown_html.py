@@ -53,11 +53,10 @@ def html_to_text(source: str) -> str:
     for match in _WHOLE.finditer(source, 0, last):
         parts += _paragraphs(source[position : match.start()])
         code, level, title = match.groups()
-        parts.append(
-            fence(without_tags(code).strip("\n"))
-            if level is None
-            else heading(without_tags(title), int(level))
-        )
+        if level is None:
+            parts.append(fence(without_tags(code).strip("\n")))
+        else:
+            parts.append(heading(without_tags(title), int(level)))
         position = match.end()
     return blocks([*parts, *_paragraphs(source[position:])])
 
@@ -66,11 +65,8 @@ def _paragraphs(source: str) -> list[str]:
     marked = _BLOCK.sub("\n\n", _CELL.sub(" | ", _BREAK.sub("\n", _ITEM.sub("\n\n\x00", source))))
     found = []
     for part in re.split(r"\n\s*\n", without_tags(marked)):
-        words = "\n".join(
-            " ".join(line.split())
-            for line in part.replace("\x00", "").split("\n")
-            if line.strip("\x00 \t")
-        )
+        lines = [line for line in part.replace("\x00", "").split("\n") if line.strip(" \t")]
+        words = "\n".join(" ".join(line.split()) for line in lines)
         if re.search(r"\w", words):
             found.append(item(plain(words)) if "\x00" in part else plain(words))
     return found

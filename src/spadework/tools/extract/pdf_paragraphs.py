@@ -59,22 +59,15 @@ def _levels(sizes: list[float]) -> list[float]:
 
 def _paragraphs(lines: list[Line]) -> list[list[Line]]:
     """Lines that belong together."""
-    gaps = [
-        above.bottom - below.bottom
-        for above, below in pairwise(lines)
-        if above.bottom > below.bottom
-    ]
+    gaps = [above.bottom - below.bottom for above, below in pairwise(lines)]
+    gaps = [gap for gap in gaps if gap > 0]
     gap = median(gaps) * PARAGRAPH_GAP if gaps else 0.0
-    short = (
-        sorted(len(line.text) for line in lines)[len(lines) * 9 // 10] * SHORT_LINE
-        if lines
-        else 0.0
-    )
+    lengths = sorted(len(line.text) for line in lines)
+    short = lengths[len(lengths) * 9 // 10] * SHORT_LINE if lengths else 0.0
     groups = [[line] for line in lines[:1]]
     for above, below in pairwise(lines):
-        if _parts(above, below) or (
-            not _both_code(above, below) and _begins(above, below, gap=gap, short=short)
-        ):
+        code = above.fixed and below.fixed
+        if not code and (_parts(above, below) or _begins(above, below, gap=gap, short=short)):
             groups.append([below])
         else:
             groups[-1].append(below)
@@ -82,15 +75,9 @@ def _paragraphs(lines: list[Line]) -> list[list[Line]]:
 
 
 def _parts(above: Line, below: Line) -> bool:
-    """Are two lines of different kinds?"""
-    if _both_code(above, below):
-        return False
+    """Are two lines, not both of them code, of different kinds?"""
     alike = SMALLER < below.size / max(above.size, 0.1) < 1 / SMALLER or above.text.endswith(BROKEN)
     return bool(above.table or below.table) or above.fixed != below.fixed or not alike
-
-
-def _both_code(above: Line, below: Line) -> bool:
-    return above.fixed and below.fixed
 
 
 def _begins(above: Line, below: Line, *, gap: float, short: float) -> bool:

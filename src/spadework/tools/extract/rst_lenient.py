@@ -125,14 +125,10 @@ def _parts(block: StringList) -> tuple[str, StringList]:
 
 
 def _code(name: str, block: StringList) -> list[nodes.Node]:
-    language = (
-        ""
-        if name in _NO_LANGUAGE
-        else _LANGUAGES.get(name, str(block[0]).strip().lower() if len(block) else "")
-    )
-    lines = [str(line) for line in block]
-    if name not in _NO_LANGUAGE and lines:
-        lines[0] = ""
+    lines, language = [str(line) for line in block], ""
+    if name not in _NO_LANGUAGE:
+        language = _LANGUAGES.get(name, lines[0].strip().lower() if lines else "")
+        lines[:1] = [""]
     while lines and (not lines[0].strip() or _OPTION.match(lines[0].strip())):
         lines.pop(0)
     text = dedent("\n".join(lines)).rstrip()

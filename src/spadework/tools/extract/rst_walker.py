@@ -103,11 +103,7 @@ class Walker:
         """A list; it is tight when its items are single paragraphs."""
         ordered = isinstance(node, nodes.enumerated_list)
         start = int(node.get("start", 1))
-        found = [
-            parts
-            for child in node.children
-            if isinstance(child, nodes.Element) and (parts := self.read(child))
-        ]
+        found = [parts for child in _inner(node) if (parts := self.read(child))]
         tight = all(_LIST.match(part) for parts in found for part in parts[1:])
         between = "\n" if tight else "\n\n"
         return between.join(
@@ -118,18 +114,11 @@ class Walker:
     def definitions(self, node: nodes.Element) -> str:
         """Terms with their definitions, as a list."""
         found = []
-        for entry in (entry for entry in node.children if isinstance(entry, nodes.Element)):
-            terms = [
-                self.inline(part)
-                for part in entry.children
-                if isinstance(part, nodes.term | nodes.classifier)
-            ]
-            said = [
-                blocks(self.read(part))
-                for part in entry.children
-                if isinstance(part, nodes.definition)
-            ]
-            found.append((", ".join(terms), blocks(said)))
+        for entry in _inner(node):
+            parts = _inner(entry)
+            terms = [part for part in parts if isinstance(part, nodes.term | nodes.classifier)]
+            said = [self.read(part) for part in parts if isinstance(part, nodes.definition)]
+            found.append((", ".join(map(self.inline, terms)), blocks(list(map(blocks, said)))))
         return _items(found)
 
     def fields(self, node: nodes.Element) -> str:
@@ -151,27 +140,17 @@ class Walker:
     def quoted(self, node: nodes.Element) -> str:
         """A block quote."""
         # Indented lists and code are often block quotes only by accident of indentation.
-        inner = self.read(node)
-        return (
-            quote(blocks(inner))
-            if any(isinstance(child, nodes.paragraph) for child in node.children)
-            else blocks(inner)
-        )
+        inner = blocks(self.read(node))
+        meant = any(isinstance(child, nodes.paragraph) for child in node.children)
+        return quote(inner) if meant else inner
 
     def table(self, node: nodes.Element) -> str:
         """A table with its title above."""
-        title = "".join(
-            f"**{self.inline(child)}**" for child in node.children if isinstance(child, nodes.title)
-        )
-        rows = [
-            [
-                " ".join(self.read(entry))
-                for entry in row.children
-                if isinstance(entry, nodes.Element)
-            ]
-            for row in node.findall(nodes.row)
-        ]
-        return blocks([title, table(rows)])
+        titles = [child for child in node.children if isinstance(child, nodes.title)]
+        title = "".join(f"**{self.inline(child)}**" for child in titles)
+        rows = node.findall(nodes.row)
+        cells = [[" ".join(self.read(cell)) for cell in _inner(row)] for row in rows]
+        return blocks([title, table(cells)])
 
     def inline(self, node: nodes.Element) -> str:
         """The words of a text element on one line."""
@@ -197,11 +176,15 @@ class Walker:
         return words
 
 
+def _inner(node: nodes.Element) -> list[nodes.Element]:
+    """What stands in a node, without its text."""
+    return [child for child in node.children if isinstance(child, nodes.Element)]
+
+
 def _pairs(node: nodes.Element) -> Iterator[tuple[nodes.Element, nodes.Element]]:
     """The two parts of each entry of a list: a name and its text."""
-    for entry in node.children:
-        parts = [child for child in entry.children if isinstance(child, nodes.Element)]
-        if len(parts) == 2:
+    for entry in _inner(node):
+        if len(parts := _inner(entry)) == 2:
             yield parts[0], parts[1]
 
 

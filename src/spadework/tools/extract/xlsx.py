@@ -30,9 +30,8 @@ def extract_xlsx(package: Package, url: str) -> Extracted:
     """A workbook's values, title, author and date. Raises Unreadable if damaged, TooLarge."""
     book = package.needed(package.main)
     relations = package.relations(package.main)
-    sheets = [
-        sheet for sheet in below(book, "sheet") if attribute(sheet, "state", "visible") == "visible"
-    ]
+    every = below(book, "sheet")
+    sheets = [sheet for sheet in every if attribute(sheet, "state", "visible") == "visible"]
     from_1904 = attribute(child(book, "workbookPr"), "date1904") in ("1", "true")
     values = _Values(package, from_1904=from_1904)
     parts = []

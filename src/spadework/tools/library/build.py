@@ -75,11 +75,9 @@ def _alone(plan: Plan) -> Iterator[None]:
 
 def _sweep(plan: Plan) -> None:
     """Remove old states of this library, and drafts that nobody has gone on with for a day."""
-    old = [
-        path
-        for path in plan.shelf.glob(".*-*")
-        if path.is_dir() and path.stat().st_mtime < time.time() - _ABANDONED_SECONDS
-    ]
+    since = time.time() - _ABANDONED_SECONDS
+    drafts = (path for path in plan.shelf.glob(".*-*") if path.is_dir())
+    old = [path for path in drafts if path.stat().st_mtime < since]
     for path in [*plan.relatives[_KEPT:], *plan.outdated, *old]:
         shutil.rmtree(path, ignore_errors=True)
 
@@ -161,10 +159,8 @@ def _store(store: StoreWriter, file: File, read: FileText) -> None:
     skipped = [Skipped(file.url, read.reason)] if read.reason else []
     if read.same:
         skipped = store.skipped(file.url)
-        cuts = [
-            cut_document(replace(document, changed_at=changed_at(file)))
-            for document in store.documents(file.url)
-        ]
+        known = store.documents(file.url)
+        cuts = [cut_document(replace(each, changed_at=changed_at(file))) for each in known]
     store.forget(file.url)
     store.note(file.url, file.size, file.mtime, read.digest, skipped)
     for cut in cuts:
@@ -180,25 +176,16 @@ def main() -> int:
     gc.disable()
     os.umask(0o077)  # what is indexed may be private, and the index writes its files by itself
     asked = json.load(sys.stdin)
-    plan = Plan(
-        tuple(map(Path, asked["paths"])),
-        Path(asked["shelf"]),
-        asked["family"],
-        asked["state"],
-        asked["words"],
-    )
+    asked |= {"paths": tuple(map(Path, asked["paths"])), "shelf": Path(asked["shelf"])}
+    plan = Plan(**asked)
     try:
         build(plan)
     except SettingsError as error:
         _tell(error=str(error))
         return 2
     except OSError as error:
-        _tell(
-            error=(
-                f"The library's index cannot be written in {plan.shelf}:"
-                f" {(error.strerror or str(error)).lower()}."
-            )
-        )
+        why = (error.strerror or str(error)).lower()
+        _tell(error=f"The library's index cannot be written in {plan.shelf}: {why}.")
         return 2
     return 0
 

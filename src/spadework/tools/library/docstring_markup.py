@@ -143,13 +143,9 @@ class _Lines(LineCursor):
     def _named(self, name: str, body: list[str]) -> str:
         """A section of Google's or numpy's style."""
         label = name.strip().capitalize()
-        numpy = (
-            name.lower() in syntax.TYPED
-            and len(body) > 1
-            and " : " in body[0]
-            and body[1].startswith(" ")
-        )
-        found = entries(body) if name.lower() in syntax.NAMED or numpy else []
+        numpy = len(body) > 1 and " : " in body[0] and body[1].startswith(" ")
+        listed = name.lower() in syntax.NAMED or (numpy and name.lower() in syntax.TYPED)
+        found = entries(body) if listed else []
         if not found:
             return self._labelled(label, self._inner("\n".join(body)))
         return f"**{label}:**\n\n" + "\n".join(self._entry(term, text) for term, text in found)
@@ -188,11 +184,9 @@ class _Lines(LineCursor):
             rest = self.take_indented(margin)
             marker = f"{mark[1].strip('().')}." if mark[1].strip("().").isdigit() else "-"
             items.append(item(self._inner("\n".join([first, *rest])), marker))
-            after = next(
-                (n for n in range(self.at, len(self.lines)) if self.lines[n].strip()),
-                len(self.lines),
-            )
-            if after < len(self.lines) and syntax.ITEM.match(self.lines[after].strip()):
+            filled = (n for n in range(self.at, len(self.lines)) if self.lines[n].strip())
+            after = next(filled, None)
+            if after is not None and syntax.ITEM.match(self.lines[after].strip()):
                 self.at = after
         return "\n".join(items)
 

@@ -46,10 +46,7 @@ COLUMNS = "url, title, markdown, published_at, uses, kind, changed_at, author"
 _MADE = "sketch, used, defined, source, batch"
 #: Adds a row (`row_of`) with what was made of the document; does nothing where its URL is already
 #: there.
-INSERT = (
-    f"insert or ignore into documents ({COLUMNS}, {_MADE}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-    " ?, ?, ?)"
-)
+INSERT = f"insert or ignore into documents ({COLUMNS}, {_MADE}) values ({', '.join('?' * 13)})"
 _COMPRESSION = 1
 
 
@@ -79,17 +76,10 @@ def row_of(document: Document) -> tuple[Any, ...]:
 
 def document_of(row: Sequence[Any]) -> Document:
     """The document of a row's columns."""
-    url, title, text, published_at, uses, kind, changed_at, author = row
-    return Document(
-        url,
-        title,
-        zstandard.decompress(text).decode(),
-        _moment(published_at),
-        uses,
-        kind,
-        _moment(changed_at),
-        author,
-    )
+    url, title, packed, published_at, uses, kind, changed_at, author = row
+    text = zstandard.decompress(packed).decode()
+    published, changed = _moment(published_at), _moment(changed_at)
+    return Document(url, title, text, published, uses, kind, changed, author)
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -23,12 +23,9 @@ def public_names(sources: Sources) -> dict[tuple[str, str], str]:
         for name in _passed_on(module, sources):
             place = _origin(sources, module.name, name)
             public = f"{module.name}.{name}"
-            if (
-                place
-                and place[0] != module.name
-                and len(public) < len(found.get(place, public + "…"))
-            ):
-                found[place] = public
+            if not place or place[0] == module.name:
+                continue
+            found[place] = min(found.get(place, public), public, key=len)
     return found
 
 

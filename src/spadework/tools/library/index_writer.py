@@ -62,10 +62,8 @@ class StoreWriter:
         """Give the index what was committed to the tables alone."""
         for (number,) in self._db.execute("select document from removed"):
             self._writer.delete_documents_by_term("document", number)
-        rows = self._db.execute(
-            f"select id, {COLUMNS} from documents where batch > ?", (self._indexed,)
-        )
-        for number, *row in rows:
+        query = f"select id, {COLUMNS} from documents where batch > ?"
+        for number, *row in self._db.execute(query, (self._indexed,)):
             self._writer.delete_documents_by_term("document", number)
             self._index(number, cut_document(document_of(row)))
         (last,) = self._db.execute("select coalesce(max(batch), 0) from documents").fetchone()
@@ -74,13 +72,8 @@ class StoreWriter:
     def add(self, cut: Cut, source: str = "") -> int | None:
         """Store and index a document; returns its number, None when its URL is already there."""
         document = cut.document
-        made = (
-            cut.sketch,
-            " ".join(cut.used),
-            " ".join(cut.defined),
-            source or document.url,
-            self._batch,
-        )
+        names = " ".join(cut.used), " ".join(cut.defined)
+        made = (cut.sketch, *names, source or document.url, self._batch)
         cursor = self._db.execute(INSERT, (*row_of(document), *made))
         if not cursor.rowcount or cursor.lastrowid is None:
             return None
@@ -102,16 +95,13 @@ class StoreWriter:
         self._db.execute(
             "insert or replace into sources values (?, ?, ?, ?)", (source, size, mtime, digest)
         )
-        self._db.executemany(
-            "insert into skipped values (?, ?, ?)",
-            ((source, each.url, each.reason) for each in skipped),
-        )
+        rows = ((source, each.url, each.reason) for each in skipped)
+        self._db.executemany("insert into skipped values (?, ?, ?)", rows)
 
     def forget(self, source: str) -> None:
         """Remove a source and its documents."""
-        for (number,) in self._db.execute(
-            "select id from documents where source = ?", (source,)
-        ).fetchall():
+        query = "select id from documents where source = ?"
+        for (number,) in self._db.execute(query, (source,)).fetchall():
             self._db.execute("delete from documents where id = ?", (number,))
             self._db.execute("insert into removed values (?, ?)", (number, self._batch))
             self._writer.delete_documents_by_term("document", number)
@@ -122,9 +112,8 @@ class StoreWriter:
         """Remove every source that is not among `kept`."""
         self._db.execute("create temp table kept (name text primary key)")
         self._db.executemany("insert or ignore into kept values (?)", ((name,) for name in kept))
-        for (name,) in self._db.execute(
-            "select name from sources where name not in kept"
-        ).fetchall():
+        query = "select name from sources where name not in kept"
+        for (name,) in self._db.execute(query).fetchall():
             self.forget(name)
         self._db.execute("drop table kept")
 
@@ -193,21 +182,17 @@ class StoreWriter:
 
     def _note_uses(self) -> None:
         census = Census()
-        for number, used, defined in self._db.execute(
-            "select id, used, defined from documents where used != '' or defined != ''"
-        ):
+        query = "select id, used, defined from documents where used != '' or defined != ''"
+        for number, used, defined in self._db.execute(query):
             census.add(number, defined.split(), frozenset(used.split()))
         self._db.execute("delete from used")
         self._db.execute("update documents set uses = 0 where uses > 0")
         for uses, number in census.uses():
             self._db.execute("update documents set uses = ? where id = ?", (uses, number))
-            (url,) = self._db.execute(
-                "select url from documents where id = ?", (number,)
-            ).fetchone()
-            self._db.executemany(
-                "insert into used values (?, ?, ?)",
-                ((name, uses, number) for name in packages_of(url)),
-            )
+            query = "select url from documents where id = ?"
+            (url,) = self._db.execute(query, (number,)).fetchone()
+            users = ((name, uses, number) for name in packages_of(url))
+            self._db.executemany("insert into used values (?, ?, ?)", users)
 
     def __enter__(self) -> Self:
         return self
@@ -230,10 +215,8 @@ def index_document(document: Document, passage: Piece, title: str) -> tantivy.Do
     entry.add_text("title", title)
     entry.add_text("heading", spread(passage.heading))
     entry.add_text("body", space_signs(body))
-    entry.add_text(
-        "names",
-        f"{document.title} {document.url.partition('://')[2].replace('/', ' ')} {passage.heading}",
-    )
+    address = document.url.partition("://")[2].replace("/", " ")
+    entry.add_text("names", f"{document.title} {address} {passage.heading}")
     if terms := signed_terms(f"{document.title} {body}"):
         entry.add_text("signed", " ".join(terms))
     return entry

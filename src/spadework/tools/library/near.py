@@ -76,11 +76,8 @@ def passages(number: int, document: Document) -> list[Passage]:
     found = []
     for piece in pieces(document, PASSAGE_CHARS):
         body = document.markdown[piece.start : piece.end]
-        found.append(
-            Passage(
-                number, piece.start, piece.end, f"{document.title}\n{piece.heading}\n{body}", body
-            )
-        )
+        text = f"{document.title}\n{piece.heading}\n{body}"
+        found.append(Passage(number, piece.start, piece.end, text, body))
     return found
 
 

@@ -56,8 +56,7 @@ def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, FileTe
 def read_packages(places: Iterable[Path | None]) -> Iterator[tuple[Path | None, PackageText]]:
     """Read the packages whose metadata lie at these places; None is the standard library."""
     reader = Reader(
-        cut_package,
-        lambda place, reason: PackageText([], [Skipped(package_url(place), reason)]),
+        cut_package, lambda place, reason: PackageText([], [Skipped(package_url(place), reason)])
     )
     return reader.read(deque(places))
 

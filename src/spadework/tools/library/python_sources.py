@@ -110,11 +110,8 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
         if isinstance(node, ast.If):
             yield from _statements(node.body + node.orelse)
         elif isinstance(node, ast.Try):
-            yield from _statements(
-                node.body
-                + node.orelse
-                + [inner for handler in node.handlers for inner in handler.body]
-            )
+            handled = [inner for handler in node.handlers for inner in handler.body]
+            yield from _statements(node.body + node.orelse + handled)
 
 
 def _note_import(module: Module, node: ast.ImportFrom) -> None:
@@ -140,9 +137,6 @@ def _note_all(module: Module, node: ast.Assign | ast.AnnAssign | ast.AugAssign) 
         # built from the lists of other modules: what they offer is found through the imports
         # themselves
         return
-    names = {
-        part.value
-        for part in parts
-        if isinstance(part, ast.Constant) and isinstance(part.value, str)
-    }
+    constants = {part.value for part in parts if isinstance(part, ast.Constant)}
+    names = {value for value in constants if isinstance(value, str)}
     module.listed = (module.listed or frozenset()) | names

@@ -80,9 +80,8 @@ def rank(
     for match in matches:
         grouped.setdefault(match.number, {})[match.start] = match
     judge = _Judge(question, weights)
-    ranked = [
-        judge.document(documents[number], list(found.values())) for number, found in grouped.items()
-    ]
+    groups = ((documents[number], list(found.values())) for number, found in grouped.items())
+    ranked = [judge.document(*group) for group in groups]
     ranked = _balance_sides(ranked, question) if question.comparing else ranked
     only_named = _only_named(ranked, question)
     few = sum(term.needed for term in question.terms) <= _FEW and not question.comparing
@@ -125,10 +124,8 @@ def _only_named(ranked: list[Ranked], question: Asked) -> bool:
     """Whether nothing is named but subjects with an introduction: one, or those compared."""
     named = [set(subject(each.document.title).split()) for each in ranked if each.introduces]
     covers = [set[str]().union(*named)] if question.comparing else named
-    return any(
-        all(each.issuperset(term.words) for term in question.terms if term.needed)
-        for each in covers
-    )
+    needed = {word for term in question.terms if term.needed for word in term.words}
+    return any(each.issuperset(needed) for each in covers)
 
 
 class _Judge:
@@ -145,14 +142,12 @@ class _Judge:
     def document(self, document: Document, found: list[Match]) -> Ranked:
         title = self.stems.found(spread(document.title))
         shares = {match.start: self._share(document, match, title) for match in found}
-        found = sorted(
-            found, key=lambda match: (-_weigh_match(match, shares[match.start]), match.start)
-        )
-        scores = [_weigh_match(match, shares[match.start]) for match in found[:4]]
+        weights = {match.start: _weigh_match(match, shares[match.start]) for match in found}
+        found = sorted(found, key=lambda match: (-weights[match.start], match.start))
+        scores = [weights[match.start] for match in found[:4]]
         score = (scores[0] + _FURTHER * math.fsum(scores[1:])) * self._prior(document)
-        opens = ": " not in document.title or bool(
-            _OPENS.search(document.url) or _MODULE.match(document.url)
-        )
+        page = _OPENS.search(document.url) or _MODULE.match(document.url)
+        opens = ": " not in document.title or bool(page)
         share = shares[found[0].start]
         return Ranked(document, found[0], score, share, opens and self._named(document), share)
 

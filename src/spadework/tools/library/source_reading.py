@@ -96,11 +96,8 @@ def cut_file(file: File, known: str = "") -> FileText:
     digest = hashlib.sha256(body).hexdigest()
     if digest == known:
         return FileText(digest, None, same=True)
-    if (
-        file.media_type.startswith("text/")
-        and b"\0" in body[:8_000]
-        and not body.startswith((b"\xff\xfe", b"\xfe\xff"))
-    ):
+    is_utf16 = body.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if file.media_type.startswith("text/") and b"\0" in body[:8_000] and not is_utf16:
         return FileText(digest, None, "it is not text")
     cut = _try_reading(lambda: _cut_body(file, body))
     return FileText(digest, None, cut) if isinstance(cut, str) else FileText(digest, cut)
@@ -114,10 +111,8 @@ def _cut_body(file: File, body: bytes) -> Cut:
         read = read_document(body, media_type=media_type, url=file.url)
     if not read.markdown.strip():
         raise Unreadable("it has no text")
-    title = (
-        " ".join(read.title.split())
-        or PurePosixPath(unquote(file.url)).stem.replace("_", " ").replace("-", " ").strip()
-    )
+    name = PurePosixPath(unquote(file.url)).stem.replace("_", " ").replace("-", " ").strip()
+    title = " ".join(read.title.split()) or name
     document = Document(
         file.url,
         title,

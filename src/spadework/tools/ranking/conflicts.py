@@ -90,18 +90,13 @@ def _sides(
         sides: list[list[str]] = []
         for id_ in (id_ for id_ in pairs if id_ in together):
             left.pop(id_)
-            side = next(
-                (
-                    s
-                    for s in sides
-                    if not pairs[id_] & set(s) and _states_the_same(texts[id_], texts[s[0]], kind)
-                ),
-                None,
-            )
-            if side is None:
-                sides.append([id_])
+            agreeing = (side for side in sides if not pairs[id_] & set(side))
+            for side in agreeing:
+                if _states_the_same(texts[id_], texts[side[0]], kind):
+                    side.append(id_)
+                    break
             else:
-                side.append(id_)
+                sides.append([id_])
         found.append(sides)
     return found
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import product
 from typing import Literal, NamedTuple
 
 from spadework.tools.ranking.selection import bare
@@ -64,12 +65,8 @@ def disagreement(
         return ""
     sought = frozenset(asked)
     # Of a longer statement the sentence counts that says what was asked.
-    pairs = [
-        (a, b)
-        for a in _sentences_about(one, sought, code)
-        for b in _sentences_about(other, sought, code)
-    ]
-    for a, b in pairs or [(one, other)]:
+    told = _sentences_about(one, sought, code), _sentences_about(other, sought, code)
+    for a, b in list(product(*told)) or [(one, other)]:
         if kind := _other_numbers(a, b, sought, code):
             return kind
     if _denies(one, other, code):

@@ -167,11 +167,9 @@ def spans_between_injections(text: str) -> list[tuple[int, int]]:
 
 def without_injections(text: str) -> str:
     """The text with nothing in the place of its orders."""
-    return (
-        "\n\n".join(text[start:end] for start, end in spans_between_injections(text))
-        if injection_spans(text)
-        else text
-    )
+    if not injection_spans(text):
+        return text
+    return "\n\n".join(text[start:end] for start, end in spans_between_injections(text))
 
 
 @lru_cache(maxsize=64)
@@ -179,11 +177,8 @@ def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Where the orders of a page stand. What follows one in its block is said to the same listener;
     headings, tables and code go whole.
     """
-    spans = [
-        start
-        for start, end in sentences(text)
-        if is_injection(text[start:end]) or is_stuffed(text[start:end])
-    ]
+    told = ((start, text[start:end]) for start, end in sentences(text))
+    spans = [start for start, said in told if is_injection(said) or is_stuffed(said)]
     found = []
     for block in blocks(text):
         if block.kind in ("paragraph", "list", "quote"):
@@ -199,6 +194,5 @@ def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
 def _simple(text: str) -> str:
     """The readable words in lower case, one way of writing each sign, nothing invisible."""
     shown = unicodedata.normalize("NFKC", plain(text)).replace("’", "'")
-    return " ".join(
-        "".join(char for char in shown if unicodedata.category(char) != "Cf").lower().split()
-    )
+    seen = "".join(char for char in shown if unicodedata.category(char) != "Cf")
+    return " ".join(seen.lower().split())
