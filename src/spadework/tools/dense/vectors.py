@@ -205,7 +205,6 @@ class Vectors:
         return int(found[0]) if found else 0
 
     def _found(self, db: sqlite3.Connection, text: str) -> tuple[int, int] | None:
-        """The id and the dimensions of a text's vector."""
         query = "SELECT id, length(vector) - 4 FROM vectors WHERE digest = ?"
         found = db.execute(query, (self._digest(text),)).fetchone()
         return (int(found[0]), int(found[1])) if found else None

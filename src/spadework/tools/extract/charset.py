@@ -72,7 +72,6 @@ def decode_body(body: bytes, charset: str = "") -> Decoded:
 
 
 def _declared_codecs(body: bytes, charset: str) -> list[str]:
-    """The codecs that server and page name."""
     said = _DECLARED.search(body[:_DECLARED_BYTES])
     names = (charset, said[1].decode("ascii", "ignore") if said else "")
     return [codec for name in names if (codec := _codec(name))]

@@ -62,10 +62,8 @@ class Styles:
                 ancestor = attribute(child(chain[-1], "basedOn"), "val")
             style = Style()
             for element in reversed(chain):
-                style = by_name(
-                    _change_style(style, child(element, "pPr")),
-                    attribute(child(element, "name"), "val"),
-                )
+                style = _change_style(style, child(element, "pPr"))
+                style = by_name(style, attribute(child(element, "name"), "val"))
             self._known[name] = style
         return self._known[name]
 
@@ -97,14 +95,12 @@ def is_fixed_font(name: str) -> bool:
 
 
 def _is_fixed(paragraph: Element) -> bool:
-    runs = [
-        run
+    fonts = [
+        attribute(child(run, "rPr", "rFonts"), "ascii")
         for run in below(paragraph, "r")
         if any(tag(part) == "t" and (part.text or "").strip() for part in run)
     ]
-    return bool(runs) and all(
-        is_fixed_font(attribute(child(run, "rPr", "rFonts"), "ascii")) for run in runs
-    )
+    return bool(fonts) and all(map(is_fixed_font, fonts))
 
 
 def _numbered_lists(numbering: Element | None) -> frozenset[tuple[str, int]]:

@@ -24,9 +24,7 @@ _PAGES = ("application/xhtml+xml", "text/html")
 def extract_epub(package: Package, url: str) -> Extracted:
     """A book's text, title, author, date, language. Raises Unreadable if damaged, TooLarge."""
     container = package.needed("META-INF/container.xml")
-    path = unquote(
-        next((attribute(file, "full-path") for file in below(container, "rootfile")), "")
-    )
+    path = unquote(attribute(next(below(container, "rootfile"), None), "full-path"))
     book = package.needed(path)
     said = {tag(part): text(part) for part in below(book, "title", "creator", "date", "language")}
     chapters = _chapters(package, book, posixpath.dirname(path), url)
@@ -41,15 +39,13 @@ def _chapters(package: Package, book: Element, folder: str, url: str) -> list[st
         body = package.read(name)
         left -= len(body)
         if left < 0:
-            raise TooLarge(
-                f"The chapters of the {package.what} have more than {MAX_BYTES:,} bytes."
-            )
+            what = f"The chapters of the {package.what}"
+            raise TooLarge(f"{what} have more than {MAX_BYTES:,} bytes.")
         try:
             chapters.append(extract(decode(body), url).markdown.strip("\n"))
         except TooLarge as error:
-            chapters.append(
-                plain(f"… The chapter {posixpath.basename(name)} is not shown: {error}.")
-            )
+            named = posixpath.basename(name)
+            chapters.append(plain(f"… The chapter {named} is not shown: {error}."))
         except Unreadable:  # it is a picture alone
             continue
     return [*chapters, not_shown(len(order) - MAX_CHAPTERS, "chapters")]

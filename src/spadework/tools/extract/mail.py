@@ -73,7 +73,6 @@ def _decode_part(part: Message) -> str:
 
 
 def _header(message: Message, name: str) -> str:
-    """A header with its encoded words read."""
     value = str(message.get(name, ""))[:MAX_HEADER]
     with suppress(LookupError, ValueError, MessageError):  # then it stays as it is
         value = str(make_header(decode_header(value)))

@@ -63,7 +63,6 @@ class _Reader:
         self._begun = False
 
     def read(self, text: str) -> list[str]:
-        """The blocks of a text."""
         return _without_empty_contents(self._blocks(_Cursor(_parser().parse(text))))
 
     def _blocks(self, cursor: _Cursor) -> list[str]:
@@ -177,8 +176,6 @@ class _Reader:
 
 
 class _Cursor:
-    """A place in a flat list of block tokens."""
-
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
         self.position = 0

@@ -40,8 +40,6 @@ class Words:
 
 
 class _Writer:
-    """Writes the tokens of one block."""
-
     def __init__(self, base: str) -> None:
         self.base = base
         self.parts: list[str] = []
@@ -51,7 +49,6 @@ class _Writer:
         self._open: list[tuple[str, int]] = []
 
     def write(self, token: Token) -> None:
-        """Add one token."""
         match token.type:
             case "text" | "text_special":
                 self._text(token.markup if token.info == "escape" else token.content)

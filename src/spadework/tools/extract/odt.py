@@ -53,7 +53,6 @@ class _Document:
         self.title = ""
 
     def read(self, around: Element) -> None:
-        """Tell the draft every block in an element."""
         for element in around:
             name = tag(element)
             if name == "h":

@@ -88,7 +88,6 @@ def old_office(body: bytes) -> Old | None:
 
 
 def _holds(body: bytes, stream: str) -> bool:
-    """Whether a storage has a stream of this name."""
     name = f"{stream}\0".encode("utf-16-le")
     at = body.find(name, _HEADER)
     while at >= 0 and (at - _HEADER) % _ENTRY:
@@ -109,11 +108,8 @@ def _path() -> str:
 def not_installed(old: Old) -> Unreadable:
     """The error of a file that nothing here can read."""
     mend = f"Install LibreOffice (on Debian: libreoffice-{old.part}-nogui)."
-    return Unreadable(
-        f"Old {old.name} files (.{old.ending}) are read by LibreOffice, which is not installed."
-        f" {mend}",
-        hint=mend,
-    )
+    what = f"Old {old.name} files (.{old.ending}) are read by LibreOffice, which is not installed."
+    return Unreadable(f"{what} {mend}", hint=mend)
 
 
 async def modern(body: bytes, old: Old, *, seconds: float) -> bytes:
@@ -129,9 +125,8 @@ async def modern(body: bytes, old: Old, *, seconds: float) -> bytes:
             await _run(await aside(_command, soffice, folder, source, old), folder)
         return await aside(_convert_file, folder, old)
     except TimeoutError:
-        raise TooSlow(
-            f"LibreOffice did not read the {old.name} file within {seconds:.3g} s."
-        ) from None
+        late = f"LibreOffice did not read the {old.name} file within {seconds:.3g} s."
+        raise TooSlow(late) from None
     finally:
         # Also after a cancellation: by a thread that nothing waits for.
         await asyncio.shield(aside(shutil.rmtree, folder, ignore_errors=True))
@@ -176,11 +171,12 @@ async def _run(command: list[str], folder: Path) -> None:
     """Run a command to its end. However this ends, no process of it is left."""
     own = {"HOME": str(folder), "TMPDIR": str(folder), "PATH": _path(), "LANG": "C.UTF-8"}
     kept = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
+    nowhere = asyncio.subprocess.DEVNULL
     child = await asyncio.create_subprocess_exec(
         *command,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
+        stdin=nowhere,
+        stdout=nowhere,
+        stderr=nowhere,
         env=own | kept,
         cwd=folder,
         start_new_session=True,

@@ -38,7 +38,6 @@ def with_aligned_tables(lines: list[Parts]) -> list[Parts]:
 
 
 def _below(lines: Sequence[Parts], caption: int) -> tuple[int, int]:
-    """Where the rows below a caption stand."""
     first = caption + 1
     while first < min(len(lines), caption + CAPTION_LINES) and len(lines[first]) < 2:
         first += 1
@@ -49,7 +48,6 @@ def _below(lines: Sequence[Parts], caption: int) -> tuple[int, int]:
 
 
 def _above(lines: Sequence[Parts], caption: int) -> tuple[int, int]:
-    """Where the rows above a caption stand."""
     first = caption
     while first > 0 and _goes_on(lines, first - 1, first if first < caption else first - 1):
         first -= 1
@@ -93,9 +91,8 @@ def _table(rows: Sequence[Parts]) -> str:
         if len(row) > 1 or not made:
             made.append(cells)
         else:
-            made[-1] = [
-                f"{above} {cell}".strip() for above, cell in zip(made[-1], cells, strict=True)
-            ]
+            joined = zip(made.pop(), cells, strict=True)
+            made.append([f"{above} {cell}".strip() for above, cell in joined])
     return sheet_table(made)
 
 

@@ -58,7 +58,6 @@ def lines(text_page: Any, gap: float = WIDE_GAP) -> Iterator[list[Line]]:
 def _parts(
     text_page: Any, text: str, place: tuple[int, int], known: int, gap: float
 ) -> Iterator[tuple[int, int]]:
-    """The places of the parts of a line."""
     start, end = place[0], min(place[1], known)
     while start < end and text[start].isspace():
         start += 1

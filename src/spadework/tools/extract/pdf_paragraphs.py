@@ -58,7 +58,6 @@ def _levels(sizes: list[float]) -> list[float]:
 
 
 def _paragraphs(lines: list[Line]) -> list[list[Line]]:
-    """Lines that belong together."""
     gaps = [above.bottom - below.bottom for above, below in pairwise(lines)]
     gaps = [gap for gap in gaps if gap > 0]
     gap = median(gaps) * PARAGRAPH_GAP if gaps else 0.0

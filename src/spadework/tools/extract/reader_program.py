@@ -45,7 +45,6 @@ def main() -> None:
 
 
 def _read(request: dict[str, Any], body: bytes) -> dict[str, Any]:
-    """The answer to a request."""
     try:
         return document_reply(read_document(body, **request))
     except FetchError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from docutils import nodes
 
@@ -123,15 +123,16 @@ class Walker:
 
     def fields(self, node: nodes.Element) -> str:
         """Fields, such as the parameters of a function, as a list."""
-        return _items(
-            (_field(name.astext()), blocks(self.read(body))) for name, body in _pairs(node)
-        )
+        return self._named(node, _field)
 
     def options(self, node: nodes.Element) -> str:
         """Command line options, as a list."""
-        return _items(
-            (code_span(name.astext()), blocks(self.read(body))) for name, body in _pairs(node)
-        )
+        return self._named(node, code_span)
+
+    def _named(self, node: nodes.Element, write: Callable[[str], str]) -> str:
+        """The entries of a list that are a name and its text, names written by `write`."""
+        pairs = [parts for entry in _inner(node) if len(parts := _inner(entry)) == 2]
+        return _items((write(name.astext()), blocks(self.read(body))) for name, body in pairs)
 
     def lines(self, node: nodes.Element) -> str:
         """Lines that are broken on purpose."""
@@ -181,13 +182,6 @@ def _inner(node: nodes.Element) -> list[nodes.Element]:
     return [child for child in node.children if isinstance(child, nodes.Element)]
 
 
-def _pairs(node: nodes.Element) -> Iterator[tuple[nodes.Element, nodes.Element]]:
-    """The two parts of each entry of a list: a name and its text."""
-    for entry in _inner(node):
-        if len(parts := _inner(entry)) == 2:
-            yield parts[0], parts[1]
-
-
 def _field(name: str) -> str:
     """A field's name as words: `param x` is x, `returns` is Returns."""
     match = _PARAMETER.fullmatch(name)
@@ -195,7 +189,6 @@ def _field(name: str) -> str:
 
 
 def _items(pairs: Iterable[tuple[str, str]]) -> str:
-    """Terms with their texts as a list."""
     found = []
     for term, text in pairs:
         between = ":\n\n" if text[:1] in "`-#|>" else ": "

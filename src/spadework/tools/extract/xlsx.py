@@ -63,7 +63,6 @@ class _Values:
         self._dates = _date_styles(package.tree("xl/styles.xml"))
 
     def rows(self, xml: bytes) -> Iterator[list[str]]:
-        """The values of the rows of a sheet."""
         if xml.strip():
             yield from map(self._row, below(xml_tree(xml, self._what), "row"))
 

@@ -85,13 +85,11 @@ class _Telling:
         self._share, self._at = -1.0, 0.0
 
     def waits(self) -> None:
-        """Another process builds the index."""
         self._progress(
             f"Waiting for another process that is building the index of {self._subject}."
         )
 
     def does(self, done: int, of: int) -> None:
-        """So much is done."""
         share, now = done / max(1, of), time.monotonic()
         steps = share - self._share >= STEP or now - self._at >= PAUSE_SECONDS or share == 1
         if share > self._share and steps:

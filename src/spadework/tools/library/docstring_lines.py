@@ -97,9 +97,6 @@ class LineCursor:
         line, *rest = self.lines[self.at : self.at + 2]
         below = rest[0] if rest else ""
         mark = UNDERLINE.match(below.strip())
-        return bool(
-            mark
-            and indent(below) == indent(line)
-            and len(below.strip()) >= min(3, len(line.strip()))
-            and not UNDERLINE.match(line.strip())
-        )
+        if not mark or indent(below) != indent(line) or UNDERLINE.match(line.strip()):
+            return False
+        return len(below.strip()) >= min(3, len(line.strip()))

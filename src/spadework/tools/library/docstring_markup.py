@@ -47,7 +47,6 @@ class _Lines(LineCursor):
         self.depth = depth
 
     def read(self) -> list[str]:
-        """All blocks."""
         found: list[str] = []
         while self.at < len(self.lines):
             if not self.lines[self.at].strip():
@@ -247,7 +246,6 @@ class _Lines(LineCursor):
 
 
 def _between(text: str) -> str:
-    """What parts a label from its text."""
     return "\n\n" if syntax.STARTS_BLOCK.match(text) else " "
 
 

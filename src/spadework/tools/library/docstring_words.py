@@ -36,13 +36,8 @@ def _write_role(match: re.Match[str]) -> str:
         return shown if match["role"] in _PLAIN_ROLES else code_span(shown)
     if match["code"]:
         return match["code"].strip("`") if match["reference"] else match["code"]
-    return (
-        match["title"]
-        or match["words"]
-        or match["substitution"]
-        or match["name"]
-        or str(group and match[group])
-    )
+    shown = match["title"] or match["words"] or match["substitution"] or match["name"]
+    return shown or str(group and match[group])
 
 
 def _role_text(text: str) -> str:

@@ -45,12 +45,7 @@ def _kinds(named: Sequence[str]) -> list[str]:
 def _days(only: Only) -> tantivy.Query:
     first = only.after.toordinal() if only.after else None
     last = only.before.toordinal() if only.before else None
+    kind, upper = tantivy.FieldType.Integer, last is None
     return tantivy.Query.range_query(
-        schema(),
-        "day",
-        tantivy.FieldType.Integer,
-        first,
-        last,
-        include_upper=last is None,
-        use_inverted_index=True,
+        schema(), "day", kind, first, last, include_upper=upper, use_inverted_index=True
     )

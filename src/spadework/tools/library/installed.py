@@ -67,7 +67,6 @@ def _description(package: Package) -> Document | None:
 
 
 def _guess_format(description: str) -> str:
-    """The format of a description that does not name it."""
     if re.search(r"^(?:={3,}|-{3,}|\.\. [\w-]+::)", description, re.M):
         return ".rst"
     return ".md" if re.search(r"^#{1,3} |^```", description, re.M) else ".rst"

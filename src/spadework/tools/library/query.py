@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import tantivy
@@ -126,30 +126,27 @@ def any_of(terms: tuple[Term, ...]) -> tantivy.Query:
 def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
     """Passages that have every needed term, scored as by `any_of`."""
     musts = [(tantivy.Occur.Must, _either(term)) for term in terms if term.needed]
-    shoulds = [
-        (tantivy.Occur.Should, tantivy.Query.boost_query(_either(term), _INTENT_WEIGHT))
-        for term in terms
-        if not term.needed
-    ]
-    return tantivy.Query.boolean_query([*musts, *shoulds])
+    others = (_either(term) for term in terms if not term.needed)
+    weighed = (tantivy.Query.boost_query(other, _INTENT_WEIGHT) for other in others)
+    return tantivy.Query.boolean_query([*musts, *((tantivy.Occur.Should, w) for w in weighed)])
 
 
 def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
     """First passages of documents about a subject of the question, scored as by `any_of`."""
-    named = tantivy.Query.term_set_query(schema(), "subject", sorted(subjects))
-    free = tantivy.Query.const_score_query(named, 0.0)
-    return tantivy.Query.boolean_query(
-        [(tantivy.Occur.Must, free), (tantivy.Occur.Should, any_of(terms))]
-    )
+    named = _kept_to("subject", sorted(subjects))
+    return tantivy.Query.boolean_query([named, (tantivy.Occur.Should, any_of(terms))])
 
 
 def within(documents: list[int], terms: tuple[Term, ...]) -> tantivy.Query:
     """Passages of some documents that have any of the terms."""
-    named = tantivy.Query.term_set_query(schema(), "document", documents)
-    chosen = tantivy.Query.const_score_query(named, 0.0)
-    return tantivy.Query.boolean_query(
-        [(tantivy.Occur.Must, chosen), (tantivy.Occur.Must, any_of(terms))]
-    )
+    chosen = _kept_to("document", documents)
+    return tantivy.Query.boolean_query([chosen, (tantivy.Occur.Must, any_of(terms))])
+
+
+def _kept_to(field: str, values: Sequence[str | int]) -> tuple[tantivy.Occur, tantivy.Query]:
+    """A condition that adds nothing to a score."""
+    named = tantivy.Query.term_set_query(schema(), field, values)
+    return tantivy.Occur.Must, tantivy.Query.const_score_query(named, 0.0)
 
 
 def _either(term: Term) -> tantivy.Query:

@@ -129,8 +129,6 @@ def _only_named(ranked: list[Ranked], question: Asked) -> bool:
 
 
 class _Judge:
-    """Scores documents for one question."""
-
     def __init__(self, question: Asked, weights: Mapping[str, float]) -> None:
         self.question = question
         self.needed = [(term, weights[term.text]) for term in question.terms if term.needed]

@@ -106,7 +106,6 @@ class Searcher:
             yield Match(number, start, end, score)
 
     def _documents(self, kept: Limits) -> set[int]:
-        """The documents that a search is kept to."""
         everything = (tantivy.Occur.Must, tantivy.Query.all_query())
         wanted = tantivy.Query.boolean_query([everything, *kept])
         hits = self._searcher.search(wanted, max(1, self.passages), count=False).hits

@@ -37,9 +37,8 @@ def _count_seen(shown: list[str], found: list[set[str]], first: int) -> int:
     """How many of the words stand in the sentences from `first` on that there is room for."""
     seen = set(found[first])
     room = MAX_CHARS - len(shown[first])
-    for text, words in zip(
-        shown[first + 1 : first + _SENTENCES], found[first + 1 : first + _SENTENCES], strict=True
-    ):
+    further = slice(first + 1, first + _SENTENCES)
+    for text, words in zip(shown[further], found[further], strict=True):
         room -= len(text) + 1
         if room < 0:
             break
@@ -49,15 +48,9 @@ def _count_seen(shown: list[str], found: list[set[str]], first: int) -> int:
 
 def _body(passage: str) -> str:
     """A passage without its headings and fences, for one that has no sentences."""
-    parts = [
-        passage[block.start : block.end] for block in blocks(passage) if block.kind != "heading"
-    ]
-    return "\n".join(
-        line
-        for part in parts or [passage]
-        for line in part.split("\n")
-        if not line.lstrip().startswith("```")
-    )
+    told = (block for block in blocks(passage) if block.kind != "heading")
+    body = "\n".join(passage[block.start : block.end] for block in told) or passage
+    return "\n".join(line for line in body.split("\n") if not line.lstrip().startswith("```"))
 
 
 def _flat(text: str) -> str:

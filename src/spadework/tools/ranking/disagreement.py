@@ -75,7 +75,6 @@ def disagreement(
 
 
 def _sentences_about(text: str, asked: frozenset[str], code: str) -> list[str]:
-    """The sentences of a text that speak of what was asked."""
     parts = [text[start:end] for start, end in sentences(text, code)]
     return [part for part in parts if asked & stems(part, code)]
 
@@ -110,14 +109,12 @@ def _of_others(one: str, other: str, titles: tuple[str, str], code: str) -> bool
         return False
     if first != second and _opens(one, titles[0], code) and _opens(other, titles[1], code):
         return True
-    return not any(
-        len(own & said) >= TITLED * len(own)
-        for own, said in (
-            (min(first, second, key=len), first & second),
-            (first, stems(other, code)),
-            (second, stems(one, code)),
-        )
+    spoken_of = (
+        (min(first, second, key=len), first & second),
+        (first, stems(other, code)),
+        (second, stems(one, code)),
     )
+    return not any(len(own & said) >= TITLED * len(own) for own, said in spoken_of)
 
 
 def _opens(text: str, title: str, code: str) -> bool:

@@ -40,12 +40,9 @@ def emphases(text: str, found: Inline) -> list[Emphasis]:
     kept: list[Emphasis] = []
     for pair in sorted(found.pairs):
         strength = _MEANT.get(text[pair.start : pair.inner_start])
-        apart = (not kept or pair.start > kept[-1].end) and not (
-            pair.start in ends
-            or pair.end in begins
-            or pair.inner_start in within[0]
-            or pair.inner_end in within[1]
-        )
+        beside = pair.start in ends or pair.end in begins
+        beside = beside or pair.inner_start in within[0] or pair.inner_end in within[1]
+        apart = not beside and (not kept or pair.start > kept[-1].end)
         if strength and apart and _clear(text, pair):
             kept.append(Emphasis(*pair, strength))
     return kept

@@ -141,9 +141,8 @@ def borne_out(stated: Figure, sources: Iterable[Figure]) -> bool:
 def _pattern(code: str) -> re.Pattern[str]:
     """A figure or number words ("five hundred", "twenty-one"), and the two words after it."""
     known = language_named(code)
-    words = (
-        "" if known.unspaced else "|".join(sorted([*known.numbers, *known.scales], key=len)[::-1])
-    )
+    every = sorted([*known.numbers, *known.scales], key=len)[::-1]
+    words = "" if known.unspaced else "|".join(every)
     first = "|".join(sorted(known.numbers, key=len, reverse=True)) if words else ""
     # Thousands are set apart by spaces where the comma is for decimals.
     spaced = r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|" if known.decimal == "," else ""
@@ -194,14 +193,10 @@ def _make_quantity(
     unit = _UNITS.get(f"{_SYMBOLS.get(second, second)}²" if first in _SQUARE else name)
     scaled = value * 10.0 ** (power or 0)
     yield Quantity(scaled, digits)
-    if unit:
-        yield _in_first_unit(scaled, digits, *unit)
-
-
-def _in_first_unit(value: float, digits: int, dimension: str, factor: float) -> Quantity:
-    if dimension == "fahrenheit":
-        return Quantity((value - 32) / 1.8, digits, "celsius")
-    return Quantity(value * factor, digits, dimension)
+    if unit and unit[0] == "fahrenheit":
+        yield Quantity((scaled - 32) / 1.8, digits, "celsius")
+    elif unit:
+        yield Quantity(scaled * unit[1], digits, unit[0])
 
 
 def _same(stated: Quantity, source: Quantity) -> bool:

@@ -129,7 +129,6 @@ def _split(text: str, masked: str, unit: tuple[int, int], known: Language) -> li
 
 
 def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> bool:
-    """Whether a stop ends a sentence."""
     stop = match["stop"]
     if not stop:
         return True
