@@ -1,5 +1,4 @@
-"""Vectors of passages in one SQLite file, which several processes share: each text is paid for once
-for every model.
+"""Vectors of passages in a SQLite file that processes share: a text is paid for once a model.
 
 A vector is found by a digest of the model's name and the text, so that all who have the same
 passage share it. A place is a passage of one index (`mark`), with the checksum of its words: what
@@ -96,8 +95,7 @@ class Vectors:
             ]
 
     def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
-        """Keep vectors by their texts, and where passages stand that have them; all of it or
-        nothing.
+        """Keep vectors by their texts, and the places of their passages; all or nothing.
 
         A document with a text whose vector another process has forgotten meanwhile is left out, as
         one that is still to be embedded. Raises ModelError for vectors of another size than those

@@ -34,9 +34,7 @@ def _agreement(text: str, sign: str) -> int:
 
 
 class _Rows:
-    """The rows; they end where a cell is longer than the standard library allows, which only
-    damaged files have: `damage` says so.
-    """
+    """The rows up to a cell too long for the standard library, as in damaged files: `damage`."""
 
     def __init__(self, text: str, sign: str) -> None:
         self.damage = ""

@@ -22,8 +22,7 @@ _ALL_MARKUP = "there are more tags than can be read before its text begins"
 
 
 def extract(html: str | bytes, url: str) -> Extracted:
-    """The content of a page as Markdown, with its metadata; links are absolute, code is equal to
-    the byte.
+    """The content of a page as Markdown, with its metadata; links are absolute, code is exact.
 
     The Markdown is empty when the page has no content without running its scripts; of a page that
     is too long its last line says how much is not shown. Raises TooLarge for an element over the

@@ -25,9 +25,7 @@ _FAULTS = (
 
 
 def extract_image(body: bytes, url: str) -> Extracted:
-    """The text in an image. Raises Unreadable when it is damaged, there is none, or nothing is
-    installed that reads it; TooLarge for more than MAX_PIXELS.
-    """
+    """The text in an image. Raises Unreadable if damaged, empty or nothing reads it, TooLarge."""
     if not has_pillow():
         raise _not_installed()
     from PIL import Image

@@ -31,8 +31,7 @@ def _parser() -> MarkdownIt:
 
 
 def clean_markdown(text: str, url: str) -> Extracted:
-    """A Markdown file as clean Markdown; paragraphs stand on one line each, headings are ATX, code
-    is fenced.
+    """A Markdown file made clean: a line a paragraph, ATX headings, fenced code.
 
     `title` is the front matter's, else the first heading, else "". Links become their text and are
     listed in `links`; relative ones only where `url` is on the web.

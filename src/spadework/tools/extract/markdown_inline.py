@@ -21,9 +21,7 @@ _CODE_TAG = re.compile(r"</?(?:code|kbd|samp|tt)\s*>", re.I)
 @dataclass(frozen=True)
 class Words:
     """Markdown of a block's words. `linked` and `unlinked` count the letters inside and outside
-    links, `anchors` links into the page.
-
-    `pictured` is true when an image or a tag was taken out.
+    links, `anchors` links into the page; `pictured`: an image or a tag was taken out.
     """
 
     text: str

@@ -1,9 +1,7 @@
-"""A docutils parser that knows Sphinx's markup well enough to read it, and never reaches outside
-the text.
+"""A docutils parser that reads Sphinx's markup, too, and never reaches outside the text.
 
-docutils answers an unknown directive or role, or a known one with an unknown option, with an error
-in place of the content. Here the state classes and the inliner keep the content instead. Nothing is
-registered globally.
+docutils puts an error in the place of an unknown directive, role or option. Here the state classes
+and the inliner keep the content instead. Nothing is registered globally.
 """
 
 from __future__ import annotations
@@ -65,9 +63,7 @@ def lenient_parser() -> Parser:
 
 
 class _Nested(states.RSTState):
-    """A state in which what is nested is read in the same way. docutils keeps machines for reuse:
-    these have a store of their own.
-    """
+    """A state that reads what is nested alike, with its own store of machines for reuse."""
 
     nested_sm_cache: list[Any] = []  # noqa: RUF012 - docutils shares it among all states of a kind
 

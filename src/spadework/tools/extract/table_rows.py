@@ -15,8 +15,7 @@ MAX_CELL = 2_000
 
 
 def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
-    """The first rows and columns as a table, its first row the heading; "" when all cells are
-    empty.
+    """The first rows and columns as a table, headed by its first row; "" without filled cells.
 
     What is left out, with `behind` further rows that were not even read, is said below it.
     """

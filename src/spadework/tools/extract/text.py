@@ -21,8 +21,7 @@ _INDENTED = 4
 
 
 def extract_text(text: str, url: str) -> Extracted:
-    """A text file as Markdown. Nothing in it is read as markup; indented blocks and columns are
-    fenced, exact.
+    """A text file as Markdown. Nothing in it is markup; indented blocks and columns are fenced.
 
     `title` is a heading the text opens with, else its first line when that is short and stands
     alone, else "".

@@ -73,9 +73,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def not_shown(count: int, what: str, *, more: bool = False) -> str:
-    """A line that says how many parts of a document, such as rows, are left out, or at least how
-    many (`more`); "" for none.
-    """
+    """A line that says how many parts, such as rows, are left out, or at least (`more`); or ""."""
     if count < 1:
         return ""
     one = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")

@@ -1,5 +1,4 @@
-"""Reading the folder of a built library: `documents.db` with the texts, beside `index/` with the
-full-text index.
+"""Reading a built library's folder: texts in `documents.db` beside the full-text `index/`.
 
 A folder is filled under another name, moved into place in one step, and never changed after that.
 """

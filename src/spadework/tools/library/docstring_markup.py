@@ -1,5 +1,4 @@
-"""Docstrings as Markdown: Google, numpy and Sphinx sections, doctests and literal blocks, whatever
-the mixture.
+"""Docstrings as Markdown: Google, numpy, Sphinx sections, doctests, literal blocks, in any mixture.
 
 Read line by line: a full reStructuredText parser takes a hundred times as long, and few docstrings
 are valid for it.

@@ -23,8 +23,7 @@ _TOP = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)")
 
 @dataclass(frozen=True)
 class Document:
-    """A document as clean Markdown. `url` is library://<collection>/<relative path>; its domain is
-    the collection.
+    """A document as clean Markdown. `url` is library://<collection>/<relative path>.
 
     `uses` is the number of other documents with code that uses what this one documents. `kind` is
     the kind of file it was read from, such as "pdf", and `changed_at` when that file was last
@@ -43,9 +42,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Part:
-    """A document that has still to be read. `read` gives it, or None where there is nothing to
-    say; it may fail, and the others do not.
-    """
+    """A document still to be read: `read` gives it, None where it is empty; it alone may fail."""
 
     url: str
     read: Callable[[], Document | None]
@@ -157,8 +154,7 @@ def plain_name(name: str) -> str:
 
 
 def places(url: str) -> list[str]:
-    """The places of a document: library://Notes/Soup/Onion.md lies in notes, /soup and
-    /soup/onion.md.
+    """Where library://Notes/Soup/Onion.md lies: in notes, /soup and /soup/onion.md.
 
     A package also goes by its name without the version, a saved site by the domains above its own.
     """

@@ -1,5 +1,4 @@
-"""Which names a package offers to the public, and under which dotted name, found from its sources
-alone.
+"""Which names a package offers, and under which dotted name, found from its sources alone.
 
 A class defined in `pkg/_client.py` and imported by `pkg/__init__.py` is public as `pkg.Client`.
 """

@@ -44,8 +44,7 @@ class Library:
         progress: Callable[[str], None] | None = None,
         meaning: Meaning | None = None,
     ) -> Library:
-        """The library of files and folders, or of the installed documentation when `paths` is
-        empty; its index is made where needed.
+        """The library of `paths`, or of the installed documentation; its index is made if needed.
 
         With `meaning` its documents are found by that, too, if they have vectors (`embed`).
         `progress` is told in a sentence what is going on. Raises SettingsError for a path that is
@@ -98,11 +97,9 @@ class Library:
         ]
 
     async def embed(self, progress: Callable[[int], None] = lambda documents: None) -> int:
-        """Give every passage its vector, those of changed documents too; `progress` is told how
-        many documents are done.
+        """Give every passage its vector; `progress` is told how many documents are done.
 
-        Returns how many texts the model was asked for. Raises ModelError; what was paid for by then
-        stays.
+        Returns how many texts the model was asked for. Raises ModelError; what was paid for stays.
         """
         if self._dense is None:
             return 0

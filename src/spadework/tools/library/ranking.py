@@ -53,12 +53,11 @@ class Match:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A document with its best passage; `score` orders documents, `share` is the part of the needed
-    terms' weight that is there.
+    """A document with its best passage. `score` orders documents.
 
-    `own` is the same before the sides of a comparison are made equal.
-    `introduces` is true of a package's README, a module of the first level and a page with just
-    that title, when the question names it.
+    `share` is the part of the needed terms' weight that is there, `own` the same before the sides
+    of a comparison are made equal. `introduces` is true of a package's README, a module of the
+    first level and a page with just that title, when the question names it.
     """
 
     document: Document

@@ -60,11 +60,9 @@ class Searcher:
         return int(self._searcher.num_docs)
 
     def search(self, text: str, limit: int, nearest: Nearest = nothing) -> list[Found]:
-        """At most `limit` documents, best first, none a copy of one above it; [] when none has any
-        word of the question nor is near it.
+        """At most `limit` documents with a word of the question or near it, best first, no copies.
 
-        Its operators (see `Only`) keep it to some documents. Raises SearchError for one that cannot
-        be.
+        Operators (see `Only`) keep it to some. Raises SearchError for one that cannot be.
         """
         question = parse_question(without_operators(text), self._understood)
         within = kept_to(only(text))

@@ -17,9 +17,7 @@ _MARKED = re.compile(r"[*_`\[\]<>\\&~!|#]")
 
 def snippet(passage: str, words: set[str]) -> str:
     """Plain text of at most 300 characters: from the sentence on that, with what follows, has most
-    of the stems `words`.
-
-    Without sentences (code, tables), the beginning of the passage.
+    of the stems `words`; without sentences (code, tables), the beginning of the passage.
     """
     shown = [_flat(passage[start:end]) for start, end in sentences(passage)] or [
         _flat(_body(passage))

@@ -53,8 +53,7 @@ class _Value(NamedTuple):
 def disagreement(
     one: str, other: str, asked: Collection[str] = (), titles: tuple[str, str] = ("", "")
 ) -> Kind:
-    """How two statements disagree: "date", "number", "value" or "negation"; "" when they do not or
-    speak of different things.
+    """How two statements disagree; "" when they do not, or speak of different things.
 
     `asked` are stems of what was asked: different values beside one of them disagree whatever else
     is said. `titles` are those of the pages, where they are known.

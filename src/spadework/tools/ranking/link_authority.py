@@ -57,9 +57,7 @@ class LinkStore:
 def follow_links(
     links: Mapping[str, Sequence[Link]], queries: Sequence[Query], skip: Collection[str]
 ) -> list[Hit]:
-    """The links of pages, by their address, whose words fit one of the queries best, best first;
-    none to the canonical URLs in `skip`.
-    """
+    """The links of pages whose words fit a query best, best first; no canonical URL in `skip`."""
     best: dict[str, tuple[float, Link, Query]] = {}
     for query in queries:
         terms = query_terms(query.text)
@@ -78,8 +76,7 @@ def follow_links(
 
 
 def page_rank(links: Mapping[str, Collection[str]]) -> dict[str, float]:
-    """PageRank over pages and those of their links that lead to one of them, as a share of the
-    highest; 0 where none links to another.
+    """PageRank over pages by their links to each other, as a share of the highest; 0 without any.
 
     Source: Brin and Page 1998, "The anatomy of a large-scale hypertextual web search engine". Pages
     without links spread theirs evenly.

@@ -47,8 +47,7 @@ def resemblance(a: Sketch, b: Sketch) -> float:
 
 
 def containment(part: Sketch, whole: Sketch) -> float:
-    """The estimated share of the shingles of `part` that stand in `whole`, 0..1; 0 where too few
-    can be compared.
+    """The estimated share of the shingles of `part` in `whole`, 0..1; 0 where too few compare.
 
     Of a sketch that is full, only hashes up to its largest are known.
     """

@@ -45,8 +45,7 @@ LEAST_HURRIED, FULL_SNIPPET = 2, 300
 
 @dataclass(frozen=True)
 class Selection:
-    """The hits to read, and the rest to fall back on, both best first. `note` says in a sentence
-    what was bent, or is "".
+    """The hits to read, and the rest to fall back on, best first. `note`: what was bent, or "".
 
     `threshold` is the least relevance in the end; `crowded` are the URLs that wait because others
     of their domain are read.
@@ -68,8 +67,7 @@ def select(
     steps: int = 0,
     asked: str = "",
 ) -> Selection:
-    """The best fused hits that are relevant enough, at most `pages_per_domain` of a domain while
-    other domains wait.
+    """The best fused hits relevant enough, `pages_per_domain` of one while other domains wait.
 
     `limit` is the number of pages to read, if not that of the preset; `steps` lower its threshold:
     what reached it in so many rounds has not answered the topic. The first hits of the query

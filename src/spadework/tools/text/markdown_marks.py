@@ -109,9 +109,7 @@ def _apart(marks: list[Mark]) -> list[Mark]:
 
 
 def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """The parts of a block that emphasis and sentences cannot cross: the items of a list without
-    their bullets, the rows of a table.
-    """
+    """What emphasis and sentences cannot cross: a list's items without bullets, a table's rows."""
     if block.kind == "list":
         items = [m.span() for m in ITEM.finditer(text, block.start, block.end)]
         if not items or items[0][0] > block.start:

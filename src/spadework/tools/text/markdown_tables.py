@@ -45,9 +45,7 @@ def rows_of(text: str, table: Block) -> list[Span]:
 
 
 def rows_at(text: str, table: Block, place: Span) -> list[Span]:
-    """Where the whole rows stand, the names of the columns among them, of which a stretch of the
-    table holds a part.
-    """
+    """Where the rows stand, the columns' names among them, of which `place` holds a part."""
     start, end = place
     first = max(table.start, text.rfind("\n", table.start, start) + 1)
     last = text.find("\n", end, table.end)

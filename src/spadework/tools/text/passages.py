@@ -24,8 +24,7 @@ _BREAKS = (
 
 
 def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
-    """Offsets (start, end) of the passages of a text, in order, not overlapping, with all that is
-    not blank.
+    """Offsets (start, end) of a text's passages, in order, apart, with all that is not blank.
 
     A heading begins a passage and stays with what follows it, as the term of a definition does. A
     passage is at most `max_chars` long, but for code and tables: they are never cut, so a longer
@@ -56,9 +55,7 @@ def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
 
 
 def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[tuple[int, int]]:
-    """The block, cut where its kind allows it. `taken` characters of the first piece's room are
-    taken by the heading before it.
-    """
+    """The block, cut where its kind allows; `taken` characters go to the heading before it."""
     start, end = block.start, block.end
     room = most - taken if taken <= most // 2 else most
     while end - start > room and block.kind not in ("code", "table"):

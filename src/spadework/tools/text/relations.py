@@ -56,9 +56,7 @@ def relations(sentence: str) -> tuple[Relation, ...]:
 
 
 def differ(one: str, other: str, asked: frozenset[str] = frozenset()) -> bool:
-    """Whether two sentences name different values of the same thing. Where what is asked is known,
-    a pronoun may stand for the subject.
-    """
+    """Whether two sentences name different values of one thing, by a pronoun if it is asked for."""
     return any(
         a.what == b.what and not a.value & b.value and _same_subject(a, b, asked)
         for a in relations(one)
