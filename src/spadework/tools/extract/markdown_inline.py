@@ -113,10 +113,9 @@ def words(tokens: Sequence[Token], base: str) -> Words:
     writer = _Writer(base)
     for token in tokens:
         writer.write(token)
-    text = "\n".join(
-        re.sub(r"  +", " ", line).strip() if "`" not in line else line.strip()
-        for line in "".join(writer.parts).split("\n")
-    )
+    lines = "".join(writer.parts).split("\n")
+    lines = [re.sub(r"  +", " ", line) if "`" not in line else line for line in lines]
+    text = "\n".join(line.strip() for line in lines)
     kept = re.sub(r"\n+", "\n", text).strip()
     return Words(
         kept, tuple(writer.links), writer.linked, writer.unlinked, writer.anchors, writer.pictured

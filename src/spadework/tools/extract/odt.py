@@ -94,7 +94,8 @@ class _Document:
             self.draft.add("")
 
     def _table(self, element: Element) -> None:
-        if name := attribute(element, "name") if tag(element.getparent()) == "spreadsheet" else "":
+        name = attribute(element, "name")
+        if name and tag(element.getparent()) == "spreadsheet":
             self.draft.add(heading(name, 2))
         self.draft.add(sheet_table(_rows(element)))
 

@@ -23,18 +23,14 @@ def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
     widest = 0
     cut: list[list[str]] = []
     for row in islice(source, MAX_ROWS):
-        widest = max(widest, _width(row))
+        filled = (place for place in range(len(row), 0, -1) if row[place - 1].strip())
+        widest = max(widest, next(filled, 0))
         cut.append([_cell(cell) for cell in row[:MAX_COLUMNS]])
-    filled = [row for row in cut if any(row)]
-    used = sorted({column for row in filled for column, cell in enumerate(row) if cell})
-    shown = table([[row[column] if column < len(row) else "" for column in used] for row in filled])
+    kept = [row for row in cut if any(row)]
+    used = sorted({column for row in kept for column, cell in enumerate(row) if cell})
+    shown = table([[row[column] if column < len(row) else "" for column in used] for row in kept])
     rest = behind + sum(any(cell.strip() for cell in row) for row in source)
     return blocks([shown, not_shown(rest, "rows"), not_shown(widest - MAX_COLUMNS, "columns")])
-
-
-def _width(row: list[str]) -> int:
-    """How many cells a row has up to the last one that is filled."""
-    return next((place for place in range(len(row), 0, -1) if row[place - 1].strip()), 0)
 
 
 def _cell(text: str) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import tantivy
@@ -40,7 +39,7 @@ from spadework.tools.library.schema import (
     spread,
     subject,
 )
-from spadework.tools.library.uses import Census
+from spadework.tools.library.uses import count_uses
 
 #: A commit after so many passages, or so many seconds: what a killed process loses at most.
 COMMIT_PASSAGES, COMMIT_SECONDS = 50_000, 20.0
@@ -181,13 +180,15 @@ class StoreWriter:
         self._db.execute("pragma journal_mode=delete")
 
     def _note_uses(self) -> None:
-        census = Census()
-        query = "select id, used, defined from documents where used != '' or defined != ''"
-        for number, used, defined in self._db.execute(query):
-            census.add(number, defined.split(), frozenset(used.split()))
+        query = "select id, defined, used from documents where used != '' or defined != ''"
+        documents = (
+            (number, defined.split(), frozenset(used.split()))
+            for number, defined, used in self._db.execute(query)
+        )
+        counted = list(count_uses(documents))
         self._db.execute("delete from used")
         self._db.execute("update documents set uses = 0 where uses > 0")
-        for uses, number in census.uses():
+        for uses, number in counted:
             self._db.execute("update documents set uses = ? where id = ?", (uses, number))
             query = "select url from documents where id = ?"
             (url,) = self._db.execute(query, (number,)).fetchone()
@@ -197,12 +198,7 @@ class StoreWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *fault: object) -> None:
         if kind is None:
             self.finish()
         self._db.close()

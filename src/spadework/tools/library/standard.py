@@ -63,10 +63,8 @@ def _read_compiled(url: str, name: str) -> Document | None:
     module = _import_quietly(name)
     if module is None:
         return None
-    members = (
-        (f"{name}.{key}" if name != "builtins" else key, value)
-        for key, value in sorted(vars(module).items())
-    )
+    before = f"{name}." if name != "builtins" else ""
+    members = ((before + key, value) for key, value in sorted(vars(module).items()))
     return _document(url, name, inspect.getdoc(module) or "", members)
 
 
@@ -79,10 +77,8 @@ def borrowed_names(collection: str, modules: Iterable[Module]) -> Iterator[Part]
 
 
 def _read_borrowed(url: str, module: Module) -> Document | None:
-    found = (
-        (f"{module.name}.{name}", _member(source, original))
-        for name, (source, original) in sorted(module.imports.items())
-    )
+    imports = sorted(module.imports.items())
+    found = ((f"{module.name}.{name}", _member(*where)) for name, where in imports)
     members = ((name, value) for name, value in found if value is not None)
     return _document(url, module.name, "", members)
 
@@ -125,12 +121,8 @@ def _object(name: str, value: Any, level: int) -> str:
 
 def _signature(value: Any) -> str:
     try:
-        return (
-            str(inspect.signature(value))
-            .replace("(self, /, ", "(")
-            .replace("($self, /, ", "(")
-            .replace("(self, /)", "()")
-        )
+        shown = str(inspect.signature(value)).replace("(self, /)", "()")
+        return shown.replace("(self, /, ", "(").replace("($self, /, ", "(")
     except _NO_SIGNATURE:
         return ""
 

@@ -40,9 +40,9 @@ def bag(text: str) -> Sketch:
     return _sample(f"{word} {n}" for word, count in times for n in range(1, count + 1))
 
 
-def resemblance(a: Sketch, b: Sketch) -> float:
+def resemblance(a: Sketch, b: Sketch, sample: int = SAMPLE) -> float:
     """The estimated Jaccard resemblance of two texts by their sketches, 0..1."""
-    smallest = set(sorted(a | b)[:SAMPLE])
+    smallest = set(sorted(a | b)[:sample])
     return len(smallest & a & b) / len(smallest) if smallest else 1.0
 
 

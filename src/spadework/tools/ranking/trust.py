@@ -25,9 +25,13 @@ def trust(
     page: Page, ledger: Sequence[Evidence], disputed: Sequence[str], *, now: datetime | None = None
 ) -> dict[str, float]:
     """The parts and their weighted sum "trust", 0..1. `disputed`: evidence others contradict."""
+    prior = domain_prior(page.url)
+    own = [e.id for e in ledger if e.url == page.url]
     parts = {
-        "authority": _authority(page),
-        "consistency": _consistency(page, ledger, disputed),
+        # Raised towards 1 by the links of the other pages read.
+        "authority": prior + LINKED * page.linked * (1 - prior),
+        # The share that no other origin disputes; the middle without any.
+        "consistency": sum(id_ not in disputed for id_ in own) / len(own) if own else MIDDLE,
         "publisher": 0.5 + 0.25 * bool(page.title) + 0.25 * bool(page.published_at),
         "recency": _recency(page, now or today()),
     }
@@ -40,18 +44,6 @@ def domain_prior(url: str) -> float:
     """The authority of an address by the end of its domain alone, 0..1."""
     domain = domain_of(url)
     return next((prior for end, prior in PRIORS.items() if domain.endswith(end)), MIDDLE)
-
-
-def _authority(page: Page) -> float:
-    """The domain's prior, raised towards 1 by the links of other pages read."""
-    prior = domain_prior(page.url)
-    return prior + LINKED * page.linked * (1 - prior)
-
-
-def _consistency(page: Page, ledger: Sequence[Evidence], disputed: Sequence[str]) -> float:
-    """The share of the page's evidence undisputed by other origins; the middle without any."""
-    own = [e.id for e in ledger if e.url == page.url]
-    return MIDDLE if not own else sum(id_ not in disputed for id_ in own) / len(own)
 
 
 def _recency(page: Page, now: datetime) -> float:
