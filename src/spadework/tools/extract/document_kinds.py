@@ -12,30 +12,18 @@ from spadework.tools.extract.office import OLE, STORAGE
 
 #: First bytes that leave no doubt.
 _MAGIC = (
-    (b"%PDF-", "application/pdf"),
-    (b"PK\x03\x04", "application/zip"),
-    (b"PK\x05\x06", "application/zip"),
-    (b"\x1f\x8b", "application/gzip"),
-    (b"BZh", "application/x-bzip2"),
-    (b"\xfd7zXZ\x00", "application/x-xz"),
+    (b"%PDF-", "application/pdf"), (b"PK\x03\x04", "application/zip"),
+    (b"PK\x05\x06", "application/zip"), (b"\x1f\x8b", "application/gzip"),
+    (b"BZh", "application/x-bzip2"), (b"\xfd7zXZ\x00", "application/x-xz"),
     (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
-    (b"Rar!\x1a\x07", "application/vnd.rar"),
-    (b"\x28\xb5\x2f\xfd", "application/zstd"),
-    (OLE, STORAGE),
-    (b"\x89PNG\r\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF8", "image/gif"),
-    (b"II*\x00", "image/tiff"),
-    (b"MM\x00*", "image/tiff"),
-    (b"RIFF", "application/x-riff"),
-    (b"\x7fELF", "application/x-executable"),
-    (b"SQLite format 3\x00", "application/vnd.sqlite3"),
-    (b"\x00asm", "application/wasm"),
-    (b"OggS", "audio/ogg"),
-    (b"ID3", "audio/mpeg"),
-    (b"{\\rtf", "application/rtf"),
-    (b"%!PS", "application/postscript"),
-)
+    (b"Rar!\x1a\x07", "application/vnd.rar"), (b"\x28\xb5\x2f\xfd", "application/zstd"),
+    (OLE, STORAGE), (b"\x89PNG\r\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"), (b"II*\x00", "image/tiff"),
+    (b"MM\x00*", "image/tiff"), (b"RIFF", "application/x-riff"),
+    (b"\x7fELF", "application/x-executable"), (b"SQLite format 3\x00", "application/vnd.sqlite3"),
+    (b"\x00asm", "application/wasm"), (b"OggS", "audio/ogg"), (b"ID3", "audio/mpeg"),
+    (b"{\\rtf", "application/rtf"), (b"%!PS", "application/postscript"),
+)  # fmt: skip
 #: Images in the forms of containers that hold other things as well: what stands where in their
 #: first bytes.
 _IMAGES = (

@@ -14,31 +14,20 @@ from urllib.parse import quote
 from spadework.errors import SettingsError
 
 MEDIA_TYPES = {
-    ".md": "text/markdown",
-    ".markdown": "text/markdown",
-    ".mdx": "text/markdown",
-    ".html": "text/html",
-    ".htm": "text/html",
-    ".xhtml": "application/xhtml+xml",
-    ".txt": "text/plain",
-    ".text": "text/plain",
-    ".rst": "text/x-rst",
-    ".pdf": "application/pdf",
+    ".md": "text/markdown", ".markdown": "text/markdown", ".mdx": "text/markdown",
+    ".html": "text/html", ".htm": "text/html", ".xhtml": "application/xhtml+xml",
+    ".txt": "text/plain", ".text": "text/plain", ".rst": "text/x-rst", ".pdf": "application/pdf",
     ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    ".doc": "application/msword",
-    ".xls": "application/vnd.ms-excel",
+    ".doc": "application/msword", ".xls": "application/vnd.ms-excel",
     ".ppt": "application/vnd.ms-powerpoint",
     ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     ".odt": "application/vnd.oasis.opendocument.text",
     ".odp": "application/vnd.oasis.opendocument.presentation",
-    ".rtf": "application/rtf",
-    ".epub": "application/epub+zip",
+    ".rtf": "application/rtf", ".epub": "application/epub+zip",
     ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    ".csv": "text/csv",
-    ".tsv": "text/tab-separated-values",
-    ".ipynb": "application/x-ipynb+json",
-    ".eml": "message/rfc822",
-}
+    ".csv": "text/csv", ".tsv": "text/tab-separated-values",
+    ".ipynb": "application/x-ipynb+json", ".eml": "message/rfc822",
+}  # fmt: skip
 #: What a search can be kept to (`kind:pdf`): the ending, under one name for each media type, that
 #: of the first one above.
 KINDS = {
