@@ -8,6 +8,8 @@ from typing import Any
 
 import lxml.etree as etree
 
+from spadework.tools.extract.xml_tree import safe_parser
+
 _NAMESPACE = "http://www.w3.org/1999/xhtml"
 _HEAD_CHARS = 2_000
 _DECLARATION = re.compile(r"\s*<\?xml\b[^>]*\?>")
@@ -44,10 +46,7 @@ def _well_formed(text: str) -> Any:
         lambda name: name[0] if name[1] in _OF_XML else html5.get(name[1], name[0]),
         _DECLARATION.sub("", text, count=1),
     )
-    parser = etree.XMLParser(
-        resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, remove_pis=True
-    )
     try:
-        return etree.fromstring(named.encode(errors="replace"), parser)
+        return etree.fromstring(named.encode(errors="replace"), safe_parser())
     except (etree.XMLSyntaxError, ValueError):
         return None

@@ -24,19 +24,8 @@ def xml_tree(xml: bytes, what: str) -> Element:
     """
     if xml.count(b"<") + xml.count(b"=") > MAX_NODES:
         raise TooLarge(f"The {what} has more than {MAX_NODES:,} tags and attributes.")
-    # Of depth (256) and of the amplification of entities in attributes libxml2 takes care itself,
-    # since `huge_tree` is off.
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        load_dtd=False,
-        no_network=True,
-        huge_tree=False,
-        recover=True,
-        remove_comments=True,
-        remove_pis=True,
-    )
     try:
-        root = etree.fromstring(xml, parser)
+        root = etree.fromstring(xml, safe_parser(recover=True, remove_comments=True))
     except (etree.XMLSyntaxError, ValueError) as error:
         raise Unreadable(
             f"The {what} is damaged: {str(error)[:100].strip(' .') or 'it is empty'}."
@@ -44,6 +33,14 @@ def xml_tree(xml: bytes, what: str) -> Element:
     if root is None:
         raise Unreadable(f"The {what} is damaged: there is no XML in it.")
     return root
+
+
+def safe_parser(**options: bool) -> Any:
+    """A parser that reaches outside of nothing. Of depth (256) and of the amplification of entities
+    in attributes libxml2 takes care itself, since `huge_tree` is off.
+    """
+    safe = {"resolve_entities": False, "load_dtd": False, "no_network": True, "huge_tree": False}
+    return etree.XMLParser(remove_pis=True, **safe, **options)
 
 
 def tag(element: Element) -> str:

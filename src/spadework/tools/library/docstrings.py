@@ -104,11 +104,8 @@ def _function(node: Function, name: str, level: int) -> str:
     text = _docstring(node)
     if len(text) < MIN_CHARS:
         return ""
-    decorators = {
-        ast.unparse(decorator).split(".")[-1]
-        for decorator in node.decorator_list
-        if isinstance(decorator, ast.Name | ast.Attribute)
-    }
+    names = (each for each in node.decorator_list if isinstance(each, ast.Name | ast.Attribute))
+    decorators = {ast.unparse(each).split(".")[-1] for each in names}
     if not decorators & {"property", "cached_property"}:
         name += _signature(node, method=level > 2 and "staticmethod" not in decorators)
     kind = "async " if isinstance(node, ast.AsyncFunctionDef) else ""

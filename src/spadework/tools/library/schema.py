@@ -59,20 +59,21 @@ def schema() -> tantivy.Schema:
 def word_analyzer() -> tantivy.TextAnalyzer:
     """Words without case and accents, reduced to their English stem."""
     only = tantivy.Filter
-    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    builder = builder.filter(only.lowercase()).filter(only.ascii_fold())
-    builder = builder.filter(only.remove_long(60)).filter(only.stemmer("english"))
-    return builder.build()
+    filters = only.lowercase(), only.ascii_fold(), only.remove_long(60), only.stemmer("english")
+    return _analyzer(tantivy.Tokenizer.simple(), *filters)
 
 
 @lru_cache(maxsize=1)
 def name_analyzer() -> tantivy.TextAnalyzer:
     """Names as they are written, without case."""
-    return (
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(_NAME))
-        .filter(tantivy.Filter.lowercase())
-        .build()
-    )
+    return _analyzer(tantivy.Tokenizer.regex(_NAME), tantivy.Filter.lowercase())
+
+
+def _analyzer(tokenizer: tantivy.Tokenizer, *filters: tantivy.Filter) -> tantivy.TextAnalyzer:
+    builder = tantivy.TextAnalyzerBuilder(tokenizer)
+    for each in filters:
+        builder = builder.filter(each)
+    return builder.build()
 
 
 @contextmanager
@@ -94,12 +95,8 @@ def open_index(folder: Path) -> tantivy.Index:
         index = tantivy.Index(schema(), path=str(folder))
     index.register_tokenizer("words", word_analyzer())
     index.register_tokenizer("names", name_analyzer())
-    index.register_tokenizer(
-        "signed",
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
-        .filter(tantivy.Filter.lowercase())
-        .build(),
-    )
+    signed = _analyzer(tantivy.Tokenizer.whitespace(), tantivy.Filter.lowercase())
+    index.register_tokenizer("signed", signed)
     return index
 
 

@@ -123,11 +123,9 @@ def _show_documents(ranked: list[Ranked], question: Asked) -> list[Found]:
     """What is shown. A score: the question's share there, and the match beside the best one."""
     words = {word for term in question.terms for word in term.words}
     best = max((each.score for each in ranked), default=0.0) or 1.0
-    return [
-        Found(
-            each.document,
-            snippet(each.document.markdown[each.best.start : each.best.end], words),
-            round(each.share * (0.5 + 0.5 * each.score / best), 3),
-        )
-        for each in ranked
-    ]
+    found = []
+    for each in ranked:
+        passage = each.document.markdown[each.best.start : each.best.end]
+        score = round(each.share * (0.5 + 0.5 * each.score / best), 3)
+        found.append(Found(each.document, snippet(passage, words), score))
+    return found

@@ -114,12 +114,9 @@ def _conflict(
     asked: Collection[str],
 ) -> Conflict:
     """The sides, heaviest first, their weights adding up to 1, each with its heaviest quote."""
+    known = {url: page.weight for url, page in heard.items()}
     voices = [
-        [
-            Voice(e.origin, heard[e.url].weight if e.url in heard else UNKNOWN, plain(e.quote))
-            for e in side
-        ]
-        for side in sides
+        [Voice(e.origin, known.get(e.url, UNKNOWN), plain(e.quote)) for e in side] for side in sides
     ]
     claims = [max(own, key=lambda voice: voice.weight).said for own in voices]
     quoted = {e.url for side in sides for e in side}

@@ -52,8 +52,6 @@ def _clear(text: str, pair: Pair) -> bool:
     """Whether the marks of a pair are marks whoever reads them."""
     before, after = text[max(0, pair.start - 1) : pair.start], text[pair.end : pair.end + 1]
     first, last = text[pair.inner_start], text[pair.inner_end - 1]
-    return (
-        pair.inner_start < pair.inner_end
-        and all(not one or one.isspace() or one in _AROUND for one in (before, after))
-        and all(one.isalnum() or one in _INSIDE for one in (first, last))
-    )
+    apart = all(not one or one.isspace() or one in _AROUND for one in (before, after))
+    within = all(one.isalnum() or one in _INSIDE for one in (first, last))
+    return pair.inner_start < pair.inner_end and apart and within

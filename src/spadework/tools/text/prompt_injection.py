@@ -147,11 +147,9 @@ def is_stuffed(text: str) -> bool:
     make it one. What is read counts, not the addresses of its links.
     """
     words = re.findall(r"[^\W\d_]+", _ADDRESS.sub(" ", plain(text)).lower())
-    return (
-        len(words) >= STUFFED_WORDS
-        and len(set(words)) < STUFFED_SHARE * len(words)
-        and not language(spoken(text)).stop.intersection(words)
-    )
+    if len(words) < STUFFED_WORDS or len(set(words)) >= STUFFED_SHARE * len(words):
+        return False
+    return not language(spoken(text)).stop.intersection(words)
 
 
 def spans_between_injections(text: str) -> list[tuple[int, int]]:
