@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.tools.library.document import Document, packages_of, pieces
-from spadework.tools.library.uses import Census, defined_names, used_names
+from spadework.tools.library.uses import count_uses, defined_names, used_names
 
 CODE = """\
 # Use
@@ -31,13 +31,11 @@ def test_names_in_code_are_used_names():
 
 
 def test_what_others_use_is_counted_and_own_use_is_not():
-    census = Census()
     defining = "## class pkg.soup.Pot(size)\n\n### Pot.fill()\n"
     assert defined_names(defining) == ["pkg.soup.Pot"]
-    census.add(1, defined_names(defining), frozenset({"pkg.soup.Pot"}))
-    census.add(2, [], used_names(CODE))
-    census.add(3, [], used_names(CODE))
-    assert list(census.uses()) == [(2, 1)]
+    own = (1, defined_names(defining), frozenset({"pkg.soup.Pot"}))
+    others = [(number, [], used_names(CODE)) for number in (2, 3)]
+    assert list(count_uses([own, *others])) == [(2, 1)]
 
 
 def test_a_package_goes_by_the_names_it_is_installed_and_imported_under():

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from spadework.tools.library.cuts import without_history
 from spadework.tools.library.document import Document
-from spadework.tools.library.installed import parts_of
+from spadework.tools.library.installed import parts_of, without_history
 from spadework.tools.library.packages import package_at
 
 METADATA = """\

@@ -1,3 +1,1 @@
-"""The dense half of a search: passages and questions as vectors of a model, and which passages are
-nearest to a question.
-"""
+"""The dense half of a search: passages and questions as vectors, and which are nearest."""

@@ -1,6 +1,4 @@
-"""Texts as vectors: what an embedder is, and the one that asks any endpoint of OpenAI's form (`POST
-/embeddings`).
-"""
+"""Texts as vectors, by any endpoint of OpenAI's form (`POST /embeddings`)."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ import math
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 import httpx
 from pydantic import BaseModel, ValidationError
@@ -34,23 +32,6 @@ _OPENAI = "https://api.openai.com/v1"
 _WORDS_CHARS = 200
 
 
-class Embedder(Protocol):
-    """Makes vectors of texts. `name` tells apart what different models made: their vectors cannot
-    be compared.
-    """
-
-    @property
-    def name(self) -> str:
-        """The model, such as "text-embedding-3-small"."""
-        ...
-
-    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector of length 1 for each text, in their order, all of the same number of
-        dimensions. Raises ModelError.
-        """
-        ...
-
-
 class Vector(BaseModel):
     """One vector of an answer, of the text at `index`."""
 
@@ -72,9 +53,7 @@ class Answer(BaseModel):
 
 
 class Passing(ModelError):
-    """A fault that may be gone the next time; `after` is how many seconds to wait, or True for a
-    growing pause.
-    """
+    """A fault that may pass; `after` is how many seconds to wait, or True for a growing pause."""
 
     def __init__(self, message: str, *, after: bool | float = True) -> None:
         super().__init__(message)
@@ -82,8 +61,8 @@ class Passing(ModelError):
 
 
 class EndpointEmbedder:
-    """The model `name` behind the endpoint `url`. `requests` and `tokens` say what it was asked and
-    what that cost so far.
+    """The model `name` behind the endpoint `url`: vectors of different names cannot be compared.
+    `requests` and `tokens` say what it was asked and what that cost so far.
 
     `spend` is told of every request that was answered or has failed, with the tokens it cost.
     """
@@ -107,7 +86,10 @@ class EndpointEmbedder:
         )
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """See `Embedder.embed`. Texts are sent in batches, each within its time limit."""
+        """A vector of length 1 a text, in order, of the same dimensions. Raises ModelError.
+
+        Texts are sent in batches, each within its time limit.
+        """
         batches = [texts[n : n + BATCH] for n in range(0, len(texts), BATCH)]
         try:
             async with asyncio.TaskGroup() as group:
@@ -187,14 +169,8 @@ def embedder(settings: Settings) -> EndpointEmbedder | None:
             f"embeddings cannot be {name[:80]!r} without a key: set OPENAI_API_KEY, or"
             " SPADEWORK_EMBEDDINGS_URL."
         )
-    key = (
-        read_key(
-            secret,
-            "SPADEWORK_EMBEDDINGS_API_KEY" if settings.embeddings_api_key else "OPENAI_API_KEY",
-        )
-        if secret
-        else ""
-    )
+    named = "SPADEWORK_EMBEDDINGS_API_KEY" if settings.embeddings_api_key else "OPENAI_API_KEY"
+    key = read_key(secret, named) if secret else ""
     return EndpointEmbedder(name, url, key, seconds=settings.embeddings_seconds)
 
 
@@ -207,18 +183,11 @@ def _wait(error: BaseException) -> bool | float:
 
 
 def _refusal(name: str, reply: httpx.Response) -> ModelError:
-    """The error of another status than 200; those that may pass are tried again, as soon as the
-    endpoint says.
-    """
+    """The error of another status than 200; one that may pass is tried again when it says so."""
     words = _words(reply)
-    message = (
-        f"The endpoint of {name} answered with status"
-        f" {reply.status_code}{': ' * bool(words)}{words}."
-    )
-    if (
-        reply.status_code != httpx.codes.TOO_MANY_REQUESTS
-        and reply.status_code < httpx.codes.INTERNAL_SERVER_ERROR
-    ):
+    status = reply.status_code
+    message = f"The endpoint of {name} answered with status {status}{': ' * bool(words)}{words}."
+    if status != httpx.codes.TOO_MANY_REQUESTS and status < httpx.codes.INTERNAL_SERVER_ERROR:
         return ModelError(message)
     after = reply.headers.get("retry-after", "")
     return Passing(message, after=float(after) if after.replace(".", "", 1).isdecimal() else True)
@@ -233,19 +202,13 @@ def _words(reply: httpx.Response) -> str:
 
 
 def _vectors(name: str, answer: Answer, count: int) -> list[list[float]]:
-    """The vectors in the order of their texts, each of length 1. Raises ModelError where one is
-    missing or is no direction.
-    """
+    """The vectors in the texts' order, of length 1. Raises ModelError for a missing or zero one."""
     found = {each.index: each.embedding for each in answer.data}
     if set(found) != set(range(count)) or len({len(vector) for vector in found.values()}) != 1:
         raise ModelError(
             f"The endpoint of {name} answered with {len(found)} vectors for {count} texts."
         )
-    return [_unit(name, found[n]) for n in range(count)]
-
-
-def _unit(name: str, vector: list[float]) -> list[float]:
-    length = math.hypot(*vector)
-    if not math.isfinite(length) or not length:
+    lengths = [math.hypot(*found[n]) for n in range(count)]
+    if not all(math.isfinite(length) and length for length in lengths):
         raise ModelError(f"The endpoint of {name} answered with a vector that has no direction.")
-    return [number / length for number in vector]
+    return [[number / length for number in found[n]] for n, length in enumerate(lengths)]

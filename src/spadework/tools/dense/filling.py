@@ -1,13 +1,11 @@
-"""Giving passages their vectors: batch by batch, each kept before the next is asked for, so that
-nothing is paid for twice.
-"""
+"""Giving passages vectors batch by batch, each kept before the next: nothing is paid twice."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from spadework.tools.dense.embedder import BATCH, PARALLEL, Embedder
+from spadework.tools.dense.embedder import BATCH, PARALLEL, EndpointEmbedder
 from spadework.tools.dense.vectors import Passage, Vectors
 
 #: Passages of one batch at least: what a killed process has paid for in vain at most. It is as much
@@ -17,7 +15,7 @@ LEAST = BATCH * PARALLEL
 
 async def fill(
     vectors: Vectors,
-    embeds: Embedder,
+    embeds: EndpointEmbedder,
     documents: Iterable[Sequence[Passage]],
     tell: Callable[[int], None] = lambda documents: None,
 ) -> int:

@@ -1,6 +1,4 @@
-"""Questions as vectors, for the time of a run. The first fault ends it: full text alone goes on,
-and the fault is told.
-"""
+"""Questions as vectors during a run. The first fault ends it, is told, and words go on alone."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ class Meaning:
         return list(self._problems.values())
 
     async def of(self, question: str) -> list[float] | None:
-        """The vector of a question, None where it cannot be had. The same question costs nothing
-        twice.
-        """
+        """A question's vector, None where it cannot be had. The same question is paid for once."""
         if self.broken:
             return None
         if question not in self._asked:
@@ -55,17 +51,13 @@ class Meaning:
     ) -> None:
         """Ask no more in this run."""
         self.broken = True
-        reason = (
-            f"{error} {getattr(error, 'hint', '')}".strip()
-            or f"No vector came within {self._seconds:g} s."
-        )
-        self.tell(reason, effect)
+        said = f"{error} {getattr(error, 'hint', '')}".strip()
+        self.tell(said or f"No vector came within {self._seconds:g} s.", effect)
 
     def tell(self, reason: str, effect: str) -> None:
         """Note what was lost."""
-        problem = Problem(
-            stage="embeddings", subject=self.embeds.name, reason=reason, effect=effect
-        )
+        subject = self.embeds.name
+        problem = Problem(stage="embeddings", subject=subject, reason=reason, effect=effect)
         self._problems.setdefault(reason, problem)
 
     async def close(self) -> None:
@@ -89,8 +81,6 @@ class Meaning:
 
 
 def meaning_of(settings: Settings) -> Meaning | None:
-    """The model for embeddings of the settings, None where they name none. Raises SettingsError
-    where its key is missing.
-    """
+    """The settings' model for embeddings, if any. Raises SettingsError where its key is missing."""
     embeds = embedder(settings)
     return Meaning(embeds) if embeds else None

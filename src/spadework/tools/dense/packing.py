@@ -1,6 +1,4 @@
-"""Vectors packed to a byte a number, and compared as they are. numpy is imported where it is
-needed: most runs have no vectors.
-"""
+"""Vectors packed to a byte a number; numpy is imported where needed: most runs have no vectors."""
 
 from __future__ import annotations
 
@@ -14,8 +12,7 @@ if TYPE_CHECKING:
 
 
 def pack_vector(vector: Sequence[float]) -> bytes:
-    """A vector as it is kept: a factor (float32), and what it is to be multiplied by, a byte a
-    number.
+    """A vector as it is kept: a factor (float32) of what follows, a byte a number.
 
     Rounding moves a number by 1/254 of the greatest one at most. Bytes are read several times as
     fast as float16.

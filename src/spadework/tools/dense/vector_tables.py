@@ -38,9 +38,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection | None]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[sqlite3.Connection]:
-    """The file opened, made where there is none; every statement is a commit of its own. Raises
-    ModelError where it cannot be used.
-    """
+    """The file opened or made; every statement is a commit. Raises ModelError if unusable."""
     try:
         private_file(path)
         with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as db:

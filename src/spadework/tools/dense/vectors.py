@@ -1,5 +1,4 @@
-"""Vectors of passages in one SQLite file, which several processes share: each text is paid for once
-for every model.
+"""Vectors of passages in a SQLite file that processes share: a text is paid for once a model.
 
 A vector is found by a digest of the model's name and the text, so that all who have the same
 passage share it. A place is a passage of one index (`mark`), with the checksum of its words: what
@@ -33,6 +32,7 @@ MOST_PLACES = 100_000
 SCAN_SECONDS = 2.0
 #: Vectors that are looked at at once: they fit the cache of a processor.
 _BLOCK = 256
+_JOINED = "FROM places JOIN vectors ON id = places.vector"
 _Row = tuple[int, int, int, int, bytes]
 
 
@@ -95,8 +95,7 @@ class Vectors:
             ]
 
     def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
-        """Keep vectors by their texts, and where passages stand that have them; all of it or
-        nothing.
+        """Keep vectors by their texts, and the places of their passages; all or nothing.
 
         A document with a text whose vector another process has forgotten meanwhile is left out, as
         one that is still to be embedded. Raises ModelError for vectors of another size than those
@@ -155,13 +154,9 @@ class Vectors:
                     raise self._misfit(len(odd[4]) - 4, size)
                 found = cosines([row[4] for row in block], asked)
                 better = np.flatnonzero(found > least)
-                best = (
-                    heapq.nlargest(
-                        most, [*best, *((float(found[n]), *block[n][:4]) for n in better)]
-                    )
-                    if len(better)
-                    else best
-                )
+                if len(better):
+                    fresh = ((float(found[n]), *block[n][:4]) for n in better)
+                    best = heapq.nlargest(most, [*best, *fresh])
                 least = best[-1][0] if len(best) == most else least
         return [
             Near(number, start, end, checksum, cosine)
@@ -171,10 +166,8 @@ class Vectors:
     def forget(self, numbers: Iterable[int]) -> None:
         """Forget documents, by every model, and the vectors that nobody else has."""
         if gone := list(numbers):
-            self._forget(
-                "mark = ? AND number IN (SELECT value FROM json_each(?))",
-                (self._key[0], json.dumps(gone)),
-            )
+            which = "mark = ? AND number IN (SELECT value FROM json_each(?))"
+            self._forget(which, (self._key[0], json.dumps(gone)))
 
     def forget_others(self, marks: Collection[str]) -> None:
         """Forget every index that is not among `marks`."""
@@ -185,24 +178,18 @@ class Vectors:
             if db is None:
                 return
             with transaction(db):
-                gone = db.execute(
-                    f"SELECT DISTINCT vector FROM places WHERE {which}", values
-                ).fetchall()
+                query = f"SELECT DISTINCT vector FROM places WHERE {which}"
+                gone = db.execute(query, values).fetchall()
                 db.execute(f"DELETE FROM places WHERE {which}", values)
-                alone = (
-                    "id = ? AND NOT EXISTS (SELECT 1 FROM places WHERE places.vector = vectors.id)"
-                )
-                db.executemany(f"DELETE FROM vectors WHERE {alone}", gone)
+                used = "SELECT 1 FROM places WHERE places.vector = vectors.id"
+                db.executemany(f"DELETE FROM vectors WHERE id = ? AND NOT EXISTS ({used})", gone)
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _rows(
         self, db: sqlite3.Connection, among: Iterable[tuple[int, int]] | None
     ) -> Iterator[_Row]:
-        query = (
-            "SELECT number, start, stop, checksum, vectors.vector FROM places JOIN vectors ON id ="
-            " places.vector"
-        )
-        query = f"{query} WHERE mark = ? AND model = ?"
+        found = "SELECT number, start, stop, checksum, vectors.vector"
+        query = f"{found} {_JOINED} WHERE mark = ? AND model = ?"
         if among is None:
             yield from db.execute(query, self._key)
             return
@@ -210,34 +197,24 @@ class Vectors:
             yield from db.execute(f"{query} AND number = ? AND start = ?", (*self._key, *place))
 
     def _size(self, db: sqlite3.Connection) -> int:
-        """How many dimensions the model's vectors have, whatever index they are of: they are
-        shared. 0 where there is none.
-        """
-        query = (
-            "SELECT length(vectors.vector) - 4 FROM places JOIN vectors ON id = places.vector WHERE"
-            " model = ? LIMIT 1"
-        )
+        """The dimensions of the model's vectors, shared by all indexes; 0 where there is none."""
+        query = f"SELECT length(vectors.vector) - 4 {_JOINED} WHERE model = ? LIMIT 1"
         found = db.execute(query, self._key[1:]).fetchone()
         return int(found[0]) if found else 0
 
     def _found(self, db: sqlite3.Connection, text: str) -> tuple[int, int] | None:
-        """The id and the dimensions of a text's vector."""
-        found = db.execute(
-            "SELECT id, length(vector) - 4 FROM vectors WHERE digest = ?", (self._digest(text),)
-        ).fetchone()
+        query = "SELECT id, length(vector) - 4 FROM vectors WHERE digest = ?"
+        found = db.execute(query, (self._digest(text),)).fetchone()
         return (int(found[0]), int(found[1])) if found else None
 
     def _added(self, db: sqlite3.Connection, text: str, vector: Sequence[float]) -> tuple[int, int]:
-        done = db.execute(
-            "INSERT INTO vectors (digest, vector) VALUES (?, ?)",
-            (self._digest(text), pack_vector(vector)),
-        )
+        query = "INSERT INTO vectors (digest, vector) VALUES (?, ?)"
+        done = db.execute(query, (self._digest(text), pack_vector(vector)))
         return int(done.lastrowid or 0), len(vector)
 
     def _digest(self, text: str) -> bytes:
-        return hashlib.blake2b(
-            f"{self.model}\n{text}".encode(errors="replace"), digest_size=16
-        ).digest()
+        body = f"{self.model}\n{text}".encode(errors="replace")
+        return hashlib.blake2b(body, digest_size=16).digest()
 
     def _misfit(self, found: int, size: int) -> ModelError:
         hint = f"Another model answers to that name: give it another, or delete {self.path}."

@@ -1,11 +1,8 @@
-"""From the bytes of a document, whatever its format, to clean Markdown: one reader for each
-format.
-"""
+"""From the bytes of a document of any format to clean Markdown: one reader for each format."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from spadework.errors import Unreadable
 from spadework.tools.extract.charset import Decoded, decode_body
@@ -34,23 +31,21 @@ def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") 
     Text behind its first MAX_CHARS is left out, which its last line says. Raises Unreadable for a
     damaged document and for a format that is not read, TooLarge for one over a limit of its reader.
     """
-    return _cut(_read(body, kind_of(body, media_type, url), url, charset=charset))
-
-
-def _cut(found: Extracted) -> Extracted:
+    found = _read(body, kind_of(body, media_type, url), url, charset=charset)
     rest = len(found.markdown) - MAX_CHARS
-    return (
-        replace(
-            found, markdown=f"{found.markdown[:MAX_CHARS]}\n\n{not_shown(rest, 'characters')}\n"
-        )
-        if rest > 0
-        else found
-    )
+    if rest <= 0:
+        return found
+    shown = f"{found.markdown[:MAX_CHARS]}\n\n{not_shown(rest, 'characters')}\n"
+    return replace(found, markdown=shown)
 
 
 def _read(body: bytes, kind: Kind, url: str, *, charset: str = "", depth: int = 0) -> Extracted:
     if hold := holder_reader(kind.reader):
-        member = partial(_read_member, depth=depth + _DEPTHS[kind.reader])
+        deeper = depth + _DEPTHS[kind.reader]
+
+        def member(body: bytes, name: str) -> Extracted:
+            return _read(body, kind_of(body, "", name), name, depth=deeper)
+
         return hold(body, url, member if depth <= _OPENED else None)
     if kind.reader in added_formats():
         return added_formats()[kind.reader].read(body, url)
@@ -65,38 +60,25 @@ def _read(body: bytes, kind: Kind, url: str, *, charset: str = "", depth: int = 
 
 def _read_text(decoded: Decoded, kind: Kind, url: str) -> Extracted:
     read = text_reader(kind.reader)
-    if read is None:
-        return _source(decoded.text, kind.language, url)
+    if read is None:  # code from its first line to its last
+        code = decoded.text.replace("\r\n", "\n")
+        markdown = fence(code, kind.language) if code.strip() else ""
+        return Extracted(title=file_name(url), markdown=markdown, kind=kind.language)
     found = read(decoded.text, url)
-    return _add_doubt(found, decoded.charset) if decoded.doubtful and found.markdown else found
-
-
-def _add_doubt(found: Extracted, charset: str) -> Extracted:
-    """What was read, with a line that says that its letters may be wrong."""
-    said = f"… It does not say how its letters are coded; they were read as {charset}, and some"
-    return replace(found, markdown=f"{found.markdown.rstrip()}\n\n{said} may be wrong.\n")
+    if not (decoded.doubtful and found.markdown):
+        return found
+    said = (
+        "… It does not say how its letters are coded; they were read as"
+        f" {decoded.charset}, and some may be wrong."
+    )
+    return replace(found, markdown=f"{found.markdown.rstrip()}\n\n{said}\n")
 
 
 def _unread(body: bytes, kind: Kind) -> Unreadable:
-    """The error of an old file of Office, which LibreOffice alone reads, and not here, and of what
-    else is kept like one.
-    """
+    """The error of an old Office file, which LibreOffice reads but not here, or of one like it."""
     old = old_office(body)
     if old is None:
         return Unreadable(f"{kind.media_type} is not read yet.")
     if not program():
         return not_installed(old)
     return Unreadable(f"Old {old.name} files (.{old.ending}) are read only by themselves.")
-
-
-def _read_member(body: bytes, name: str, *, depth: int) -> Extracted:
-    """A document that lies in another one."""
-    return _read(body, kind_of(body, "", name), name, depth=depth)
-
-
-def _source(text: str, language: str, url: str) -> Extracted:
-    """A file that is code from its first line to its last."""
-    code = text.replace("\r\n", "\n")
-    return Extracted(
-        title=file_name(url), markdown=fence(code, language) if code.strip() else "", kind=language
-    )

@@ -1,6 +1,4 @@
-"""Archives (zip, tar) as Markdown: each member under its name, read like any other document; none
-is written to disk.
-"""
+"""Archives (zip, tar) as Markdown: each member under its name, read like a document, in memory."""
 
 from __future__ import annotations
 
@@ -50,9 +48,7 @@ class _Member:
 
 
 def extract_zip_archive(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """The members of a zip file. Raises Unreadable when it is damaged or encrypted, TooLarge over a
-    limit.
-    """
+    """The members of a zip file. Raises Unreadable if damaged or encrypted, TooLarge."""
     with whole("zip file"), open_zip(body, "zip file") as archive:
         members = [
             _Member(found.filename, _zip_reader(archive, found))
@@ -63,9 +59,7 @@ def extract_zip_archive(body: bytes, url: str, read: ReadMember | None) -> Extra
 
 
 def extract_tar(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """The members of a tar file that are files. Raises Unreadable when it is damaged, TooLarge over
-    a limit.
-    """
+    """The members of a tar file that are files. Raises Unreadable if damaged, TooLarge."""
     with whole("tar file"):
         try:
             with tarfile.open(fileobj=io.BytesIO(body), mode="r:") as archive:
@@ -75,9 +69,7 @@ def extract_tar(body: bytes, url: str, read: ReadMember | None) -> Extracted:
 
 
 def extract_packed(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """What a file holds that gzip, bzip2 or xz has packed. Raises Unreadable when it is damaged,
-    TooLarge over a limit.
-    """
+    """What gzip, bzip2 or xz has packed. Raises Unreadable if damaged, TooLarge over a limit."""
     if read is None:
         raise Unreadable(_TOO_DEEP)
     opener = next(opener for magic, opener in _OPENERS.items() if body.startswith(magic))
@@ -113,7 +105,13 @@ def _read_all(
         raise Unreadable(_TOO_DEEP)
     left = min(MAX_BYTES, max(size, 1_000) * MAX_RATIO)
     parts: list[str] = []
-    kept = (member for member in members if not _is_noise(member.name))
+    # Without what an operating system adds for itself.
+    kept = (
+        member
+        for member in members
+        if not member.name.startswith("__MACOSX/")
+        and not member.name.endswith((".DS_Store", "Thumbs.db"))
+    )
     for member in islice(kept, MAX_MEMBERS):
         body = member.read(min(MAX_MEMBER, left) + 1)
         if len(body) > left:
@@ -138,8 +136,3 @@ def _text(body: bytes, name: str, read: ReadMember) -> str:
         return read(body, name).markdown.strip("\n")
     except FetchError as error:
         return plain(f"… It is not shown: {error}")
-
-
-def _is_noise(name: str) -> bool:
-    """Is it a file that an operating system adds for itself?"""
-    return name.startswith("__MACOSX/") or name.endswith((".DS_Store", "Thumbs.db"))

@@ -11,17 +11,10 @@ from dataclasses import dataclass
 
 #: What browsers really mean by some names (WHATWG Encoding): supersets, so that nothing is lost.
 _SUPERSETS = {
-    "iso8859-1": "cp1252",
-    "iso8859-9": "cp1254",
-    "iso8859-11": "cp874",
-    "tis-620": "cp874",
-    "ascii": "cp1252",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "big5": "big5hkscs",
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
-}
+    "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
+    "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs",
+    "shift_jis": "cp932", "euc_kr": "cp949",
+}  # fmt: skip
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -65,9 +58,7 @@ class Decoded:
 
 
 def decode(body: bytes, charset: str = "") -> str:
-    """The text of a document; `charset` is what the server named. Never an error: what cannot be
-    read becomes U+FFFD.
-    """
+    """A document's text; `charset` is the server's. Never an error: U+FFFD for the unreadable."""
     return decode_body(body, charset).text
 
 
@@ -81,7 +72,6 @@ def decode_body(body: bytes, charset: str = "") -> Decoded:
 
 
 def _declared_codecs(body: bytes, charset: str) -> list[str]:
-    """The codecs that server and page name."""
     said = _DECLARED.search(body[:_DECLARED_BYTES])
     names = (charset, said[1].decode("ascii", "ignore") if said else "")
     return [codec for name in names if (codec := _codec(name))]
@@ -110,9 +100,7 @@ def _utf8(body: bytes) -> Decoded | None:
 
 
 def _by_its_letters(body: bytes, declared: list[str]) -> Decoded:
-    """Text in the charset that its letters speak for, or in one declared that they speak for nearly
-    as much.
-    """
+    """Text in the charset its letters speak for, or a declared one that is hardly less likely."""
     likely = _likely(body)
     best = max(likely, key=lambda codec: likely[codec], default="cp1252")
     least = likely.get(best, 0.0) - CLOSE

@@ -1,6 +1,4 @@
-"""Reading documents of strangers in processes of their own: within time and memory, whatever a
-document does to its reader.
-"""
+"""Reading strangers' documents in processes of their own, within time and memory."""
 
 from __future__ import annotations
 
@@ -55,9 +53,7 @@ async def read_apart(
 
 
 def warm() -> None:
-    """Start a process for the next document, if none is waiting for it, without waiting for it
-    here.
-    """
+    """Start a process for the next document, if none is waiting for it, without waiting here."""
     if not _idle and len(_live) < WORKERS:
         process = _new()
         _idle.append(process)

@@ -28,17 +28,13 @@ def extract_delimited(text: str, url: str) -> Extracted:
 
 
 def _agreement(text: str, sign: str) -> int:
-    """How many of the first rows have the same number of cells, more than one, when this sign parts
-    them.
-    """
+    """How many of the first rows this sign parts in the same number of cells, more than one."""
     widths = Counter(len(row) for row in islice(_Rows(text, sign), _SAMPLE) if row)
     return max((count for width, count in widths.items() if width > 1), default=0)
 
 
 class _Rows:
-    """The rows; they end where a cell is longer than the standard library allows, which only
-    damaged files have: `damage` says so.
-    """
+    """The rows up to a cell too long for the standard library, as in damaged files: `damage`."""
 
     def __init__(self, text: str, sign: str) -> None:
         self.damage = ""

@@ -1,6 +1,4 @@
-"""What kind of document some bytes are: by their first bytes, then by the media type, then by the
-ending of the URL.
-"""
+"""What kind of document some bytes are: by first bytes, then media type, then the URL's ending."""
 
 from __future__ import annotations
 
@@ -14,30 +12,18 @@ from spadework.tools.extract.office import OLE, STORAGE
 
 #: First bytes that leave no doubt.
 _MAGIC = (
-    (b"%PDF-", "application/pdf"),
-    (b"PK\x03\x04", "application/zip"),
-    (b"PK\x05\x06", "application/zip"),
-    (b"\x1f\x8b", "application/gzip"),
-    (b"BZh", "application/x-bzip2"),
-    (b"\xfd7zXZ\x00", "application/x-xz"),
+    (b"%PDF-", "application/pdf"), (b"PK\x03\x04", "application/zip"),
+    (b"PK\x05\x06", "application/zip"), (b"\x1f\x8b", "application/gzip"),
+    (b"BZh", "application/x-bzip2"), (b"\xfd7zXZ\x00", "application/x-xz"),
     (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
-    (b"Rar!\x1a\x07", "application/vnd.rar"),
-    (b"\x28\xb5\x2f\xfd", "application/zstd"),
-    (OLE, STORAGE),
-    (b"\x89PNG\r\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF8", "image/gif"),
-    (b"II*\x00", "image/tiff"),
-    (b"MM\x00*", "image/tiff"),
-    (b"RIFF", "application/x-riff"),
-    (b"\x7fELF", "application/x-executable"),
-    (b"SQLite format 3\x00", "application/vnd.sqlite3"),
-    (b"\x00asm", "application/wasm"),
-    (b"OggS", "audio/ogg"),
-    (b"ID3", "audio/mpeg"),
-    (b"{\\rtf", "application/rtf"),
-    (b"%!PS", "application/postscript"),
-)
+    (b"Rar!\x1a\x07", "application/vnd.rar"), (b"\x28\xb5\x2f\xfd", "application/zstd"),
+    (OLE, STORAGE), (b"\x89PNG\r\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"), (b"II*\x00", "image/tiff"),
+    (b"MM\x00*", "image/tiff"), (b"RIFF", "application/x-riff"),
+    (b"\x7fELF", "application/x-executable"), (b"SQLite format 3\x00", "application/vnd.sqlite3"),
+    (b"\x00asm", "application/wasm"), (b"OggS", "audio/ogg"), (b"ID3", "audio/mpeg"),
+    (b"{\\rtf", "application/rtf"), (b"%!PS", "application/postscript"),
+)  # fmt: skip
 #: Images in the forms of containers that hold other things as well: what stands where in their
 #: first bytes.
 _IMAGES = (
@@ -66,54 +52,30 @@ _XML = re.compile(
 )
 
 _READERS = {
-    "text/html": "html",
-    "application/xhtml+xml": "html",
-    "application/pdf": "pdf",
-    "text/markdown": "markdown",
-    "text/x-markdown": "markdown",
-    "text/x-rst": "rst",
-    "text/prs.fallenstein.rst": "rst",
-    "text/xml": "xml",
-    "application/xml": "xml",
-    "text/csv": "delimited",
-    "application/csv": "delimited",
-    "text/tab-separated-values": "delimited",
-    "message/rfc822": "mail",
-    "application/rtf": "rtf",
-    "image/svg+xml": "xml",
-    **dict.fromkeys(
-        [
-            "image/png",
-            "image/jpeg",
-            "image/gif",
-            "image/tiff",
-            "image/webp",
-            "image/avif",
-            "image/bmp",
-        ],
-        "image",
-    ),
-    "application/zip": "zip",
-    "application/x-tar": "tar",
-    "application/gzip": "packed",
-    "application/x-bzip2": "packed",
-    "application/x-xz": "packed",
-    STORAGE: "old",
+    media_type: reader
+    for reader, media_types in {
+        "html": "text/html application/xhtml+xml",
+        "pdf": "application/pdf",
+        "markdown": "text/markdown text/x-markdown",
+        "rst": "text/x-rst text/prs.fallenstein.rst",
+        "xml": "text/xml application/xml image/svg+xml",
+        "delimited": "text/csv application/csv text/tab-separated-values",
+        "mail": "message/rfc822",
+        "rtf": "application/rtf",
+        "image": "image/png image/jpeg image/gif image/tiff image/webp image/avif image/bmp",
+        "zip": "application/zip",
+        "tar": "application/x-tar",
+        "packed": "application/gzip application/x-bzip2 application/x-xz",
+        "old": STORAGE,
+    }.items()
+    for media_type in media_types.split()
 }
 _READER_ENDINGS = {
-    "md": "markdown",
-    "markdown": "markdown",
-    "mdx": "markdown",
+    **dict.fromkeys(("md", "markdown", "mdx"), "markdown"),
+    **dict.fromkeys(("html", "htm", "xhtml"), "html"),
+    **dict.fromkeys(("xml", "rss", "atom", "svg"), "xml"),
+    **dict.fromkeys(("csv", "tsv"), "delimited"),
     "rst": "rst",
-    "html": "html",
-    "htm": "html",
-    "xhtml": "html",
-    "xml": "xml",
-    "rss": "xml",
-    "atom": "xml",
-    "svg": "xml",
-    "csv": "delimited",
-    "tsv": "delimited",
     "eml": "mail",
 }
 #: What the first bytes alone can tell: without them, it is not what the server says.
@@ -127,64 +89,18 @@ _VAGUE = frozenset(
 )
 
 #: Languages, with the endings (and the subtypes of media types) that are not their names.
-_ALIASES = {
-    **dict.fromkeys(
-        [
-            "cmake",
-            "css",
-            "dart",
-            "dockerfile",
-            "go",
-            "graphql",
-            "groovy",
-            "java",
-            "lua",
-            "nim",
-            "nix",
-            "php",
-            "proto",
-        ],
-        "",
-    ),
-    **dict.fromkeys(["r", "scala", "scss", "sql", "swift", "toml", "vim", "zig"], ""),
-    **{
-        "bash": "sh zsh shellscript",
-        "c": "h csrc",
-        "clojure": "clj",
-        "cpp": "cc cxx hpp c++ c++src",
-        "diff": "patch",
-        "elixir": "ex exs",
-    },
-    **{
-        "erlang": "erl",
-        "haskell": "hs",
-        "ini": "cfg conf properties",
-        "java": "java-source",
-        "javascript": "js mjs jsx ecmascript",
-    },
-    **{
-        "json": "jsonl",
-        "julia": "jl",
-        "kotlin": "kt kts",
-        "latex": "tex",
-        "makefile": "mk",
-        "ocaml": "ml",
-        "perl": "pl pm",
-    },
-    **{
-        "powershell": "ps1",
-        "python": "py pyi",
-        "ruby": "rb",
-        "rust": "rs",
-        "terraform": "tf",
-        "typescript": "ts tsx",
-    },
-    **{"xml": "xsd", "yaml": "yml"},
-}
+_ALIASES = """
+bash sh zsh shellscript;  c h csrc;  clojure clj;  cmake;  cpp cc cxx hpp c++ c++src;  css;  dart
+diff patch;  dockerfile;  elixir ex exs;  erlang erl;  go;  graphql;  groovy;  haskell hs
+ini cfg conf properties;  java java-source;  javascript js mjs jsx ecmascript;  json jsonl
+julia jl;  kotlin kt kts;  latex tex;  lua;  makefile mk;  nim;  nix;  ocaml ml;  perl pl pm;  php
+powershell ps1;  proto;  python py pyi;  r;  ruby rb;  rust rs;  scala;  scss;  sql;  swift
+terraform tf;  toml;  typescript ts tsx;  vim;  xml xsd;  yaml yml;  zig
+"""
 _LANGUAGES = {
-    alias: language
-    for language, aliases in _ALIASES.items()
-    for alias in (language, *aliases.split())
+    alias: names.split()[0]
+    for names in re.split(r"[;\n]", _ALIASES.strip())
+    for alias in names.split()
 }
 
 
@@ -204,9 +120,7 @@ class Kind:
 
 
 def kind_of(body: bytes, media_type: str, url: str) -> Kind:
-    """The kind of a document. `media_type` is lower-case, without parameters, "" where it is not
-    known.
-    """
+    """The kind of a document. `media_type` is lower-case, without parameters, "" if unknown."""
     for name, form in added_formats().items():
         by_name = media_type in (*_VAGUE, "application/json") and _ending(url) in form.endings
         if (
@@ -223,14 +137,8 @@ def kind_of(body: bytes, media_type: str, url: str) -> Kind:
         return Kind("tar", "application/x-tar")
     head = body[:_SNIFFED]
     if head[4:8] == b"ftyp" or _is_binary(head):
-        return Kind(
-            "",
-            (
-                media_type
-                if told
-                else f"a binary format{f' sent as {media_type}' if media_type else ''}"
-            ),
-        )
+        sent = f" sent as {media_type}" if media_type else ""
+        return Kind("", media_type if told else f"a binary format{sent}")
     if media_type != "text/plain" and (kind := _by_markup(head)):
         return kind
     if media_type in _READERS and _READERS[media_type] not in _BY_MAGIC:
@@ -263,11 +171,8 @@ def _vague(media_type: str, url: str) -> Kind:
     ending = _ending(url)
     if ending in _READER_ENDINGS:
         return Kind(_READER_ENDINGS[ending], media_type)
-    return (
-        Kind("code", media_type, _LANGUAGES[ending])
-        if ending in _LANGUAGES
-        else Kind("text", media_type)
-    )
+    language = _LANGUAGES.get(ending, "")
+    return Kind("code" if language else "text", media_type, language)
 
 
 def _other(media_type: str, url: str) -> Kind:
@@ -277,12 +182,10 @@ def _other(media_type: str, url: str) -> Kind:
     if subtype.endswith("+xml") and main != "image":
         return Kind("xml", media_type)
     language = _LANGUAGES.get(subtype.removeprefix("x-"), "")
-    if main in ("text", "application") and language:
-        return Kind("code", media_type, language)
-    ending = _ending(url)
-    if main == "text" and subtype.startswith("x-") and ending in _LANGUAGES:
-        return Kind("code", media_type, _LANGUAGES[ending])
-    return Kind("", media_type)
+    language = language if main in ("text", "application") else ""
+    if main == "text" and subtype.startswith("x-"):
+        language = language or _LANGUAGES.get(_ending(url), "")
+    return Kind("code" if language else "", media_type, language)
 
 
 def file_name(url: str) -> str:
@@ -294,7 +197,5 @@ def file_name(url: str) -> str:
 
 
 def _ending(url: str) -> str:
-    """The ending of a URL's file without the dot; for a file without one, its name, as in
-    Makefile.
-    """
+    """The ending of a URL's file without the dot; its name where it has none, as in Makefile."""
     return file_name(url).lower().rpartition(".")[2]

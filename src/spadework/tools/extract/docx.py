@@ -1,6 +1,4 @@
-"""Word files as Markdown: headings, paragraphs, lists, tables, listings and links, in the order of
-the text.
-"""
+"""Word files as Markdown: headings, paragraphs, lists, tables, listings, links, in their order."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ _BREAKS_LINK = re.compile(r"[\s()<>]")
 
 
 def extract_docx(package: Package, url: str) -> Extracted:
-    """The text of a Word file with its title, author and date. Raises Unreadable when it is
-    damaged, TooLarge over a limit.
-    """
+    """A Word file's text, title, author and date. Raises Unreadable if damaged, TooLarge."""
     document = _Document(package)
     document.read(package.needed(package.main))
     return package.about(document.draft.markdown(), title=document.title, kind="docx")
@@ -83,22 +79,16 @@ class _Document:
     def _link(self, element: Element) -> str:
         text = self._text(element)
         target = self._links.get(attribute(element, "id"), "")
-        if (
-            not target.startswith(("http://", "https://"))
-            or not text.strip()
-            or _BREAKS_LINK.search(target)
-        ):
-            return text
-        return text if text.strip() == target else f"[{text}]({target})"
+        leads = target.startswith(("http://", "https://")) and not _BREAKS_LINK.search(target)
+        return f"[{text}]({target})" if leads and text.strip() not in ("", target) else text
 
     def _table(self, element: Element) -> None:
         rows = [list(_cells(row)) for row in element if tag(row) == "tr"]
         if [len(row) for row in rows] == [1]:  # a frame around text
             self.read(rows[0][0])
         else:
-            self.draft.add(
-                table([[" ".join(self._text(cell).split()) for cell in row] for row in rows])
-            )
+            cells = [[" ".join(self._text(cell).split()) for cell in row] for row in rows]
+            self.draft.add(table(cells))
 
 
 def _cells(row: Element) -> Iterator[Element]:

@@ -1,6 +1,4 @@
-"""What the paragraphs of a Word file are: headings, items of lists, lines of code. Told by styles,
-or by the paragraph itself.
-"""
+"""What a Word file's paragraphs are (headings, items, code): by their style, or by themselves."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ _DEEPEST = 8
 
 @dataclass(frozen=True)
 class Style:
-    """A paragraph: a heading of `level` (0: none), an item of the list `list_id` at `depth`, a line
-    of code.
-    """
+    """A paragraph: a heading of `level` (or 0), an item of list `list_id` at `depth`, or code."""
 
     level: int = 0
     list_id: str = ""
@@ -66,10 +62,8 @@ class Styles:
                 ancestor = attribute(child(chain[-1], "basedOn"), "val")
             style = Style()
             for element in reversed(chain):
-                style = by_name(
-                    _change_style(style, child(element, "pPr")),
-                    attribute(child(element, "name"), "val"),
-                )
+                style = _change_style(style, child(element, "pPr"))
+                style = by_name(style, attribute(child(element, "name"), "val"))
             self._known[name] = style
         return self._known[name]
 
@@ -101,14 +95,12 @@ def is_fixed_font(name: str) -> bool:
 
 
 def _is_fixed(paragraph: Element) -> bool:
-    runs = [
-        run
+    fonts = [
+        attribute(child(run, "rPr", "rFonts"), "ascii")
         for run in below(paragraph, "r")
         if any(tag(part) == "t" and (part.text or "").strip() for part in run)
     ]
-    return bool(runs) and all(
-        is_fixed_font(attribute(child(run, "rPr", "rFonts"), "ascii")) for run in runs
-    )
+    return bool(fonts) and all(map(is_fixed_font, fonts))
 
 
 def _numbered_lists(numbering: Element | None) -> frozenset[tuple[str, int]]:
@@ -117,15 +109,13 @@ def _numbered_lists(numbering: Element | None) -> frozenset[tuple[str, int]]:
     lists = set()
     for part in numbering if numbering is not None else ():
         if tag(part) == "abstractNum":
-            levels = [level for level in part if tag(level) == "lvl" and _counts(level)]
             found[attribute(part, "abstractNumId")] = [
-                number(attribute(level, "ilvl"), most=_DEEPEST) for level in levels
+                number(attribute(level, "ilvl"), most=_DEEPEST)
+                for level in part
+                if tag(level) == "lvl"
+                and attribute(child(level, "numFmt"), "val") not in ("bullet", "none", "")
             ]
         elif tag(part) == "num":
             kind = attribute(child(part, "abstractNumId"), "val")
             lists |= {(attribute(part, "numId"), depth) for depth in found.get(kind, ())}
     return frozenset(lists)
-
-
-def _counts(level: Element) -> bool:
-    return attribute(child(level, "numFmt"), "val") not in ("bullet", "none", "")

@@ -1,6 +1,4 @@
-"""Markdown as it grows: blocks in their order, items of one list and lines of one listing kept
-together.
-"""
+"""Markdown as it grows: blocks in order, one list's items and one listing's lines together."""
 
 from __future__ import annotations
 
@@ -16,10 +14,8 @@ class Draft:
         self._blocks: list[str] = []
         self._items: list[str] = []
         self._code: list[str] = []
-        self._counts: list[
-            int
-            # of each list that is open, the outer ones first, its last number; 0 where it has none
-        ] = []
+        #: The last number of each open list, the outer ones first; 0 where it has none.
+        self._counts: list[int] = []
 
     def add(self, block: str) -> None:
         """A block of Markdown; "" ends a list or a listing."""
@@ -27,9 +23,7 @@ class Draft:
         self._blocks.append(block)
 
     def item(self, markdown: str, depth: int = 0, *, numbered: bool = False) -> None:
-        """An item of a list, `depth` lists deep; it gets the next number of its list where that is
-        numbered.
-        """
+        """An item of a list, `depth` lists deep; the next number of its list where it has some."""
         if self._code or (self._counts and depth == 0 and bool(self._counts[0]) != numbered):
             self._end()
         depth = max(0, min(depth, len(self._counts)))

@@ -9,10 +9,9 @@ from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
-from spadework.tools.extract.package import Package
+from spadework.tools.extract.package import Package, described
 from spadework.tools.extract.writing import blocks, not_shown, plain
 from spadework.tools.extract.xml_tree import Element, attribute, below, tag, text
-from spadework.tools.text.dates import moment
 
 #: Chapters behind this one are not read.
 MAX_CHAPTERS = 500
@@ -23,23 +22,13 @@ _PAGES = ("application/xhtml+xml", "text/html")
 
 
 def extract_epub(package: Package, url: str) -> Extracted:
-    """The text of a book with its title, author, date and language. Raises Unreadable when it is
-    damaged, TooLarge over a limit.
-    """
+    """A book's text, title, author, date, language. Raises Unreadable if damaged, TooLarge."""
     container = package.needed("META-INF/container.xml")
-    path = unquote(
-        next((attribute(file, "full-path") for file in below(container, "rootfile")), "")
-    )
+    path = unquote(attribute(next(below(container, "rootfile"), None), "full-path"))
     book = package.needed(path)
     said = {tag(part): text(part) for part in below(book, "title", "creator", "date", "language")}
-    return Extracted(
-        title=said.get("title", ""),
-        markdown=blocks(_chapters(package, book, posixpath.dirname(path), url)),
-        author=said.get("creator", ""),
-        published_at=moment(said.get("date", "")),
-        language=said.get("language", "").split("-")[0].lower(),
-        kind="epub",
-    )
+    chapters = _chapters(package, book, posixpath.dirname(path), url)
+    return described(said, blocks(chapters), kind="epub")
 
 
 def _chapters(package: Package, book: Element, folder: str, url: str) -> list[str]:
@@ -50,15 +39,13 @@ def _chapters(package: Package, book: Element, folder: str, url: str) -> list[st
         body = package.read(name)
         left -= len(body)
         if left < 0:
-            raise TooLarge(
-                f"The chapters of the {package.what} have more than {MAX_BYTES:,} bytes."
-            )
+            what = f"The chapters of the {package.what}"
+            raise TooLarge(f"{what} have more than {MAX_BYTES:,} bytes.")
         try:
             chapters.append(extract(decode(body), url).markdown.strip("\n"))
         except TooLarge as error:
-            chapters.append(
-                plain(f"… The chapter {posixpath.basename(name)} is not shown: {error}.")
-            )
+            named = posixpath.basename(name)
+            chapters.append(plain(f"… The chapter {named} is not shown: {error}."))
         except Unreadable:  # it is a picture alone
             continue
     return [*chapters, not_shown(len(order) - MAX_CHAPTERS, "chapters")]

@@ -15,21 +15,9 @@ from spadework.tools.extract.ocr import has_ocr
 from spadework.tools.extract.office import program
 
 Shape = Literal[
-    "web page",
-    "PDF",
-    "document",
-    "presentation",
-    "spreadsheet",
-    "image",
-    "archive",
-    "text",
-    "feed",
-    "data",
-    "e-mail",
-    "sound",
-    "video",
-    "program",
-]
+    "web page", "PDF", "document", "presentation", "spreadsheet", "image", "archive", "text",
+    "feed", "data", "e-mail", "sound", "video", "program",
+]  # fmt: skip
 
 _ENDINGS: dict[Shape, str] = {
     "web page": "html htm xhtml php asp aspx jsp",
@@ -70,12 +58,22 @@ _TYPES = (
     ("application/vnd.android.package-archive", "a program"),
 )
 _TYPESCRIPT = "video/mp2t"
+#: Words in the names of other types.
+_WORDS: dict[Shape, tuple[str, ...]] = {
+    "web page": ("html",),
+    "PDF": ("pdf",),
+    "spreadsheet": ("spreadsheet", "excel", "csv", "tab-separated"),
+    "presentation": ("presentation", "powerpoint"),
+    "document": ("word", "opendocument", "rtf", "epub"),
+    "feed": ("rss", "atom"),
+    "e-mail": ("rfc822",),
+    "data": ("json", "xml"),
+    "archive": ("zip", "tar", "x-bzip", "x-xz"),
+}
 
 
 class Foreseen(NamedTuple):
-    """What a hit seems to be, why it could not be read here ("" where it could), and what its score
-    counts, 0..1.
-    """
+    """What a hit seems to be, why it cannot be read ("" if it can), its score's share, 0..1."""
 
     shape: Shape
     refused: str = ""
@@ -89,11 +87,13 @@ def foreseen(url: str, title: str = "") -> Foreseen:
     ending = mark[1].lower() if mark and ending not in _SHAPES else ending
     shape = _SHAPES.get(ending, "web page")
     if shape in ("sound", "video", "program"):
-        return Foreseen(shape, f"{_a(shape)} is not read", 0.0)
+        return Foreseen(shape, f"{'' if shape == 'sound' else 'a '}{shape} is not read", 0.0)
     if ending in _UNREAD:
         return Foreseen(shape, f"{_UNREAD[ending]} is not read", 0.0)
     if ending in _OLD:
-        return _old(shape, ending)
+        if program():
+            return Foreseen(shape, worth=SLOW)
+        return Foreseen(shape, f"an old .{ending} file is read where LibreOffice is installed", 0.0)
     if ending == "svg":
         return Foreseen(shape, "a drawing is not read", 0.0)
     if shape == "image":
@@ -115,43 +115,10 @@ def shape_of_type(media_type: str) -> Shape:
     named = media_type.partition(";")[0].strip().lower()
     main, _, kind = named.partition("/")
     by_main: dict[str, Shape] = {"image": "image", "audio": "sound", "video": "video"}
-    words: tuple[tuple[str, Shape], ...] = (
-        ("html", "web page"),
-        ("pdf", "PDF"),
-        ("spreadsheet", "spreadsheet"),
-        ("excel", "spreadsheet"),
-        ("csv", "spreadsheet"),
-        ("tab-separated", "spreadsheet"),
-        ("presentation", "presentation"),
-        ("powerpoint", "presentation"),
-        ("word", "document"),
-        ("opendocument", "document"),
-        ("rtf", "document"),
-        ("epub", "document"),
-        ("rss", "feed"),
-        ("atom", "feed"),
-        ("rfc822", "e-mail"),
-        ("json", "data"),
-        ("xml", "data"),
-        ("zip", "archive"),
-        ("tar", "archive"),
-        ("x-bzip", "archive"),
-        ("x-xz", "archive"),
-    )
     if main in by_main:
         return by_main[main]
-    shapes: list[Shape] = [shape for word, shape in words if word in kind]
-    return shapes[0] if shapes else "text"
-
-
-def _old(shape: Shape, ending: str) -> Foreseen:
-    if program():
-        return Foreseen(shape, worth=SLOW)
-    return Foreseen(shape, f"an old .{ending} file is read where LibreOffice is installed", 0.0)
-
-
-def _a(shape: Shape) -> str:
-    return "sound" if shape == "sound" else f"a {shape}"
+    found = (shape for shape, words in _WORDS.items() if any(word in kind for word in words))
+    return next(found, "text")
 
 
 def _ending(url: str) -> str:

@@ -1,6 +1,4 @@
-"""Feeds (RSS and Atom) as Markdown: each entry a section with its date, its link and what is said
-of it.
-"""
+"""Feeds (RSS and Atom) as Markdown: each entry a section with its date, link and text."""
 
 from __future__ import annotations
 
@@ -49,33 +47,17 @@ def _entry(entry: Element, url: str) -> tuple[str, Link]:
     title = _of(entry, "title")
     link = _link(entry, url)
     date = _date(entry)
-    line = " · ".join(
-        part
-        for part in (
-            date.date().isoformat() if date else "",
-            _author(entry),
-            f"<{link}>" if link else "",
-        )
-        if part
-    )
-    return blocks([heading(title or link or "Entry", 2), line, _content(entry)]), Link(
-        link, title or link
-    )
+    day, address = date.date().isoformat() if date else "", f"<{link}>" if link else ""
+    line = " · ".join(part for part in (day, _author(entry), address) if part)
+    shown = blocks([heading(title or link or "Entry", 2), line, _content(entry)])
+    return shown, Link(link, title or link)
 
 
 def _of(element: Element, *names: str) -> str:
-    """The text of the first child that has one of these names and is not empty, its markup left
-    out.
-    """
-    found = {tag(part): part for part in reversed(element)}
-    return next(
-        (
-            " ".join(html_to_text(text(found[name])).split())
-            for name in names
-            if name in found and text(found[name])
-        ),
-        "",
-    )
+    """The text, without markup, of the first filled child that has one of these names."""
+    found = {tag(part): text(part) for part in reversed(element)}
+    shown = next((found[name] for name in names if found.get(name)), "")
+    return " ".join(html_to_text(shown).split())
 
 
 def _content(element: Element) -> str:
@@ -96,9 +78,7 @@ def _author(element: Element) -> str:
 
 
 def _link(element: Element, url: str) -> str:
-    """Where an entry leads: the text of RSS's link, or the address in that of Atom's links which is
-    the page itself.
-    """
+    """Where an entry leads: RSS's link, or the one of Atom's links that is the page itself."""
     links = [part for part in element if tag(part) == "link"]
     found = [
         text(link) or attribute(link, "href")
@@ -109,8 +89,5 @@ def _link(element: Element, url: str) -> str:
         target = urljoin(url, found[0]) if found else ""
     except ValueError:
         return ""
-    return (
-        target
-        if target.startswith(("http://", "https://")) and not set(target) & set(" <>\n")
-        else ""
-    )
+    leads = target.startswith(("http://", "https://")) and not set(target) & set(" <>\n")
+    return target if leads else ""

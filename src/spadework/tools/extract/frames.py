@@ -1,6 +1,4 @@
-"""What goes through the pipes between this process and those that read documents: a header as JSON,
-and bytes behind it.
-"""
+"""What goes through the pipes to processes that read documents: a JSON header, then bytes."""
 
 from __future__ import annotations
 
@@ -51,10 +49,8 @@ def _exactly(stream: IO[bytes], length: int) -> bytes:
 
 def document_reply(found: Extracted) -> dict[str, Any]:
     """An answer that holds a document."""
-    return {
-        "found": asdict(found)
-        | {"published_at": found.published_at.isoformat() if found.published_at else None}
-    }
+    day = found.published_at.isoformat() if found.published_at else None
+    return {"found": asdict(found) | {"published_at": day}}
 
 
 def refusal_reply(error: FetchError) -> dict[str, Any]:
@@ -63,9 +59,7 @@ def refusal_reply(error: FetchError) -> dict[str, Any]:
 
 
 def split_reply(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """An answer as a frame: its text stands behind the header, since reading a long one as JSON
-    would hold up every thread.
-    """
+    """An answer as a frame, its text behind the header: long JSON would hold up every thread."""
     if "found" not in reply:
         return reply, b""
     found = dict(reply["found"])

@@ -10,9 +10,7 @@ _FIELD = re.compile(r"^([A-Za-z][\w-]*)\s*[:=]\s*(.*?)\s*$", re.M)
 
 
 def front_matter(text: str) -> tuple[dict[str, str], str]:
-    """The simple fields of the front matter (YAML or TOML), names in lower case, and the text after
-    it.
-    """
+    """The simple fields of YAML or TOML front matter, by lower-case names, and the text after."""
     match = _BLOCK.match(text)
     if not match:
         return {}, text

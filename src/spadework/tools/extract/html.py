@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract.charset import decode
-from spadework.tools.extract.extracted import Extracted, Link
+from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.page.addresses import Addresses
 from spadework.tools.extract.page.assembly import assemble
 from spadework.tools.extract.page.block_features import PageView
@@ -22,8 +22,7 @@ _ALL_MARKUP = "there are more tags than can be read before its text begins"
 
 
 def extract(html: str | bytes, url: str) -> Extracted:
-    """The content of a page as Markdown, with its metadata; links are absolute, code is equal to
-    the byte.
+    """The content of a page as Markdown, with its metadata; links are absolute, code is exact.
 
     The Markdown is empty when the page has no content without running its scripts; of a page that
     is too long its last line says how much is not shown. Raises TooLarge for an element over the
@@ -32,12 +31,8 @@ def extract(html: str | bytes, url: str) -> Extracted:
     page = parsed(as_html(decode(html) if isinstance(html, bytes) else html), url)
     if page.left_out and not page.blocks:
         raise TooLarge(_ALL_MARKUP)
-    if (
-        not page.blocks
-        and not page.metadata.meta
-        and not page.metadata.title
-        and page.tree.css_first("script,img,iframe,div") is None
-    ):
+    said = page.blocks or page.metadata.meta or page.metadata.title
+    if not said and page.tree.css_first("script,img,iframe,div") is None:
         raise Unreadable("there is no text in this page", hint="check that it is HTML")
     view = PageView(page.blocks)
     kinds = kinds_of(url, page.metadata, view)
@@ -52,7 +47,7 @@ def extract(html: str | bytes, url: str) -> Extracted:
         author=author_of(page.metadata, page.tree),
         published_at=published(page.metadata, page.tree, url),
         language=language_of(page.metadata),
-        links=_links(chosen),
+        links=tuple({link.url: link for block in chosen for link in block.links}.values()),
         kind=next(iter(kinds)),
     )
 
@@ -70,7 +65,3 @@ def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
     )
     fresh = [text for text in hidden if text not in shown]
     return "\n\n".join([*([shown.rstrip()] if shown else []), *fresh]) + "\n" if fresh else shown
-
-
-def _links(blocks: list[Block]) -> tuple[Link, ...]:
-    return tuple({link.url: link for block in blocks for link in block.links}.values())

@@ -19,26 +19,13 @@ MAX_PIXELS = 40_000_000
 _FORMATS = ("PNG", "JPEG", "GIF", "TIFF", "WEBP", "AVIF", "BMP")
 #: What Pillow raises for damaged files.
 _FAULTS = (
-    *(
-        OSError,
-        SyntaxError,
-        ValueError,
-        TypeError,
-        LookupError,
-        EOFError,
-        ArithmeticError,
-        RuntimeError,
-        AttributeError,
-        AssertionError,
-    ),
-    struct.error,
-)
+    OSError, SyntaxError, ValueError, TypeError, LookupError, EOFError, ArithmeticError,
+    RuntimeError, AttributeError, AssertionError, struct.error,
+)  # fmt: skip
 
 
 def extract_image(body: bytes, url: str) -> Extracted:
-    """The text in an image. Raises Unreadable when it is damaged, there is none, or nothing is
-    installed that reads it; TooLarge for more than MAX_PIXELS.
-    """
+    """The text in an image. Raises Unreadable if damaged, empty or nothing reads it, TooLarge."""
     if not has_pillow():
         raise _not_installed()
     from PIL import Image
@@ -65,9 +52,7 @@ def _not_installed() -> Unreadable:
 
 @contextmanager
 def _named_faults() -> Iterator[None]:
-    """The faults of Pillow by our names. Its warnings, of damage and of size, are not for whoever
-    asks.
-    """
+    """Pillow's faults by our names; its warnings of damage and size are not for whoever asks."""
     from PIL import Image, UnidentifiedImageError
 
     try:

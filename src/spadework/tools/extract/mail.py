@@ -1,6 +1,4 @@
-"""E-mails (RFC 822) as Markdown: subject, sender and day, and the text; that in HTML only where
-there is no other.
-"""
+"""E-mails (RFC 822) as Markdown: subject, sender, day, and text; HTML only where it is all."""
 
 from __future__ import annotations
 
@@ -25,29 +23,22 @@ MAX_NAMES = 20
 
 
 def extract_mail(body: bytes, url: str) -> Extracted:
-    """The text of an e-mail; attachments are not opened. Raises Unreadable when it is nested
-    without end.
-    """
+    """An e-mail's text; attachments stay closed. Raises Unreadable when it nests without end."""
     try:
         message = BytesParser().parsebytes(body)
         whole = [part for part in message.walk() if not part.is_multipart()]
     except (RecursionError, MessageError, ValueError, LookupError):
         raise Unreadable("The e-mail is damaged.") from None
-    parts = [part for part in whole if part.get_content_disposition() != "attachment"]
-    attached = [
-        _file_name(part) for part in whole if part.get_content_disposition() == "attachment"
-    ]
-    sender, date, subject = (
-        _header(message, "From"),
-        moment(_header(message, "Date")),
-        _header(message, "Subject"),
-    )
+    attached = [part for part in whole if part.get_content_disposition() == "attachment"]
+    shown = [part for part in whole if part.get_content_disposition() != "attachment"]
+    sender, subject = _header(message, "From"), _header(message, "Subject")
+    date = moment(_header(message, "Date"))
     line = " · ".join(part for part in (sender, date.date().isoformat() if date else "") if part)
+    names = ", ".join(_file_name(part) for part in attached[:MAX_NAMES])
+    closed = plain(f"… Not opened: {names}.") if attached else ""
     return Extracted(
         title=subject,
-        markdown=blocks(
-            [heading(subject, 1), plain(line), _text(parts, url), _not_opened(attached)]
-        ),
+        markdown=blocks([heading(subject, 1), plain(line), _text(shown, url), closed]),
         author=sender,
         published_at=date,
         kind="mail",
@@ -66,10 +57,6 @@ def _text(parts: list[Message], url: str) -> str:
     return ""
 
 
-def _not_opened(attached: list[str]) -> str:
-    return plain(f"… Not opened: {', '.join(attached[:MAX_NAMES])}.") if attached else ""
-
-
 def _file_name(part: Message) -> str:
     with suppress(LookupError, ValueError, MessageError, TypeError):
         return " ".join(str(part.get_filename() or "").split())[:100] or part.get_content_type()
@@ -86,7 +73,6 @@ def _decode_part(part: Message) -> str:
 
 
 def _header(message: Message, name: str) -> str:
-    """A header with its encoded words read."""
     value = str(message.get(name, ""))[:MAX_HEADER]
     with suppress(LookupError, ValueError, MessageError):  # then it stays as it is
         value = str(make_header(decode_header(value)))

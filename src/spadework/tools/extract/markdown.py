@@ -1,6 +1,4 @@
-"""Markdown files as clean Markdown: badges, logos, HTML, comments and link lists go, code stays as
-it is.
-"""
+"""Markdown files as clean Markdown: badges, HTML, comments and link lists go, code stays."""
 
 from __future__ import annotations
 
@@ -20,15 +18,9 @@ _CONTENTS = re.compile(r"\W*(?:table of )?contents?\W*|\W*toc\W*|\W*on this page
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?|===)(?:\s|$)")
 _ALERT = re.compile(r"\A\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*")
 _DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
-_CODE_DIRECTIVES = (
-    "code",
-    "code-block",
-    "code-cell",
-    "sourcecode",
-    "doctest",
-    "literalinclude",
-    "parsed-literal",
-)
+_CODE_DIRECTIVES = frozenset((
+    "code", "code-block", "code-cell", "sourcecode", "doctest", "literalinclude", "parsed-literal",
+))  # fmt: skip
 #: How deep fences that hold Markdown (MyST directives, tabs) are followed.
 _MAX_NESTED = 3
 
@@ -39,8 +31,7 @@ def _parser() -> MarkdownIt:
 
 
 def clean_markdown(text: str, url: str) -> Extracted:
-    """A Markdown file as clean Markdown; paragraphs stand on one line each, headings are ATX, code
-    is fenced.
+    """A Markdown file made clean: a line a paragraph, ATX headings, fenced code.
 
     `title` is the front matter's, else the first heading, else "". Links become their text and are
     listed in `links`; relative ones only where `url` is on the web.
@@ -60,9 +51,7 @@ def clean_markdown(text: str, url: str) -> Extracted:
 
 
 class _Reader:
-    """Reads the blocks of one file, top to bottom; `title` is the first heading of level 1, or one
-    that opens the file.
-    """
+    """Reads a file's blocks; `title` is the first heading of level 1, or one that opens it."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -73,18 +62,14 @@ class _Reader:
         self._begun = False
 
     def read(self, text: str) -> list[str]:
-        """The blocks of a text."""
         return _without_empty_contents(self._blocks(_Cursor(_parser().parse(text))))
 
     def _blocks(self, cursor: _Cursor) -> list[str]:
         """The blocks up to the end of the container the cursor stands in."""
         found: list[str] = []
         while (token := cursor.next()) and token.nesting >= 0:
-            found += (
-                [block]
-                if (block := self._block(token, cursor, found[-1] if found else "")).strip()
-                else []
-            )
+            block = self._block(token, cursor, found[-1] if found else "")
+            found += [block] if block.strip() else []
             self._begun = self._begun or bool(found)
         return found
 
@@ -97,17 +82,16 @@ class _Reader:
             case "fence":
                 return self._fence(token)
             case "code_block":
-                return self._indented(token.content, before)
+                inner = _ADMONITION.match(before)
+                return self._inner(token.content) if inner else fence(token.content)
             case "html_block":
                 return self._html(token.content)
             case "bullet_list_open" | "ordered_list_open":
                 return self._list(token, cursor)
             case "blockquote_open":
-                return (
-                    quote(_ALERT.sub(lambda kind: f"**{kind[1].capitalize()}:** ", text))
-                    if (text := blocks(self._blocks(cursor)))
-                    else ""
-                )
+                text = blocks(self._blocks(cursor))
+                text = _ALERT.sub(lambda kind: f"**{kind[1].capitalize()}:** ", text)
+                return quote(text) if text else ""
             case "table_open":
                 return self._table(cursor)
             case _:
@@ -124,13 +108,9 @@ class _Reader:
     def _paragraph(self, cursor: _Cursor) -> str:
         found = self._words(cursor)
         cursor.next()
-        only_links = found.linked and not found.unlinked
+        only_links = found.linked and not found.unlinked and len(found.links) + found.anchors > 1
         # A line of nothing but links above the first section is the site's navigation.
-        navigation = (
-            only_links
-            and len(found.links) + found.anchors > 1
-            and (not self._sections or not found.links)
-        )
+        navigation = only_links and (not self._sections or not found.links)
         return "" if found.empty or navigation else plain(found.text)
 
     def _words(self, cursor: _Cursor) -> Words:
@@ -147,9 +127,6 @@ class _Reader:
         if directive[1] in _CODE_DIRECTIVES:
             return fence(token.content, directive[2].strip().lower())
         return self._inner(token.content)
-
-    def _indented(self, code: str, before: str) -> str:
-        return self._inner(code) if _ADMONITION.match(before) else fence(code)
 
     def _inner(self, text: str) -> str:
         if self._nested >= _MAX_NESTED:
@@ -174,11 +151,9 @@ class _Reader:
         while (entry := cursor.next()) and entry.nesting > 0:
             inner = cursor.peek()
             tight = tight and (inner is None or inner.type != "paragraph_open" or inner.hidden)
-            text = (
-                "\n".join(found)
-                if len(found := self._blocks(cursor)) and tight and not _has_fence(found)
-                else blocks(found)
-            )
+            found = self._blocks(cursor)
+            dense = tight and not any(part.startswith("```") for part in found)
+            text = "\n".join(found) if dense else blocks(found)
             if text:
                 items.append(item(text, "-" if number is None else f"{number + len(items)}."))
         if _is_contents(cursor.since(start)):
@@ -200,8 +175,6 @@ class _Reader:
 
 
 class _Cursor:
-    """A place in a flat list of block tokens."""
-
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
         self.position = 0
@@ -218,10 +191,6 @@ class _Cursor:
         return self.tokens[start : self.position]
 
 
-def _has_fence(found: list[str]) -> bool:
-    return any(part.startswith("```") for part in found)
-
-
 def _is_contents(tokens: list[Token]) -> bool:
     """A list in which every word is in a link into the same page."""
     found = [words(token.children or [], "") for token in tokens if token.type == "inline"]
@@ -233,12 +202,9 @@ def _is_contents(tokens: list[Token]) -> bool:
 def _without_empty_contents(found: list[str]) -> list[str]:
     """Leaves out a heading "Contents" with nothing below it."""
     below = [*found[1:], "#"]
-    return [
-        block
-        for block, after in zip(found, below[: len(found)], strict=True)
-        if not (
-            block.startswith("#")
-            and after.startswith("#")
-            and _CONTENTS.fullmatch(block.lstrip("# "))
-        )
-    ]
+
+    def empty(block: str, after: str) -> bool:
+        headed = block.startswith("#") and after.startswith("#")
+        return headed and bool(_CONTENTS.fullmatch(block.lstrip("# ")))
+
+    return [block for block, after in zip(found, below, strict=False) if not empty(block, after)]

@@ -1,6 +1,4 @@
-"""HTML that stands inside Markdown (logos, `<details>`, `<p align=center>`) as plain Markdown
-text.
-"""
+"""HTML inside Markdown (logos, `<details>`, `<p align=center>`) as plain Markdown text."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ _BLOCK = re.compile(
 
 
 def is_known_tag(tag: str) -> bool:
-    """True for a tag of HTML, a comment or a declaration; False for a placeholder such as
-    `<name>`.
-    """
+    """True for HTML's tags, comments, declarations; False for placeholders such as `<name>`."""
     return bool(_KNOWN.fullmatch(tag)) or tag.startswith(("<!", "<?"))
 
 
@@ -47,9 +43,7 @@ def without_tags(text: str) -> str:
 
 
 def html_to_text(source: str) -> str:
-    """The text of an HTML fragment as Markdown blocks; headings, list items and `<pre>` keep their
-    shape, images go.
-    """
+    """HTML as Markdown blocks; headings, list items and `<pre>` keep their shape, images go."""
     parts: list[str] = []
     position = 0
     source = _HIDDEN.sub("", source)
@@ -59,11 +53,10 @@ def html_to_text(source: str) -> str:
     for match in _WHOLE.finditer(source, 0, last):
         parts += _paragraphs(source[position : match.start()])
         code, level, title = match.groups()
-        parts.append(
-            fence(without_tags(code).strip("\n"))
-            if level is None
-            else heading(without_tags(title), int(level))
-        )
+        if level is None:
+            parts.append(fence(without_tags(code).strip("\n")))
+        else:
+            parts.append(heading(without_tags(title), int(level)))
         position = match.end()
     return blocks([*parts, *_paragraphs(source[position:])])
 
@@ -72,11 +65,8 @@ def _paragraphs(source: str) -> list[str]:
     marked = _BLOCK.sub("\n\n", _CELL.sub(" | ", _BREAK.sub("\n", _ITEM.sub("\n\n\x00", source))))
     found = []
     for part in re.split(r"\n\s*\n", without_tags(marked)):
-        words = "\n".join(
-            " ".join(line.split())
-            for line in part.replace("\x00", "").split("\n")
-            if line.strip("\x00 \t")
-        )
+        lines = [line for line in part.replace("\x00", "").split("\n") if line.strip(" \t")]
+        words = "\n".join(" ".join(line.split()) for line in lines)
         if re.search(r"\w", words):
             found.append(item(plain(words)) if "\x00" in part else plain(words))
     return found

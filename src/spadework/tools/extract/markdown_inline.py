@@ -1,6 +1,4 @@
-"""The words of one Markdown block: links become their text, images and HTML tags go, code stays
-exact.
-"""
+"""The words of a Markdown block: links become text, images and HTML go, code stays exact."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ _CODE_TAG = re.compile(r"</?(?:code|kbd|samp|tt)\s*>", re.I)
 @dataclass(frozen=True)
 class Words:
     """Markdown of a block's words. `linked` and `unlinked` count the letters inside and outside
-    links, `anchors` links into the page.
-
-    `pictured` is true when an image or a tag was taken out.
+    links, `anchors` links into the page; `pictured`: an image or a tag was taken out.
     """
 
     text: str
@@ -42,8 +38,6 @@ class Words:
 
 
 class _Writer:
-    """Writes the tokens of one block."""
-
     def __init__(self, base: str) -> None:
         self.base = base
         self.parts: list[str] = []
@@ -53,7 +47,6 @@ class _Writer:
         self._open: list[tuple[str, int]] = []
 
     def write(self, token: Token) -> None:
-        """Add one token."""
         match token.type:
             case "text" | "text_special":
                 self._text(token.markup if token.info == "escape" else token.content)
@@ -120,10 +113,9 @@ def words(tokens: Sequence[Token], base: str) -> Words:
     writer = _Writer(base)
     for token in tokens:
         writer.write(token)
-    text = "\n".join(
-        re.sub(r"  +", " ", line).strip() if "`" not in line else line.strip()
-        for line in "".join(writer.parts).split("\n")
-    )
+    lines = "".join(writer.parts).split("\n")
+    lines = [re.sub(r"  +", " ", line) if "`" not in line else line for line in lines]
+    text = "\n".join(line.strip() for line in lines)
     kept = re.sub(r"\n+", "\n", text).strip()
     return Words(
         kept, tuple(writer.links), writer.linked, writer.unlinked, writer.anchors, writer.pictured

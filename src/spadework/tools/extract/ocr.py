@@ -1,6 +1,4 @@
-"""The text in a picture, read by Tesseract where that is installed: a program of its own, which
-ends when the time for it is over.
-"""
+"""The text in a picture, by Tesseract if installed: a program that ends when its time is over."""
 
 from __future__ import annotations
 
@@ -45,9 +43,7 @@ MEND = (
 
 @dataclass(frozen=True)
 class Seen:
-    """A line of text in a picture, in pixels from its upper left corner; lines of one paragraph
-    have its number.
-    """
+    """A line in a picture, in pixels from the upper left; a paragraph's lines share its number."""
 
     text: str
     left: int
@@ -68,13 +64,12 @@ def has_pillow() -> bool:
 
 
 def lines_in(image: Image.Image) -> list[Seen]:
-    """The lines of text in a picture in the order of reading; none where it is not installed, or
-    does not end in time.
-    """
+    """A picture's lines in reading order; none without Tesseract, or when it is not in time."""
     seconds = min(SECONDS, reading_until() - time.monotonic())
     if not has_ocr() or seconds <= 0:
         return []
-    share = _share(image)
+    fits = math.sqrt(MAX_PIXELS / (image.width * image.height))
+    share = min(fits, ENLARGED if max(image.size) < SMALL_SIDE else 1.0)
     shown = _on_white(image.resize([max(1, int(side * share)) for side in image.size]))
     page = io.BytesIO()
     shown.save(page, "PPM")
@@ -93,11 +88,6 @@ def text_in(image: Image.Image) -> str:
     """The text in a picture as paragraphs; "" where there is none."""
     groups = groupby(lines_in(image), key=lambda line: line.paragraph)
     return "\n\n".join(plain("\n".join(line.text for line in lines)) for _, lines in groups)
-
-
-def _share(image: Image.Image) -> float:
-    fits = math.sqrt(MAX_PIXELS / (image.width * image.height))
-    return min(fits, ENLARGED if max(image.size) < SMALL_SIDE else 1.0)
 
 
 def _on_white(image: Image.Image) -> Image.Image:

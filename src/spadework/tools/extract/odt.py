@@ -1,6 +1,4 @@
-"""OpenDocument files as Markdown: texts, and by the same walk the tables of spreadsheets and the
-slides of presentations.
-"""
+"""OpenDocument files as Markdown: texts, spreadsheets and presentations by one walk."""
 
 from __future__ import annotations
 
@@ -10,24 +8,15 @@ from itertools import repeat
 from spadework.errors import Unreadable
 from spadework.tools.extract.draft import Draft
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.package import Package
+from spadework.tools.extract.package import Package, described
 from spadework.tools.extract.table_rows import MAX_COLUMNS, sheet_table
 from spadework.tools.extract.writing import heading, plain
 from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag, text
-from spadework.tools.text.dates import moment
 
-_UNSEEN = frozenset(
-    {
-        "annotation",
-        "tracked-changes",
-        "note",
-        "forms",
-        "sequence-decls",
-        "table-of-content",
-        "bibliography",
-        "notes",
-    }
-)
+_UNSEEN = frozenset((
+    "annotation", "tracked-changes", "note", "forms", "sequence-decls", "table-of-content",
+    "bibliography", "notes",
+))  # fmt: skip
 _CODE = "Preformatted"
 _MAX_SPACES = 100
 #: The size of a sheet, further than which nothing is repeated.
@@ -35,9 +24,7 @@ _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
 
 
 def extract_odt(package: Package, url: str) -> Extracted:
-    """The content of an OpenDocument file, with its title, author and date. Raises Unreadable when
-    it is damaged or encrypted.
-    """
+    """An OpenDocument file's text, title, author, date. Raises Unreadable if damaged or locked."""
     root = package.needed("content.xml")
     body = child(root, "body")
     if body is None:
@@ -45,19 +32,9 @@ def extract_odt(package: Package, url: str) -> Extracted:
     document = _Document(root)
     document.read(body)
     about = package.tree("meta.xml")
-    said = (
-        {tag(part): text(part) for part in below(about, "title", "creator", "date", "language")}
-        if about is not None
-        else {}
-    )
-    return Extracted(
-        title=said.get("title") or document.title,
-        markdown=document.draft.markdown(),
-        author=said.get("creator", ""),
-        published_at=moment(said.get("date", "")),
-        language=said.get("language", "").split("-")[0].lower(),
-        kind="odt",
-    )
+    told = below(about, "title", "creator", "date", "language") if about is not None else ()
+    said = {tag(part): text(part) for part in told}
+    return described(said, document.draft.markdown(), title=document.title, kind="odt")
 
 
 class _Document:
@@ -68,13 +45,14 @@ class _Document:
         }
         self._code = {name for name, parent in styles.items() if _CODE in parent or _CODE in name}
         self._numbered = {
-            attribute(style, "name") for style in below(root, "list-style") if _is_numbered(style)
+            attribute(style, "name")
+            for style in below(root, "list-style")
+            if tag(next(iter(style), style)) == "list-level-style-number"
         }
         self.draft = Draft()
         self.title = ""
 
     def read(self, around: Element) -> None:
-        """Tell the draft every block in an element."""
         for element in around:
             name = tag(element)
             if name == "h":
@@ -104,11 +82,8 @@ class _Document:
                 self.read(box)
 
     def _list(self, element: Element, depth: int = 0, *, numbered: bool = False) -> None:
-        numbered = (
-            attribute(element, "style-name") in self._numbered
-            if attribute(element, "style-name")
-            else numbered
-        )
+        if style := attribute(element, "style-name"):
+            numbered = style in self._numbered
         for entry in element:
             for part in entry:
                 if tag(part) == "list":
@@ -119,29 +94,22 @@ class _Document:
             self.draft.add("")
 
     def _table(self, element: Element) -> None:
-        if name := attribute(element, "name") if tag(element.getparent()) == "spreadsheet" else "":
+        name = attribute(element, "name")
+        if name and tag(element.getparent()) == "spreadsheet":
             self.draft.add(heading(name, 2))
         self.draft.add(sheet_table(_rows(element)))
 
 
 def _rows(element: Element) -> Iterator[list[str]]:
-    """The rows of a table; one that is filled and repeated as often as it is, within the size of a
-    sheet.
-    """
+    """The rows of a table; filled ones repeated as they are, within the size of a sheet."""
     for row in below(element, "table-row"):
         cells = _cells(row)
-        yield from repeat(
-            cells,
-            number(attribute(row, "number-rows-repeated", "1"), most=_MOST_ROWS)
-            if any(cells)
-            else 1,
-        )
+        times = number(attribute(row, "number-rows-repeated", "1"), most=_MOST_ROWS)
+        yield from repeat(cells, times if any(cells) else 1)
 
 
 def _cells(row: Element) -> list[str]:
-    """The cells of a row; an empty one that is repeated to the end of the sheet only as often as it
-    can be shown.
-    """
+    """The cells of a row; an empty one is repeated only as often as it can be shown."""
     found: list[str] = []
     for cell in row:
         if tag(cell) in ("table-cell", "covered-table-cell") and len(found) < _MOST_COLUMNS:
@@ -170,7 +138,3 @@ def _pieces(element: Element) -> Iterator[str]:
             case name if name not in _UNSEEN and name != "text-box":
                 yield from _pieces(part)
         yield part.tail or ""
-
-
-def _is_numbered(style: Element) -> bool:
-    return tag(next(iter(style), style)) == "list-level-style-number"

@@ -36,9 +36,7 @@ _APPS = "/Applications/LibreOffice.app/Contents/MacOS"
 
 @dataclass(frozen=True)
 class Old:
-    """A kind of old file: its name in a sentence, its ending, the kind it is made into, and what of
-    LibreOffice makes it.
-    """
+    """An old file's kind: name, ending, the kind it is made into, LibreOffice's part for it."""
 
     name: str
     ending: str
@@ -90,7 +88,6 @@ def old_office(body: bytes) -> Old | None:
 
 
 def _holds(body: bytes, stream: str) -> bool:
-    """Whether a storage has a stream of this name."""
     name = f"{stream}\0".encode("utf-16-le")
     at = body.find(name, _HEADER)
     while at >= 0 and (at - _HEADER) % _ENTRY:
@@ -111,17 +108,12 @@ def _path() -> str:
 def not_installed(old: Old) -> Unreadable:
     """The error of a file that nothing here can read."""
     mend = f"Install LibreOffice (on Debian: libreoffice-{old.part}-nogui)."
-    return Unreadable(
-        f"Old {old.name} files (.{old.ending}) are read by LibreOffice, which is not installed."
-        f" {mend}",
-        hint=mend,
-    )
+    what = f"Old {old.name} files (.{old.ending}) are read by LibreOffice, which is not installed."
+    return Unreadable(f"{what} {mend}", hint=mend)
 
 
 async def modern(body: bytes, old: Old, *, seconds: float) -> bytes:
-    """The file in its modern form, within `seconds`. Raises Unreadable where LibreOffice is not
-    installed or cannot read it, TooSlow.
-    """
+    """The file in its modern form within `seconds`. Raises Unreadable without it, TooSlow."""
     if not (soffice := await aside(program)):
         raise not_installed(old)
     loop = asyncio.get_running_loop()
@@ -133,9 +125,8 @@ async def modern(body: bytes, old: Old, *, seconds: float) -> bytes:
             await _run(await aside(_command, soffice, folder, source, old), folder)
         return await aside(_convert_file, folder, old)
     except TimeoutError:
-        raise TooSlow(
-            f"LibreOffice did not read the {old.name} file within {seconds:.3g} s."
-        ) from None
+        late = f"LibreOffice did not read the {old.name} file within {seconds:.3g} s."
+        raise TooSlow(late) from None
     finally:
         # Also after a cancellation: by a thread that nothing waits for.
         await asyncio.shield(aside(shutil.rmtree, folder, ignore_errors=True))
@@ -180,11 +171,12 @@ async def _run(command: list[str], folder: Path) -> None:
     """Run a command to its end. However this ends, no process of it is left."""
     own = {"HOME": str(folder), "TMPDIR": str(folder), "PATH": _path(), "LANG": "C.UTF-8"}
     kept = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
+    nowhere = asyncio.subprocess.DEVNULL
     child = await asyncio.create_subprocess_exec(
         *command,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
+        stdin=nowhere,
+        stdout=nowhere,
+        stderr=nowhere,
         env=own | kept,
         cwd=folder,
         start_new_session=True,

@@ -1,6 +1,4 @@
-"""Documents that are a zip file of parts: each part within a limit, and every fault of the file a
-refusal by name.
-"""
+"""Zip files of parts: each part within a limit, every fault of the file a refusal by name."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ import posixpath
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from spadework.errors import FetchError, TooLarge, Unreadable
@@ -33,9 +31,7 @@ _FAULTS = (
 
 @contextmanager
 def whole(what: str) -> Iterator[None]:
-    """What the standard library raises for damaged archives, as Unreadable; `what` names the
-    file.
-    """
+    """What the standard library raises for damaged archives as Unreadable; `what` is the file."""
     try:
         yield
     except FetchError:
@@ -49,9 +45,7 @@ def whole(what: str) -> Iterator[None]:
 
 
 def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
-    """A zip file. Raises Unreadable when it is damaged, TooLarge for more than MAX_ENTRIES
-    entries.
-    """
+    """A zip file. Raises Unreadable when damaged, TooLarge for more than MAX_ENTRIES entries."""
     entries = body.count(_ENTRY)
     if entries > MAX_ENTRIES:
         raise TooLarge(f"The {what} has {entries:,} entries, the limit is {MAX_ENTRIES:,}.")
@@ -60,9 +54,7 @@ def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
 
 
 class Package:
-    """The parts of a zip file; `what` names the file in errors, `main` is the first part of an
-    Office file.
-    """
+    """A zip file's parts; `what` names it in errors, `main` is an Office file's first part."""
 
     def __init__(self, body: bytes, what: str) -> None:
         self.what = what
@@ -71,9 +63,7 @@ class Package:
         self.main = self._main() if "[Content_Types].xml" in self.names else ""
 
     def read(self, name: str, limit: int = MAX_PART) -> bytes:
-        """A part, b"" where it is missing. Raises TooLarge for one over `limit` bytes, Unreadable
-        for a damaged one.
-        """
+        """A part, b"" without one. Raises TooLarge over `limit` bytes, Unreadable when damaged."""
         if name not in self.names:
             return b""
         with whole(self.what), self._zip.open(self.names[name]) as part:
@@ -97,16 +87,10 @@ class Package:
     def _main(self) -> str:
         """The part of an Office file that all others belong to, "" where none is named."""
         root = self.tree("_rels/.rels")
-        found = (
-            [
-                relation
-                for relation in root
-                if attribute(relation, "Type").endswith("/officeDocument")
-            ]
-            if root is not None
-            else []
-        )
-        return attribute(found[0], "Target").lstrip("/") if found else ""
+        for relation in root if root is not None else ():
+            if attribute(relation, "Type").endswith("/officeDocument"):
+                return attribute(relation, "Target").lstrip("/")
+        return ""
 
     def relations(self, name: str) -> dict[str, str]:
         """What a part of an Office file refers to: its ids, with names of parts or with URLs."""
@@ -121,16 +105,22 @@ class Package:
         return relations
 
     def about(self, markdown: str, *, title: str = "", kind: str) -> Extracted:
-        """The content of an Office file with what it says about itself; `title` is used where it
-        says none.
-        """
+        """An Office file with what it says about itself; `title` is used where it says none."""
         core = self.tree("docProps/core.xml")
         said = {tag(part): text(part) for part in core} if core is not None else {}
-        return Extracted(
-            title=said.get("title") or title,
-            markdown=markdown,
-            author=said.get("creator", ""),
-            published_at=moment(said.get("modified") or said.get("created", "")),
-            language=said.get("language", "").split("-")[0].lower(),
-            kind=kind,
-        )
+        said["date"] = said.get("modified") or said.get("created", "")
+        return described(said, markdown, title=title, kind=kind)
+
+
+def described(said: Mapping[str, str], markdown: str, *, title: str = "", kind: str) -> Extracted:
+    """A document with what it says about itself by the names of Dublin Core; `title` is used where
+    it says none.
+    """
+    return Extracted(
+        title=said.get("title") or title,
+        markdown=markdown,
+        author=said.get("creator", ""),
+        published_at=moment(said.get("date", "")),
+        language=said.get("language", "").split("-")[0].lower(),
+        kind=kind,
+    )

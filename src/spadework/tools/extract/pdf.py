@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import chain
 from threading import Lock
 from typing import Any
 
@@ -102,9 +103,7 @@ def _page(document: Any, number: int) -> list[Line] | None:
 
 
 def _lines(text_page: Any) -> list[list[Line]]:
-    """The lines of a page with the tables that have no rules. Where a table is named, narrower gaps
-    part its cells.
-    """
+    """A page's lines with tables without rules. Where one is named, narrower gaps part cells."""
     found = list(lines(text_page))
     if not any(CAPTION.match(line[0].text) for line in found):
         return found
@@ -113,25 +112,23 @@ def _lines(text_page: Any) -> list[list[Line]]:
 
 def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]:
     """Lines with tables among them; those outside of tables as they are `found` to be parted."""
-    known = {(line[0].left, line[0].bottom): line for line in found}
-    return [
-        line if line[0].table else known.get((line[0].left, line[0].bottom), line) for line in cells
-    ]
+
+    def place(line: list[Line]) -> tuple[float, float]:
+        return line[0].left, line[0].bottom
+
+    known = {place(line): line for line in found}
+    return [line if line[0].table else known.get(place(line), line) for line in cells]
 
 
 def _without_running_heads(pages: list[list[Line]]) -> list[list[Line]]:
-    """The pages without page numbers and without the first and last lines that many of them
-    share.
-    """
-    edges = Counter(
-        shape for page in pages if page for shape in {_shape(page[0]), _shape(page[-1])}
-    )
+    """The pages without page numbers, and the first and last lines many of them share."""
+    ends = ({_shape(page[0]), _shape(page[-1])} for page in pages if page)
+    edges = Counter(chain.from_iterable(ends))
     running = {shape for shape, count in edges.items() if count >= RUNNING or not shape}
 
     def kept(page: list[Line]) -> list[Line]:
-        return [
-            line for line in page if line not in (page[0], page[-1]) or _shape(line) not in running
-        ]
+        edge = page[0], page[-1]
+        return [line for line in page if line not in edge or _shape(line) not in running]
 
     return [kept(page) or page for page in pages]
 
@@ -141,7 +138,6 @@ def _shape(line: Line) -> str:
 
 
 def _date(text: str) -> datetime | None:
-    """The date of PDF's D:YYYYMMDD…, or None."""
     found = _DATE.match(text)
     try:
         return datetime(int(found[1]), int(found[2]), int(found[3]), tzinfo=UTC) if found else None

@@ -1,6 +1,4 @@
-"""The tables of a PDF page that have no rules around their cells: columns of aligned text under or
-over a line that calls them a table.
-"""
+"""PDF tables without rules: columns of aligned text next to a line that calls them a table."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ Parts = list[Line]
 
 
 def with_aligned_tables(lines: list[Parts]) -> list[Parts]:
-    """The lines of a page, those under or over a caption whose parts stand in columns replaced by
-    the table.
-    """
+    """A page's lines, those next to a caption that stand in columns replaced by a table."""
     start = 0
     while start < len(lines):
         if CAPTION.match(lines[start][0].text) and not lines[start][0].table:
@@ -42,7 +38,6 @@ def with_aligned_tables(lines: list[Parts]) -> list[Parts]:
 
 
 def _below(lines: Sequence[Parts], caption: int) -> tuple[int, int]:
-    """Where the rows below a caption stand."""
     first = caption + 1
     while first < min(len(lines), caption + CAPTION_LINES) and len(lines[first]) < 2:
         first += 1
@@ -53,7 +48,6 @@ def _below(lines: Sequence[Parts], caption: int) -> tuple[int, int]:
 
 
 def _above(lines: Sequence[Parts], caption: int) -> tuple[int, int]:
-    """Where the rows above a caption stand."""
     first = caption
     while first > 0 and _goes_on(lines, first - 1, first if first < caption else first - 1):
         first -= 1
@@ -97,16 +91,13 @@ def _table(rows: Sequence[Parts]) -> str:
         if len(row) > 1 or not made:
             made.append(cells)
         else:
-            made[-1] = [
-                f"{above} {cell}".strip() for above, cell in zip(made[-1], cells, strict=True)
-            ]
+            joined = zip(made.pop(), cells, strict=True)
+            made.append([f"{above} {cell}".strip() for above, cell in joined])
     return sheet_table(made)
 
 
 def _columns(rows: Sequence[Parts]) -> list[tuple[float, float]]:
-    """From where to where the columns go: what stands above each other in the rows with the most
-    parts.
-    """
+    """From where to where columns go: what stands above each other in rows with most parts."""
     most = max(map(len, rows))
     whole = [row for row in rows if len(row) == most]
     columns: list[tuple[float, float]] = []
@@ -119,9 +110,7 @@ def _columns(rows: Sequence[Parts]) -> list[tuple[float, float]]:
 
 
 def _place(part: Line, columns: Sequence[tuple[float, float]]) -> int:
-    """The column that a part stands in: the one it covers most, the nearest where it covers
-    none.
-    """
+    """The column a part stands in: the one it covers most, else the nearest."""
     return max(
         range(len(columns)),
         key=lambda place: min(part.right, columns[place][1]) - max(part.left, columns[place][0]),

@@ -1,6 +1,4 @@
-"""The lines of a PDF page in the order of reading, where columns stand side by side and the file
-has their lines in one.
-"""
+"""A PDF page's lines in reading order, also where columns stand side by side."""
 
 from __future__ import annotations
 
@@ -30,16 +28,10 @@ def _gutter(parted: list[list[Line]]) -> float | None:
     gaps = [(left.right, right.left) for line in parted for left, right in pairwise(line)]
     if len(gaps) < LEAST_LINES:
         return None
-    place = max(
-        ((start + end) / 2 for start, end in gaps),
-        key=lambda x: sum(start < x < end for start, end in gaps),
-    )
-    sides = [
-        (left, right)
-        for line in parted
-        for left, right in pairwise(line)
-        if left.right < place < right.left
-    ]
+    middles = ((start + end) / 2 for start, end in gaps)
+    place = max(middles, key=lambda x: sum(start < x < end for start, end in gaps))
+    pairs = (pair for line in parted for pair in pairwise(line))
+    sides = [(left, right) for left, right in pairs if left.right < place < right.left]
     if len(sides) < max(LEAST_LINES, len(parted) // 2):
         return None
     shorter = median(min(len(left.text), len(right.text)) for left, right in sides)

@@ -1,6 +1,4 @@
-"""The lines of a PDF page: their texts, where they stand, how large their letters are, and whether
-they are bold or of fixed width.
-"""
+"""A PDF page's lines: text, place, size of letters, and whether bold or of fixed width."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ _FIXED_NAME = re.compile(r"cmtt|typewriter", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Line:
-    """A line, or the part of one that stands in a column. `table` is the Markdown of a table that
-    stands in its place.
-    """
+    """A line or its part in a column. `table` is the Markdown of a table in its place."""
 
     text: str
     left: float
@@ -62,7 +58,6 @@ def lines(text_page: Any, gap: float = WIDE_GAP) -> Iterator[list[Line]]:
 def _parts(
     text_page: Any, text: str, place: tuple[int, int], known: int, gap: float
 ) -> Iterator[tuple[int, int]]:
-    """The places of the parts of a line."""
     start, end = place[0], min(place[1], known)
     while start < end and text[start].isspace():
         start += 1
@@ -89,9 +84,7 @@ def _line(text_page: Any, text: str, start: int, end: int) -> Line:
 
 
 def _letter(text: str) -> int:
-    """The place of a letter that stands for its line: signs at its beginning may be of another
-    font.
-    """
+    """A letter's place that stands for its line: signs at its start may be of another font."""
     letters = [place for place, sign in enumerate(text) if sign.isalpha()]
     return letters[len(letters) // 2] if letters else 0
 

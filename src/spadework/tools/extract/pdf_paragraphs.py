@@ -1,6 +1,4 @@
-"""The lines of a PDF as blocks of Markdown: paragraphs made whole again, headings by the size of
-their letters, lists, code and tables.
-"""
+"""A PDF's lines as Markdown: whole paragraphs, headings by size, lists, code and tables."""
 
 from __future__ import annotations
 
@@ -46,14 +44,12 @@ def _body_size(lines: list[Line]) -> float:
     """The size of the most letters."""
     sizes: Counter[float] = Counter()
     for line in lines:
-        sizes[_round_size(line.size)] += len(line.text)
+        sizes[round(line.size * 2) / 2] += len(line.text)
     return max(sizes, key=lambda size: sizes[size], default=0.0)
 
 
 def _levels(sizes: list[float]) -> list[float]:
-    """The sizes of the levels of headings, the largest first; those that are hardly different are
-    one.
-    """
+    """The sizes of the levels of headings, the largest first; nearly equal ones are one."""
     levels: list[float] = []
     for size in sorted(sizes, reverse=True):
         if not levels or size < levels[-1] * SAME:
@@ -61,28 +57,16 @@ def _levels(sizes: list[float]) -> list[float]:
     return levels
 
 
-def _round_size(size: float) -> float:
-    return round(size * 2) / 2
-
-
 def _paragraphs(lines: list[Line]) -> list[list[Line]]:
-    """Lines that belong together."""
-    gaps = [
-        above.bottom - below.bottom
-        for above, below in pairwise(lines)
-        if above.bottom > below.bottom
-    ]
+    gaps = [above.bottom - below.bottom for above, below in pairwise(lines)]
+    gaps = [gap for gap in gaps if gap > 0]
     gap = median(gaps) * PARAGRAPH_GAP if gaps else 0.0
-    short = (
-        sorted(len(line.text) for line in lines)[len(lines) * 9 // 10] * SHORT_LINE
-        if lines
-        else 0.0
-    )
+    lengths = sorted(len(line.text) for line in lines)
+    short = lengths[len(lengths) * 9 // 10] * SHORT_LINE if lengths else 0.0
     groups = [[line] for line in lines[:1]]
     for above, below in pairwise(lines):
-        if _parts(above, below) or (
-            not _both_code(above, below) and _begins(above, below, gap=gap, short=short)
-        ):
+        code = above.fixed and below.fixed
+        if not code and (_parts(above, below) or _begins(above, below, gap=gap, short=short)):
             groups.append([below])
         else:
             groups[-1].append(below)
@@ -90,21 +74,13 @@ def _paragraphs(lines: list[Line]) -> list[list[Line]]:
 
 
 def _parts(above: Line, below: Line) -> bool:
-    """Are two lines of different kinds?"""
-    if _both_code(above, below):
-        return False
+    """Are two lines, not both of them code, of different kinds?"""
     alike = SMALLER < below.size / max(above.size, 0.1) < 1 / SMALLER or above.text.endswith(BROKEN)
     return bool(above.table or below.table) or above.fixed != below.fixed or not alike
 
 
-def _both_code(above: Line, below: Line) -> bool:
-    return above.fixed and below.fixed
-
-
 def _begins(above: Line, below: Line, *, gap: float, short: float) -> bool:
-    """Does a paragraph begin with the line `below`? Where it stands higher than the one above, a
-    column or a page has ended.
-    """
+    """Does a paragraph begin with `below`? Where it stands higher, a column or page has ended."""
     if above.text.endswith(BROKEN):
         return False
     ended = len(above.text) < short and (above.text[-1] in ".!?:;)" or not below.text[0].islower())
@@ -160,9 +136,7 @@ def _code(group: list[Line]) -> str:
 
 
 def _whole_words(group: list[Line], known: set[str]) -> str:
-    """The text of lines, broken words made whole; the hyphen stays in those that have one elsewhere
-    in the text.
-    """
+    """The text, broken words made whole; a hyphen stays in those that have one elsewhere."""
     text = group[0].text
     for above, below in pairwise(group):
         text += ("" if above.text.endswith(BROKEN) else " ") + below.text

@@ -32,17 +32,13 @@ class _Grid:
 def with_tables(page: Any, text_page: Any, lines: list[list[Line]]) -> list[list[Line]]:
     """The lines of a page, those in a ruled table replaced by the table."""
     for grid in _grids(*_rules(page)):
-        across, down = (
-            _marks([x for x, _, _ in grid.upright]),
-            _marks([y for y, _, _ in grid.level]),
-        )
+        across = _marks([x for x, _, _ in grid.upright])
+        down = _marks([y for y, _, _ in grid.level])
         if len(across) < 3 or len(down) < 3:
             continue
         inside = [place for place, line in enumerate(lines) if _stands_in(line[0], across, down)]
-        shown = sheet_table(
-            _row(text_page, grid, across, bottom, top)
-            for bottom, top in reversed(list(pairwise(down)))
-        )
+        heights = reversed(list(pairwise(down)))
+        shown = sheet_table(_row(text_page, grid, across, *height) for height in heights)
         if inside and shown:
             first = replace(
                 lines[inside[0]][0], text="", table=shown, left=across[0], right=across[-1]

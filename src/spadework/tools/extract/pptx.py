@@ -1,6 +1,4 @@
-"""PowerPoint files as Markdown: each slide a section, its lists and tables, and what the speaker
-has noted below it.
-"""
+"""PowerPoint files as Markdown: each slide a section: lists, tables, the speaker's notes."""
 
 from __future__ import annotations
 
@@ -21,19 +19,15 @@ _FURNITURE = ("dt", "sldNum", "ftr", "hdr", "sldImg")
 
 
 def extract_pptx(package: Package, url: str) -> Extracted:
-    """The text of a presentation, with its title, author and date. Raises Unreadable when it is
-    damaged, TooLarge over a limit.
-    """
+    """A presentation's text, title, author, date. Raises Unreadable if damaged, TooLarge."""
     relations = package.relations(package.main)
     ids = [_relation(slide) for slide in below(package.needed(package.main), "sldId")]
     names = [relations[slide] for slide in ids if slide in relations]
     slides = [_slide(package, name) for name in names[:MAX_SLIDES]]
-    first = (
-        slides[0].partition("\n")[0].lstrip("# ") if slides and slides[0].startswith("#") else ""
-    )
-    return package.about(
-        blocks([*slides, not_shown(len(names) - MAX_SLIDES, "slides")]), title=first, kind="pptx"
-    )
+    first = slides[0].partition("\n")[0] if slides else ""
+    title = first.lstrip("# ") if first.startswith("#") else ""
+    markdown = blocks([*slides, not_shown(len(names) - MAX_SLIDES, "slides")])
+    return package.about(markdown, title=title, kind="pptx")
 
 
 def _relation(slide: Element) -> str:
@@ -58,9 +52,7 @@ def _slide(package: Package, name: str) -> str:
 
 
 def _place(shape: Element) -> str:
-    """What a shape is on its slide: title, body, dt, …; "" for one that the slide's layout does not
-    know.
-    """
+    """What a shape is on its slide: title, body, dt, …; "" where the layout does not know it."""
     place = next(below(shape, "ph"), None)
     return attribute(place, "type", "body") if place is not None else ""
 
@@ -76,11 +68,8 @@ def _shape(shape: Element, draft: Draft) -> None:
         settings = child(paragraph, "pPr")
         depth = number(attribute(settings, "lvl"), most=MAX_DEPTH)
         numbered = child(settings, "buAutoNum") is not None
-        if (
-            numbered
-            or child(settings, "buChar") is not None
-            or (in_list and child(settings, "buNone") is None)
-        ):
+        marked = child(settings, "buChar") is not None
+        if numbered or marked or (in_list and child(settings, "buNone") is None):
             draft.item(plain(_text(paragraph)), depth, numbered=numbered)
         else:
             draft.add(plain(_text(paragraph)))
@@ -89,18 +78,10 @@ def _shape(shape: Element, draft: Draft) -> None:
 
 def _notes(package: Package, name: str) -> str:
     root = package.tree(name)
-    shapes = (
-        [shape for shape in below(root, "sp") if _place(shape) == "body"]
-        if root is not None
-        else []
-    )
-    return (
-        quote(
-            blocks([plain(_text(paragraph)) for shape in shapes for paragraph in below(shape, "p")])
-        )
-        if shapes
-        else ""
-    )
+    shapes = below(root, "sp") if root is not None else ()
+    bodies = [shape for shape in shapes if _place(shape) == "body"]
+    said = [plain(_text(paragraph)) for shape in bodies for paragraph in below(shape, "p")]
+    return quote(blocks(said)) if bodies else ""
 
 
 def _join_text(element: Element) -> str:

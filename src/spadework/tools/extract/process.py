@@ -1,6 +1,4 @@
-"""A process that reads documents: started when it is first needed, asked one thing at a time,
-killed when it must not go on.
-"""
+"""A process that reads documents: started when needed, asked one at a time, killable."""
 
 from __future__ import annotations
 
@@ -18,17 +16,9 @@ from spadework.tools.web.process_groups import kill_group
 _PROGRAM = ("-P", "-m", "spadework.tools.extract.reader_program")
 #: All that the process gets to know of our environment; keys are not for it.
 _ENVIRONMENT = (
-    "PATH",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "LANG",
-    "LC_ALL",
-    "LD_LIBRARY_PATH",
-    "SYSTEMROOT",
-    "TESSDATA_PREFIX",
-    "TMPDIR",
-    "TEMP",
-)
+    "PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT",
+    "TESSDATA_PREFIX", "TMPDIR", "TEMP",
+)  # fmt: skip
 
 
 class Ended(Exception):
@@ -52,16 +42,14 @@ class Process:
         """Start it, if it does not run yet."""
         with self._lock:
             if self._process is None:
-                environment = {
-                    name: os.environ[name] for name in _ENVIRONMENT if name in os.environ
-                }
+                own = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
                 pipe = subprocess.PIPE
                 self._process = subprocess.Popen(
                     [sys.executable, *_PROGRAM],
                     stdin=pipe,
                     stdout=pipe,
                     stderr=subprocess.DEVNULL,
-                    env=environment,
+                    env=own,
                     start_new_session=True,
                 )
             if self._killed:
@@ -69,9 +57,7 @@ class Process:
             return self._process
 
     def ask(self, request: dict[str, Any], body: bytes) -> dict[str, Any]:
-        """The answer to a request. Raises Ended when the process ends instead, by itself or
-        killed.
-        """
+        """The answer to a request. Raises Ended when the process ends instead, also when killed."""
         process = self.start()
         try:
             if process.stdin is None or process.stdout is None:

@@ -1,6 +1,4 @@
-"""What the system can be told about this process: how much memory it may take, and when it ends by
-itself.
-"""
+"""What the system is told of this process: how much memory it may take, and when it ends."""
 
 from __future__ import annotations
 
@@ -48,11 +46,9 @@ else:
 
     @contextmanager
     def mortal(pipe: int, seconds: float) -> Iterator[None]:
-        """The system ends this process after `seconds`, or when the pipe closes because whoever
-        would read from it has died.
+        """The system ends this process after `seconds`, or when the pipe's reader has died.
 
-        Both also while a library in C holds the interpreter and no code of Python would run: the
-        signals are left to the system.
+        Both also while a library in C holds the interpreter: signals are left to the system.
         """
         signal.setitimer(signal.ITIMER_REAL, seconds)
         _signal_when_closed(pipe, on=True)
@@ -63,11 +59,9 @@ else:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _signal_when_closed(pipe: int, *, on: bool) -> None:
-        """Have SIGIO, which ends a process, sent for whatever happens to a pipe. While nothing is
-        written to it, that is only its end.
+        """Have SIGIO, which ends a process, sent at the end of a pipe while nothing is written.
 
-        Not so for one that is read from: of what came last, the signal may be sent a moment after
-        it has been read.
+        Not for one that is read from: its signal may come a moment after what was read last.
         """
         if hasattr(fcntl, "F_SETOWN"):
             fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())

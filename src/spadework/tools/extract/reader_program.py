@@ -1,6 +1,4 @@
-"""The program of a process that reads documents of strangers: a document in, its text out, until
-the pipe to it is closed.
-"""
+"""The program that reads strangers' documents: one in, its text out, until the pipe closes."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ GRACE = 1.0
 
 
 def main() -> None:
-    """Answer requests until there are no more. What libraries print goes nowhere, so that it is not
-    taken for an answer.
-    """
+    """Answer requests until the end. What libraries print goes nowhere: it is no answer."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
@@ -49,7 +45,6 @@ def main() -> None:
 
 
 def _read(request: dict[str, Any], body: bytes) -> dict[str, Any]:
-    """The answer to a request."""
     try:
         return document_reply(read_document(body, **request))
     except FetchError as error:

@@ -1,6 +1,4 @@
-"""How long a document may be read that is too long to be read whole: what was read until then is
-its text.
-"""
+"""How long a document may be read: what was read of a long one until then is its text."""
 
 from __future__ import annotations
 

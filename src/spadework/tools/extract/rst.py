@@ -1,6 +1,4 @@
-"""reStructuredText as Markdown, read by docutils with everything switched off that reaches outside
-the text.
-"""
+"""reStructuredText as Markdown, by docutils without all that reaches outside the text."""
 
 from __future__ import annotations
 
@@ -37,8 +35,7 @@ _MAX_PARAGRAPH = 20_000
 
 
 def extract_rst(text: str, url: str) -> Extracted:
-    """reStructuredText as Markdown: headings, lists, tables, fenced code with its language; images
-    and comments go.
+    """reStructuredText as Markdown, code with its language; images and comments go.
 
     Roles and directives that docutils does not know (Sphinx's) keep their text; those that only
     steer a site are left out. What is no sensible reStructuredText (endless paragraphs, endless

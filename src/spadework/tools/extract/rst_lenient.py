@@ -1,9 +1,7 @@
-"""A docutils parser that knows Sphinx's markup well enough to read it, and never reaches outside
-the text.
+"""A docutils parser that reads Sphinx's markup, too, and never reaches outside the text.
 
-docutils answers an unknown directive or role, or a known one with an unknown option, with an error
-in place of the content. Here the state classes and the inliner keep the content instead. Nothing is
-registered globally.
+docutils puts an error in the place of an unknown directive, role or option. Here the state classes
+and the inliner keep the content instead. Nothing is registered globally.
 """
 
 from __future__ import annotations
@@ -16,11 +14,10 @@ from docutils import nodes
 from docutils.parsers.rst import Parser, roles, states
 from docutils.statemachine import StringList
 
-# fmt: off
 CODE = frozenset((
     "code", "code-block", "sourcecode", "code-cell", "ipython", "prompt", "doctest", "testcode",
     "testoutput", "testsetup", "parsed-literal", "productionlist", "math",
-))
+))  # fmt: skip
 DROPPED = frozenset((
     "toctree", "contents", "image", "include", "raw", "highlight", "index", "meta", "module",
     "currentmodule", "automodule", "autoclass", "autofunction", "automethod", "autosummary",
@@ -28,8 +25,7 @@ DROPPED = frozenset((
     "plot", "title", "sectnum", "section-numbering", "header", "footer", "target-notes",
     "literalinclude", "role", "default-role", "highlightlang", "sectionauthor", "codeauthor",
     "moduleauthor", "mermaid", "grid", "image-sg",
-))
-# fmt: on
+))  # fmt: skip
 DEFINED = re.compile(
     r"(?:(?:py|c|cpp|js|rst|std):)?(?:async)?(?:function|class|method|classmethod|staticmethod|attribute|property|exception|data|type|macro|member|"
     r"decorator|decoratormethod|coroutinefunction|coroutinemethod|cmdoption|option|envvar|describe|object|confval|setting|directive|role|opcode)"
@@ -40,40 +36,21 @@ VERSIONS = {
     "deprecated": "Deprecated since version",
     "versionremoved": "Removed in version",
 }
-# fmt: off
 ADMONITIONS = frozenset((
     "note", "warning", "tip", "important", "caution", "danger", "seealso", "hint", "attention",
     "error", "admonition", "topic", "sidebar", "todo",
-))
-# fmt: on
+))  # fmt: skip
 _STANDARD = frozenset(["table", "list-table", "csv-table", "replace", "unicode", "date"])
-_PLAIN_ROLES = frozenset(
-    [
-        "doc",
-        "ref",
-        "term",
-        "abbr",
-        "any",
-        "numref",
-        "dfn",
-        "guilabel",
-        "menuselection",
-        "issue",
-        "pr",
-        "user",
-        "gh",
-        "pull",
-        "commit",
-    ]
-)
+_PLAIN_ROLES = frozenset((
+    "doc", "ref", "term", "abbr", "any", "numref", "dfn", "guilabel", "menuselection", "issue",
+    "pr", "user", "gh", "pull", "commit",
+))  # fmt: skip
 _SILENT_ARGUMENT = frozenset(["figure", "only", "container", "class", "rst-class", "cssclass"])
 _NO_LANGUAGE = frozenset(["math", "productionlist", "parsed-literal"])
 _LANGUAGES = {
-    "doctest": "pycon",
-    "testcode": "python",
-    "testsetup": "python",
+    **dict.fromkeys(("doctest", "ipython"), "pycon"),
+    **dict.fromkeys(("testcode", "testsetup"), "python"),
     "testoutput": "",
-    "ipython": "pycon",
 }
 _OPTION = re.compile(r":[\w-]+:(?:\s|$)")
 
@@ -86,9 +63,7 @@ def lenient_parser() -> Parser:
 
 
 class _Nested(states.RSTState):
-    """A state in which what is nested is read in the same way. docutils keeps machines for reuse:
-    these have a store of their own.
-    """
+    """A state that reads what is nested alike, with its own store of machines for reuse."""
 
     nested_sm_cache: list[Any] = []  # noqa: RUF012 - docutils shares it among all states of a kind
 
@@ -107,13 +82,12 @@ class _Lenient(states.Body):
         for method, pattern in self.explicit.constructs:
             found = pattern.match(match.string) if method is states.Body.directive else None
             if found and found.group(1).lower() not in _STANDARD:
-                return self._directive(found, found.group(1).lower())
+                machine: Any = self.state_machine
+                block, _, offset, finished = machine.get_first_known_indented(
+                    found.end(), strip_top=False
+                )
+                return self._nodes(found.group(1).lower(), block, offset), finished
         return super().explicit_construct(match)  # type: ignore[no-untyped-call]
-
-    def _directive(self, match: re.Match[str], name: str) -> tuple[list[nodes.Node], bool]:
-        machine: Any = self.state_machine
-        block, _, offset, finished = machine.get_first_known_indented(match.end(), strip_top=False)
-        return self._nodes(name, block, offset), finished
 
     def _nodes(self, name: str, block: StringList, offset: int) -> list[nodes.Node]:
         if name in DROPPED:
@@ -121,13 +95,8 @@ class _Lenient(states.Body):
         if name in CODE:
             return _code(name, block)
         if name in ADMONITIONS:
-            return [
-                self._filled(
-                    nodes.admonition(label=name.replace("seealso", "see also").capitalize()),
-                    block,
-                    offset,
-                )
-            ]
+            label = name.replace("seealso", "see also").capitalize()
+            return [self._filled(nodes.admonition(label=label), block, offset)]
         argument, content = _parts(block)
         if DEFINED.fullmatch(name):
             return [self._filled(nodes.container(signature=argument), content, offset)]
@@ -144,29 +113,18 @@ class _Lenient(states.Body):
 
 
 def _parts(block: StringList) -> tuple[str, StringList]:
-    """A directive's argument (the lines up to an option or an empty line) and its content; options
-    are left out.
-    """
-    head = next(
-        (n for n, line in enumerate(block) if not line.strip() or _OPTION.match(line.strip())),
-        len(block),
-    )
-    start = next(
-        (n for n, line in enumerate(block) if n >= head and not _OPTION.match(line.strip())),
-        len(block),
-    )
-    return " ".join(line.strip() for line in block[:head]), block[start:]
+    """A directive's argument (up to an option or an empty line) and content, without options."""
+    lines = [line.strip() for line in block]
+    head = next((n for n, line in enumerate(lines) if not line or _OPTION.match(line)), len(lines))
+    start = next((n for n in range(head, len(lines)) if not _OPTION.match(lines[n])), len(lines))
+    return " ".join(lines[:head]), block[start:]
 
 
 def _code(name: str, block: StringList) -> list[nodes.Node]:
-    language = (
-        ""
-        if name in _NO_LANGUAGE
-        else _LANGUAGES.get(name, str(block[0]).strip().lower() if len(block) else "")
-    )
-    lines = [str(line) for line in block]
-    if name not in _NO_LANGUAGE and lines:
-        lines = ["", *lines[1:]]
+    lines, language = [str(line) for line in block], ""
+    if name not in _NO_LANGUAGE:
+        language = _LANGUAGES.get(name, lines[0].strip().lower() if lines else "")
+        lines[:1] = [""]
     while lines and (not lines[0].strip() or _OPTION.match(lines[0].strip())):
         lines.pop(0)
     text = dedent("\n".join(lines)).rstrip()
@@ -174,9 +132,7 @@ def _code(name: str, block: StringList) -> list[nodes.Node]:
 
 
 class _Inliner(states.Inliner):
-    """Roles that docutils does not know become code, or plain text where they name a page or a
-    term.
-    """
+    """Roles unknown to docutils become code, or plain text where they name a page or a term."""
 
     def interpreted(self, rawsource: str, text: str, role: str, lineno: int) -> Any:
         known, _ = roles.role(role, self.language, lineno, self.reporter)  # pyright: ignore[reportArgumentType]  # a module is what docutils takes
@@ -194,9 +150,7 @@ for _name, _value in vars(states.Inliner).items():
 
 
 def _role_text(text: str) -> str:
-    """What Sphinx shows for a role's text: the title before <target>, the last name after ~, no
-    leading !.
-    """
+    """What Sphinx shows of a role: the title before <target>, the last name after ~, no !."""
     title = re.fullmatch(r"(.+?)\s*<[^<>]*>", text, re.S)
     if title:
         return title[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from docutils import nodes
 
@@ -21,17 +21,9 @@ from spadework.tools.extract.writing import (
 )
 
 _SKIPPED = (
-    nodes.comment,
-    nodes.substitution_definition,
-    nodes.target,
-    nodes.system_message,
-    nodes.image,
-    nodes.raw,
-    nodes.pending,
-    nodes.transition,
-    nodes.decoration,
-    nodes.meta,
-)
+    nodes.comment, nodes.substitution_definition, nodes.target, nodes.system_message, nodes.image,
+    nodes.raw, nodes.pending, nodes.transition, nodes.decoration, nodes.meta,
+)  # fmt: skip
 _SPACE = re.compile(r"\s+")
 _LIST = re.compile(r"- |\d+\. ")
 _IDENTIFIER = re.compile(r"[\w.()\[\]*:/=-]*[\w)\]*]")
@@ -42,9 +34,7 @@ _PARAMETER = re.compile(
 
 
 class Walker:
-    """Writes one document; `title` is that of the section it opens with, `links` are those to the
-    web.
-    """
+    """Writes one document; `title` is its first section's, `links` are those to the web."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -58,13 +48,9 @@ class Walker:
         return [text for child in node.children if (text := self._block(child)).strip()]
 
     def _block(self, node: nodes.Node) -> str:
-        text = (
-            ""
-            if isinstance(node, _SKIPPED)
-            else self._write(node)
-            if isinstance(node, nodes.Element)
-            else plain(node.astext())
-        )
+        if isinstance(node, _SKIPPED):
+            return ""
+        text = self._write(node) if isinstance(node, nodes.Element) else plain(node.astext())
         self._begun = self._begun or bool(text.strip())
         return text
 
@@ -110,19 +96,14 @@ class Walker:
         """A note or warning after its label."""
         label = str(node.get("label") or type(node).__name__.capitalize())
         inner = blocks(self.read(node))
-        return inner and (
-            f"**{label}:** {inner}" if inner[0] not in "`#-|>" else f"**{label}:**\n\n{inner}"
-        )
+        between = "\n\n" if inner[:1] in "`#-|>" else " "
+        return inner and f"**{label}:**{between}{inner}"
 
     def list_(self, node: nodes.Element) -> str:
         """A list; it is tight when its items are single paragraphs."""
         ordered = isinstance(node, nodes.enumerated_list)
         start = int(node.get("start", 1))
-        found = [
-            parts
-            for child in node.children
-            if isinstance(child, nodes.Element) and (parts := self.read(child))
-        ]
+        found = [parts for child in _inner(node) if (parts := self.read(child))]
         tight = all(_LIST.match(part) for parts in found for part in parts[1:])
         between = "\n" if tight else "\n\n"
         return between.join(
@@ -132,39 +113,26 @@ class Walker:
 
     def definitions(self, node: nodes.Element) -> str:
         """Terms with their definitions, as a list."""
-        return _items(
-            (self._terms(entry), self._definition(entry))
-            for entry in node.children
-            if isinstance(entry, nodes.Element)
-        )
-
-    def _terms(self, entry: nodes.Element) -> str:
-        return ", ".join(
-            self.inline(part)
-            for part in entry.children
-            if isinstance(part, nodes.term | nodes.classifier)
-        )
-
-    def _definition(self, entry: nodes.Element) -> str:
-        return blocks(
-            [
-                blocks(self.read(part))
-                for part in entry.children
-                if isinstance(part, nodes.definition)
-            ]
-        )
+        found = []
+        for entry in _inner(node):
+            parts = _inner(entry)
+            terms = [part for part in parts if isinstance(part, nodes.term | nodes.classifier)]
+            said = [self.read(part) for part in parts if isinstance(part, nodes.definition)]
+            found.append((", ".join(map(self.inline, terms)), blocks(list(map(blocks, said)))))
+        return _items(found)
 
     def fields(self, node: nodes.Element) -> str:
         """Fields, such as the parameters of a function, as a list."""
-        return _items(
-            (_field(name.astext()), blocks(self.read(body))) for name, body in _pairs(node)
-        )
+        return self._named(node, _field)
 
     def options(self, node: nodes.Element) -> str:
         """Command line options, as a list."""
-        return _items(
-            (code_span(name.astext()), blocks(self.read(body))) for name, body in _pairs(node)
-        )
+        return self._named(node, code_span)
+
+    def _named(self, node: nodes.Element, write: Callable[[str], str]) -> str:
+        """The entries of a list that are a name and its text, names written by `write`."""
+        pairs = [parts for entry in _inner(node) if len(parts := _inner(entry)) == 2]
+        return _items((write(name.astext()), blocks(self.read(body))) for name, body in pairs)
 
     def lines(self, node: nodes.Element) -> str:
         """Lines that are broken on purpose."""
@@ -173,27 +141,17 @@ class Walker:
     def quoted(self, node: nodes.Element) -> str:
         """A block quote."""
         # Indented lists and code are often block quotes only by accident of indentation.
-        inner = self.read(node)
-        return (
-            quote(blocks(inner))
-            if any(isinstance(child, nodes.paragraph) for child in node.children)
-            else blocks(inner)
-        )
+        inner = blocks(self.read(node))
+        meant = any(isinstance(child, nodes.paragraph) for child in node.children)
+        return quote(inner) if meant else inner
 
     def table(self, node: nodes.Element) -> str:
         """A table with its title above."""
-        title = "".join(
-            f"**{self.inline(child)}**" for child in node.children if isinstance(child, nodes.title)
-        )
-        rows = [
-            [
-                " ".join(self.read(entry))
-                for entry in row.children
-                if isinstance(entry, nodes.Element)
-            ]
-            for row in node.findall(nodes.row)
-        ]
-        return blocks([title, table(rows)])
+        titles = [child for child in node.children if isinstance(child, nodes.title)]
+        title = "".join(f"**{self.inline(child)}**" for child in titles)
+        rows = node.findall(nodes.row)
+        cells = [[" ".join(self.read(cell)) for cell in _inner(row)] for row in rows]
+        return blocks([title, table(cells)])
 
     def inline(self, node: nodes.Element) -> str:
         """The words of a text element on one line."""
@@ -219,12 +177,9 @@ class Walker:
         return words
 
 
-def _pairs(node: nodes.Element) -> Iterator[tuple[nodes.Element, nodes.Element]]:
-    """The two parts of each entry of a list: a name and its text."""
-    for entry in node.children:
-        parts = [child for child in entry.children if isinstance(child, nodes.Element)]
-        if len(parts) == 2:
-            yield parts[0], parts[1]
+def _inner(node: nodes.Element) -> list[nodes.Element]:
+    """What stands in a node, without its text."""
+    return [child for child in node.children if isinstance(child, nodes.Element)]
 
 
 def _field(name: str) -> str:
@@ -234,19 +189,10 @@ def _field(name: str) -> str:
 
 
 def _items(pairs: Iterable[tuple[str, str]]) -> str:
-    """Terms with their texts as a list."""
     found = []
     for term, text in pairs:
-        starts_block = text[:1] in "`-#|>" or not text
-        found.append(
-            item(
-                f"{term}:\n\n{text}"
-                if text and starts_block
-                else f"{term}: {text}"
-                if text
-                else term
-            )
-        )
+        between = ":\n\n" if text[:1] in "`-#|>" else ": "
+        found.append(item(f"{term}{between}{text}" if text else term))
     return "\n".join(found)
 
 

@@ -29,9 +29,7 @@ _MARK = re.compile(r"(?:[·•▪o\uf0b7]|(\d{1,3})[.)])\t\s*")
 
 
 def extract_rtf(body: bytes, url: str) -> Extracted:
-    """The text of an RTF file with its title and author. Raises Unreadable when it is none or has
-    no text, TooLarge over MAX_BYTES.
-    """
+    """An RTF file's text, title, author. Raises Unreadable without text, TooLarge."""
     if not body.lstrip().startswith(b"{\\rtf"):
         raise Unreadable("The RTF file is damaged: it does not begin as one.")
     body = _PICTURE.sub(b"", body)
@@ -63,7 +61,9 @@ def _markdown(text: str) -> str:
         if kind == "row":
             parts.append(sheet_table(line.rstrip().removesuffix("|").split("|") for line in found))
         elif kind == "item":
-            parts.append("\n".join(map(_item, found)))
+            marks = [(mark, line[mark.end() :]) for line in found if (mark := _MARK.match(line))]
+            items = (item(plain(said), f"{mark[1]}." if mark[1] else "-") for mark, said in marks)
+            parts.append("\n".join(items))
         else:
             parts += [plain(" ".join(line.split())) for line in found]
     return blocks(parts)
@@ -73,9 +73,3 @@ def _kind(line: str) -> str:
     if line.rstrip().endswith("|"):
         return "row"
     return "item" if _MARK.match(line) else "text"
-
-
-def _item(line: str) -> str:
-    mark = _MARK.match(line)
-    number = mark[1] if mark else ""
-    return item(plain(line[mark.end() if mark else 0 :]), f"{number}." if number else "-")

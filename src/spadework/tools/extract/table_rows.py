@@ -1,6 +1,4 @@
-"""Rows of cells as a Markdown table: within limits, which are named where they cut, without its
-empty rows and columns.
-"""
+"""Rows as a Markdown table without empty rows and columns, within limits that are named."""
 
 from __future__ import annotations
 
@@ -17,8 +15,7 @@ MAX_CELL = 2_000
 
 
 def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
-    """The first rows and columns as a table, its first row the heading; "" when all cells are
-    empty.
+    """The first rows and columns as a table, headed by its first row; "" without filled cells.
 
     What is left out, with `behind` further rows that were not even read, is said below it.
     """
@@ -26,18 +23,14 @@ def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
     widest = 0
     cut: list[list[str]] = []
     for row in islice(source, MAX_ROWS):
-        widest = max(widest, _width(row))
+        filled = (place for place in range(len(row), 0, -1) if row[place - 1].strip())
+        widest = max(widest, next(filled, 0))
         cut.append([_cell(cell) for cell in row[:MAX_COLUMNS]])
-    filled = [row for row in cut if any(row)]
-    used = sorted({column for row in filled for column, cell in enumerate(row) if cell})
-    shown = table([[row[column] if column < len(row) else "" for column in used] for row in filled])
+    kept = [row for row in cut if any(row)]
+    used = sorted({column for row in kept for column, cell in enumerate(row) if cell})
+    shown = table([[row[column] if column < len(row) else "" for column in used] for row in kept])
     rest = behind + sum(any(cell.strip() for cell in row) for row in source)
     return blocks([shown, not_shown(rest, "rows"), not_shown(widest - MAX_COLUMNS, "columns")])
-
-
-def _width(row: list[str]) -> int:
-    """How many cells a row has up to the last one that is filled."""
-    return next((place for place in range(len(row), 0, -1) if row[place - 1].strip()), 0)
 
 
 def _cell(text: str) -> str:

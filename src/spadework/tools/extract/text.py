@@ -1,6 +1,4 @@
-"""Plain text as Markdown: paragraphs, headings that are underlined or numbered, lists, and indented
-blocks as code.
-"""
+"""Plain text as Markdown: paragraphs, underlined or numbered headings, lists, code blocks."""
 
 from __future__ import annotations
 
@@ -23,8 +21,7 @@ _INDENTED = 4
 
 
 def extract_text(text: str, url: str) -> Extracted:
-    """A text file as Markdown. Nothing in it is read as markup; indented blocks and columns are
-    fenced, exact.
+    """A text file as Markdown. Nothing in it is markup; indented blocks and columns are fenced.
 
     `title` is a heading the text opens with, else its first line when that is short and stands
     alone, else "".
@@ -50,9 +47,8 @@ def _block(part: str) -> str:
         return heading(lines[1], 1)
     if _BULLET.match(lines[0]):
         return _list(lines)
-    if min(len(line) - len(line.lstrip()) for line in lines if line) >= _INDENTED or _is_columns(
-        lines
-    ):
+    columns = len(lines) > 1 and sum(map(bool, map(_COLUMNS.search, lines))) > len(lines) / 2
+    if columns or min(len(line) - len(line.lstrip()) for line in lines if line) >= _INDENTED:
         return fence("\n".join(lines))
     return plain(_unwrap_lines(lines))
 
@@ -62,15 +58,8 @@ def _heading_level(line: str) -> int:
     if number := _NUMBERED.match(line):
         return 0 if line.endswith((".", ",", ";")) else 2 + number[1].count(".")
     words = line.strip()
-    return (
-        2
-        if words.isupper() and 4 <= len(words) <= 60 and words[-1].isalnum() and line == words
-        else 0
-    )
-
-
-def _is_columns(lines: list[str]) -> bool:
-    return len(lines) > 1 and sum(bool(_COLUMNS.search(line)) for line in lines) > len(lines) / 2
+    shouted = words.isupper() and 4 <= len(words) <= 60 and words[-1].isalnum() and line == words
+    return 2 if shouted else 0
 
 
 def _list(lines: list[str]) -> str:
@@ -86,9 +75,7 @@ def _list(lines: list[str]) -> str:
 
 
 def _unwrap_lines(lines: list[str]) -> str:
-    """Lines of one paragraph; those an editor broke are joined, short ones (addresses, verse) stay
-    lines.
-    """
+    """A paragraph's lines, joined where an editor broke them; addresses and verse stay lines."""
     text = lines[0].strip()
     for before, line in pairwise(lines):
         text += (" " if len(before) >= _WRAPPED else "\n") + line.strip()
@@ -110,8 +97,5 @@ def _title(parts: list[str], found: list[str]) -> str:
     if found and found[0].startswith("#"):
         return found[0].lstrip("# ")
     first = parts[0].strip() if parts else ""
-    return (
-        first
-        if 2 < len(first) <= 100 and "\n" not in first and not first.endswith((".", ",", ":"))
-        else ""
-    )
+    alone = "\n" not in first and not first.endswith((".", ",", ":"))
+    return first if 2 < len(first) <= 100 and alone else ""

@@ -13,27 +13,21 @@ _BACKTICKS = re.compile(r"`+")
 
 
 def plain(text: str) -> str:
-    """Text as a paragraph: no line of it starts a heading, a list, a quote, a table or a code block
-    by accident.
-    """
+    """Text as a paragraph: no line starts a heading, list, quote, table or code by accident."""
     lines = "\n".join(line.strip() for line in text.strip().split("\n"))
     return _STARTS_NUMBER.sub(r"\1\\", _STARTS_BLOCK.sub(r"\\", lines))
 
 
 def heading(text: str, level: int) -> str:
     """An ATX heading of level 1 to 6, on one line; "" for an empty text."""
-    words = (
-        " ".join(text.split()).rstrip("#").rstrip()
-        if not text.rstrip().endswith(("C#", "F#"))
-        else " ".join(text.split())
-    )
+    words = " ".join(text.split())
+    if not words.endswith(("C#", "F#")):
+        words = words.rstrip("#").rstrip()
     return f"{'#' * min(max(level, 1), 6)} {words}" if words else ""
 
 
 def fence(code: str, language: str = "") -> str:
-    """A fenced code block; the fence is longer than any run of backticks in the code, which stays
-    as it is.
-    """
+    """A fenced code block, the code exact; its fence is longer than any backticks in it."""
     longest = max((len(run) for run in _BACKTICKS.findall(code)), default=0)
     ticks = "`" * max(3, longest + 1)
     return f"{ticks}{language}\n{code.removesuffix(chr(10))}\n{ticks}"
@@ -45,12 +39,9 @@ def code_span(code: str) -> str:
     if not code:
         return ""
     longest = max((len(run) for run in _BACKTICKS.findall(code)), default=0)
-    ticks = "`" * (longest + 1 if longest else 1)
-    space = (
-        " "
-        if code[0] == "`" or code[-1] == "`" or (code[0] == code[-1] == " " and code.strip())
-        else ""
-    )
+    ticks = "`" * (longest + 1)
+    edged = "`" in (code[0], code[-1]) or (code[0] == code[-1] == " " and code.strip())
+    space = " " if edged else ""
     return f"{ticks}{space}{code}{space}{ticks}"
 
 
@@ -58,9 +49,8 @@ def item(text: str, marker: str = "-") -> str:
     """A list item: the marker, and every further line indented below the first word."""
     indent = " " * (len(marker) + 1)
     first, *rest = text.split("\n")
-    return "\n".join(
-        [f"{marker} {first}".rstrip(), *(indent + line if line else "" for line in rest)]
-    )
+    further = [indent + line if line else "" for line in rest]
+    return "\n".join([f"{marker} {first}".rstrip(), *further])
 
 
 def quote(text: str) -> str:
@@ -69,9 +59,7 @@ def quote(text: str) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """A pipe table whose first row is the heading; short rows are filled up. "" without a filled
-    cell.
-    """
+    """A pipe table, headed by its first row; short rows are filled up. "" without a cell."""
     width = max((len(row) for row in rows), default=0)
     cells = [
         [" ".join(cell.replace("\\|", "|").replace("|", "\\|").split()) for cell in row]
@@ -85,16 +73,12 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def not_shown(count: int, what: str, *, more: bool = False) -> str:
-    """A line that says how many parts of a document, such as rows, are left out, or at least how
-    many (`more`); "" for none.
-    """
+    """A line that says how many parts, such as rows, are left out, or at least (`more`); or ""."""
     if count < 1:
         return ""
     one = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
-    return (
-        f"… {count:,}{' or more' if more else ''} further {one if count == 1 else what}"
-        f" {'is' if count == 1 else 'are'} not shown."
-    )
+    parts = f"{one} is" if count == 1 else f"{what} are"
+    return f"… {count:,}{' or more' if more else ''} further {parts} not shown."
 
 
 def blocks(parts: Sequence[str]) -> str:

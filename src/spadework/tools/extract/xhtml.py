@@ -1,6 +1,4 @@
-"""XHTML as HTML: `<title/>` is an empty title there, while HTML reads all that follows as its
-text.
-"""
+"""XHTML as HTML: `<title/>` is empty there, while HTML reads all that follows as its text."""
 
 from __future__ import annotations
 
@@ -9,6 +7,8 @@ from html.entities import html5
 from typing import Any
 
 import lxml.etree as etree
+
+from spadework.tools.extract.xml_tree import safe_parser
 
 _NAMESPACE = "http://www.w3.org/1999/xhtml"
 _HEAD_CHARS = 2_000
@@ -42,16 +42,11 @@ def as_html(text: str) -> str:
 
 def _well_formed(text: str) -> Any:
     """The root of well-formed XML, None for any other; HTML's names of characters are known."""
-    named = _ENTITY.sub(_character, _DECLARATION.sub("", text, count=1))
-    parser = etree.XMLParser(
-        resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, remove_pis=True
+    named = _ENTITY.sub(
+        lambda name: name[0] if name[1] in _OF_XML else html5.get(name[1], name[0]),
+        _DECLARATION.sub("", text, count=1),
     )
     try:
-        return etree.fromstring(named.encode(errors="replace"), parser)
+        return etree.fromstring(named.encode(errors="replace"), safe_parser())
     except (etree.XMLSyntaxError, ValueError):
         return None
-
-
-def _character(match: re.Match[str]) -> str:
-    name = match[1]
-    return match[0] if name in _OF_XML else html5.get(name, match[0])

@@ -1,6 +1,4 @@
-"""Excel files as Markdown: each sheet that is shown a table of its values. Read row by row,
-whatever size a sheet says it has.
-"""
+"""Excel files as Markdown: each shown sheet a table of values, read row by row."""
 
 from __future__ import annotations
 
@@ -29,31 +27,24 @@ _DAY_ONE = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
 
 
 def extract_xlsx(package: Package, url: str) -> Extracted:
-    """The values of a workbook's sheets, with its title, author and date. Raises Unreadable when it
-    is damaged, TooLarge over a limit.
-    """
+    """A workbook's values, title, author and date. Raises Unreadable if damaged, TooLarge."""
     book = package.needed(package.main)
     relations = package.relations(package.main)
-    sheets = [
-        sheet for sheet in below(book, "sheet") if attribute(sheet, "state", "visible") == "visible"
-    ]
-    values = _Values(
-        package, from_1904=attribute(child(book, "workbookPr"), "date1904") in ("1", "true")
-    )
+    every = below(book, "sheet")
+    sheets = [sheet for sheet in every if attribute(sheet, "state", "visible") == "visible"]
+    from_1904 = attribute(child(book, "workbookPr"), "date1904") in ("1", "true")
+    values = _Values(package, from_1904=from_1904)
     parts = []
     for sheet in sheets[:MAX_SHEETS]:
         first, behind = _first_rows(package.read(relations.get(attribute(sheet, "id"), "")))
         rows = sheet_table(values.rows(first), behind=behind)
         parts.append(blocks([heading(attribute(sheet, "name"), 2), rows]) if rows else "")
-    return package.about(
-        blocks([*parts, not_shown(len(sheets) - MAX_SHEETS, "sheets")]), kind="xlsx"
-    )
+    parts.append(not_shown(len(sheets) - MAX_SHEETS, "sheets"))
+    return package.about(blocks(parts), kind="xlsx")
 
 
 def _first_rows(xml: bytes) -> tuple[bytes, int]:
-    """The XML of a sheet up to the last row that is shown, and how many rows stand behind it; those
-    are not even parsed.
-    """
+    """A sheet's XML up to the last shown row, and how many follow; those are not parsed."""
     behind = islice(_ROW.finditer(xml), MAX_ROWS, None)
     cut = next(behind, None)
     return (xml[: cut.start()], 1 + sum(1 for _ in behind)) if cut else (xml, 0)
@@ -67,13 +58,11 @@ class _Values:
         self._day_one = _DAY_ONE[from_1904]
         self._widest = 0
         strings = package.tree("xl/sharedStrings.xml")
-        self._strings = (
-            [_string(element) for element in below(strings, "si")] if strings is not None else []
-        )
+        shared = below(strings, "si") if strings is not None else ()
+        self._strings = [_string(element) for element in shared]
         self._dates = _date_styles(package.tree("xl/styles.xml"))
 
     def rows(self, xml: bytes) -> Iterator[list[str]]:
-        """The values of the rows of a sheet."""
         if xml.strip():
             yield from map(self._row, below(xml_tree(xml, self._what), "row"))
 
@@ -127,11 +116,8 @@ def _column(place: str, following: int) -> int:
 
 def _string(element: Element | None) -> str:
     """The text of a string, without its pronunciation."""
-    if element is None:
-        return ""
-    return "".join(
-        part.text or "" for part in below(element, "t") if tag(part.getparent()) != "rPh"
-    )
+    parts = below(element, "t") if element is not None else ()
+    return "".join(part.text or "" for part in parts if tag(part.getparent()) != "rPh")
 
 
 def _date_styles(styles: Element | None) -> frozenset[str]:
@@ -140,9 +126,8 @@ def _date_styles(styles: Element | None) -> frozenset[str]:
         return frozenset()
     dates = {str(number) for number in _DATES}
     for found in below(styles, "numFmt"):
-        is_date = _DATE_LETTERS.search(
-            _QUOTED.sub("", attribute(found, "formatCode").partition(";")[0])
-        )
+        shown = _QUOTED.sub("", attribute(found, "formatCode").partition(";")[0])
+        is_date = _DATE_LETTERS.search(shown)
         (dates.add if is_date else dates.discard)(attribute(found, "numFmtId"))
     formats = child(styles, "cellXfs")
     used = [attribute(found, "numFmtId") for found in formats] if formats is not None else []

@@ -1,6 +1,4 @@
-"""XML: feeds as their entries, anything else as code, indented where it
-was written on few lines.
-"""
+"""XML: feeds as their entries, anything else as code, indented where its lines are long."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ LONG_LINE = 1_000
 
 
 def extract_xml(text: str, url: str) -> Extracted:
-    """The content of an XML file. Raises TooLarge over the limit of tags, Unreadable where there is
-    no XML in it, and for a drawing.
-    """
+    """An XML file. Raises TooLarge over the limit of tags, Unreadable for none, or a drawing."""
     root = xml_tree(text.encode("utf-8", "replace"), "XML")
     if tag(root) in FEEDS:
         return read_feed(root, url)

@@ -1,6 +1,4 @@
-"""XML from strangers as a tree: entities off, its size limited before it is parsed, names without
-their namespaces.
-"""
+"""XML from strangers as a tree: no entities, limited before it is parsed, no namespaces."""
 
 from __future__ import annotations
 
@@ -26,19 +24,8 @@ def xml_tree(xml: bytes, what: str) -> Element:
     """
     if xml.count(b"<") + xml.count(b"=") > MAX_NODES:
         raise TooLarge(f"The {what} has more than {MAX_NODES:,} tags and attributes.")
-    # Of depth (256) and of the amplification of entities in attributes libxml2 takes care itself,
-    # since `huge_tree` is off.
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        load_dtd=False,
-        no_network=True,
-        huge_tree=False,
-        recover=True,
-        remove_comments=True,
-        remove_pis=True,
-    )
     try:
-        root = etree.fromstring(xml, parser)
+        root = etree.fromstring(xml, safe_parser(recover=True, remove_comments=True))
     except (etree.XMLSyntaxError, ValueError) as error:
         raise Unreadable(
             f"The {what} is damaged: {str(error)[:100].strip(' .') or 'it is empty'}."
@@ -48,10 +35,16 @@ def xml_tree(xml: bytes, what: str) -> Element:
     return root
 
 
-def tag(element: Element) -> str:
-    """The name of an element without its namespace, "" for what is none, such as an entity that is
-    not replaced.
+def safe_parser(**options: bool) -> Any:
+    """A parser that reaches outside of nothing. Of depth (256) and of the amplification of entities
+    in attributes libxml2 takes care itself, since `huge_tree` is off.
     """
+    safe = {"resolve_entities": False, "load_dtd": False, "no_network": True, "huge_tree": False}
+    return etree.XMLParser(remove_pis=True, **safe, **options)
+
+
+def tag(element: Element) -> str:
+    """An element's name without namespace, "" for what is none, such as an entity."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
@@ -59,10 +52,10 @@ def attribute(element: Element | None, name: str, default: str = "") -> str:
     """An attribute by its name without namespace; `default` also where there is no element."""
     if element is None:
         return default
-    return next(
-        (str(value) for key, value in element.attrib.items() if key.rpartition("}")[2] == name),
-        default,
-    )
+    for key, value in element.attrib.items():
+        if key.rpartition("}")[2] == name:
+            return str(value)
+    return default
 
 
 def below(element: Element, *names: str) -> Iterator[Element]:
@@ -71,15 +64,10 @@ def below(element: Element, *names: str) -> Iterator[Element]:
 
 
 def child(element: Element | None, *path: str) -> Element | None:
-    """The first child of the first name, in it the first of the second, and so on; None where one
-    is missing.
-    """
+    """The first child of the first name, in it that of the second, …; None if one is missing."""
     for name in path:
-        element = (
-            next((found for found in element if tag(found) == name), None)
-            if element is not None
-            else None
-        )
+        children = element if element is not None else ()
+        element = next((found for found in children if tag(found) == name), None)
     return element
 
 

@@ -1,6 +1,4 @@
-"""Zip files, told apart by what is in them: Office documents, OpenDocument, e-books, and those that
-are archives.
-"""
+"""Zip files by what is in them: Office documents, OpenDocument, e-books, or archives."""
 
 from __future__ import annotations
 

@@ -1,3 +1,1 @@
-"""The library: an index over the user's own folders, or over the documentation installed with
-Python.
-"""
+"""The library: an index of the user's folders, or of the documentation installed with Python."""

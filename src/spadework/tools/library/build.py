@@ -23,11 +23,10 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from spadework.errors import SettingsError
-from spadework.tools.library.document import cut_document
+from spadework.tools.library.document import Skipped, cut_document
 from spadework.tools.library.folders import File, files
 from spadework.tools.library.index_writer import StoreWriter
 from spadework.tools.library.packages import installed_packages
-from spadework.tools.library.parts import Skipped
 from spadework.tools.library.plan import Plan
 from spadework.tools.library.process_pool import read_files, read_packages
 from spadework.tools.library.source_reading import FileText, changed_at
@@ -57,9 +56,7 @@ def build(plan: Plan) -> None:
 
 @contextlib.contextmanager
 def _alone(plan: Plan) -> Iterator[None]:
-    """Hold the lock of the library. The system frees it when this process ends, however that
-    happens.
-    """
+    """Hold the lock of the library, which the system frees however this process ends."""
     lock = FileLock(plan.shelf / f".{plan.family}.lock")
     try:
         lock.acquire(blocking=False)
@@ -77,22 +74,16 @@ def _alone(plan: Plan) -> Iterator[None]:
 
 
 def _sweep(plan: Plan) -> None:
-    """Remove what former builds left behind: old states of this library, and what nobody has gone
-    on with for a day.
-    """
-    old = [
-        path
-        for path in plan.shelf.glob(".*-*")
-        if path.is_dir() and path.stat().st_mtime < time.time() - _ABANDONED_SECONDS
-    ]
+    """Remove old states of this library, and drafts that nobody has gone on with for a day."""
+    since = time.time() - _ABANDONED_SECONDS
+    drafts = (path for path in plan.shelf.glob(".*-*") if path.is_dir())
+    old = [path for path in drafts if path.stat().st_mtime < since]
     for path in [*plan.relatives[_KEPT:], *plan.outdated, *old]:
         shutil.rmtree(path, ignore_errors=True)
 
 
 def _prepare(plan: Plan) -> None:
-    """Begin the draft with the library's last state, if it has one. Files of the index never
-    change, so they are linked, not copied.
-    """
+    """Begin the draft with the last state. Files of the index never change, so they are linked."""
     if plan.draft.exists() or not plan.relatives:
         return
     copy = Path(tempfile.mkdtemp(dir=plan.shelf, prefix=".copy-"))
@@ -168,10 +159,8 @@ def _store(store: StoreWriter, file: File, read: FileText) -> None:
     skipped = [Skipped(file.url, read.reason)] if read.reason else []
     if read.same:
         skipped = store.skipped(file.url)
-        cuts = [
-            cut_document(replace(document, changed_at=changed_at(file)))
-            for document in store.documents(file.url)
-        ]
+        known = store.documents(file.url)
+        cuts = [cut_document(replace(each, changed_at=changed_at(file))) for each in known]
     store.forget(file.url)
     store.note(file.url, file.size, file.mtime, read.digest, skipped)
     for cut in cuts:
@@ -187,25 +176,16 @@ def main() -> int:
     gc.disable()
     os.umask(0o077)  # what is indexed may be private, and the index writes its files by itself
     asked = json.load(sys.stdin)
-    plan = Plan(
-        tuple(map(Path, asked["paths"])),
-        Path(asked["shelf"]),
-        asked["family"],
-        asked["state"],
-        asked["words"],
-    )
+    asked |= {"paths": tuple(map(Path, asked["paths"])), "shelf": Path(asked["shelf"])}
+    plan = Plan(**asked)
     try:
         build(plan)
     except SettingsError as error:
         _tell(error=str(error))
         return 2
     except OSError as error:
-        _tell(
-            error=(
-                f"The library's index cannot be written in {plan.shelf}:"
-                f" {(error.strerror or str(error)).lower()}."
-            )
-        )
+        why = (error.strerror or str(error)).lower()
+        _tell(error=f"The library's index cannot be written in {plan.shelf}: {why}.")
         return 2
     return 0
 

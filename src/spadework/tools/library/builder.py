@@ -24,9 +24,7 @@ STEP, PAUSE_SECONDS = 0.1, 5.0
 
 
 async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
-    """Build the folder of a plan. Raises SettingsError when it cannot be; ends the process when
-    cancelled.
-    """
+    """Build a plan's folder, in a process that ends with this call. Raises SettingsError."""
     # -P keeps the current folder out of the module path; what this process can import, the other
     # can too.
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
@@ -47,7 +45,9 @@ async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
             hint="Name fewer folders.",
         ) from None
     finally:
-        await _end(process)
+        if process.returncode is None:  # it still runs, and its workers too
+            kill_group(process)
+            await process.wait()
 
 
 async def _attend(process: Process, plan: Plan, progress: Callable[[str], None] | None) -> None:
@@ -85,13 +85,11 @@ class _Telling:
         self._share, self._at = -1.0, 0.0
 
     def waits(self) -> None:
-        """Another process builds the index."""
         self._progress(
             f"Waiting for another process that is building the index of {self._subject}."
         )
 
     def does(self, done: int, of: int) -> None:
-        """So much is done."""
         share, now = done / max(1, of), time.monotonic()
         steps = share - self._share >= STEP or now - self._at >= PAUSE_SECONDS or share == 1
         if share > self._share and steps:
@@ -101,10 +99,3 @@ class _Telling:
 
 def _subject(plan: Plan) -> str:
     return "the library" if plan.paths else "the installed documentation"
-
-
-async def _end(process: Process) -> None:
-    """End the process and its workers, if they still run."""
-    if process.returncode is None:
-        kill_group(process)
-        await process.wait()

@@ -1,5 +1,4 @@
-"""Reading the folder of a built library: `documents.db` with the texts, beside `index/` with the
-full-text index.
+"""Reading a built library's folder: texts in `documents.db` beside the full-text `index/`.
 
 A folder is filled under another name, moved into place in one step, and never changed after that.
 """
@@ -12,10 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from spadework.tools.library.document import Document
-from spadework.tools.library.document_rows import COLUMNS, document_of
-from spadework.tools.library.document_tables import open_to_read
-from spadework.tools.library.parts import Skipped
+from spadework.tools.library.document import Document, Skipped
+from spadework.tools.library.document_tables import COLUMNS, document_of, open_to_read
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ import re
 from itertools import pairwise
 from textwrap import dedent
 
+from spadework.tools.library.docstring_syntax import UNDERLINE
+
 #: The narrowest page that docstrings are written for, and the share of early line ends that cannot
 #: be an editor's doing.
 _WIDTH = 60
@@ -27,9 +29,7 @@ def dedent_lines(lines: list[str]) -> list[str]:
 
 
 def broken_on_purpose(lines: list[str]) -> bool:
-    """Whether a paragraph's lines end where they are meant to: the next word would mostly have had
-    room on them.
-    """
+    """Whether lines end where they are meant to: the next word mostly had room on them."""
     width = max(_WIDTH, *map(len, lines))
     early = sum(
         len(line) + 1 + len(after.split(" ", 1)[0]) <= width for line, after in pairwise(lines)
@@ -38,9 +38,7 @@ def broken_on_purpose(lines: list[str]) -> bool:
 
 
 def entries(body: list[str]) -> list[tuple[str, list[str]]]:
-    """`name (type): text` of Google's style or `name : type` of numpy's, with the lines below each;
-    [] when it is neither.
-    """
+    """Google's `name (type): text` or numpy's `name : type` with the lines below each, else []."""
     found: list[tuple[str, list[str]]] = []
     for line in body:
         if line.strip() and not line.startswith(" "):
@@ -68,3 +66,37 @@ def _below(lines: list[str]) -> list[str]:
     if lines and not lines[0].startswith(" "):
         return [lines[0], *dedent_lines(lines[1:])]
     return dedent_lines(lines)
+
+
+class LineCursor:
+    """Lines, and the one that is read next."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+        self.at = 0
+
+    def take_indented(self, margin: int) -> list[str]:
+        """The lines from here on indented deeper than `margin`, dedented, empty ones between."""
+        start = end = self.at
+        for number in range(start, len(self.lines)):
+            if not self.lines[number].strip():
+                continue
+            if indent(self.lines[number]) <= margin:
+                break
+            end = number + 1
+        self.at = end
+        return dedent_lines(self.lines[start:end])
+
+    def take_below(self) -> list[str]:
+        """The lines that are indented below this one, which is passed."""
+        self.at += 1
+        return self.take_indented(indent(self.lines[self.at - 1]))
+
+    def is_underlined(self) -> bool:
+        """Whether the next line of the same indentation underlines this one."""
+        line, *rest = self.lines[self.at : self.at + 2]
+        below = rest[0] if rest else ""
+        mark = UNDERLINE.match(below.strip())
+        if not mark or indent(below) != indent(line) or UNDERLINE.match(line.strip()):
+            return False
+        return len(below.strip()) >= min(3, len(line.strip()))

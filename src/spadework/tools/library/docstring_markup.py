@@ -1,5 +1,4 @@
-"""Docstrings as Markdown: Google, numpy and Sphinx sections, doctests and literal blocks, whatever
-the mixture.
+"""Docstrings as Markdown: Google, numpy, Sphinx sections, doctests, literal blocks, in any mixture.
 
 Read line by line: a full reStructuredText parser takes a hundred times as long, and few docstrings
 are valid for it.
@@ -12,8 +11,13 @@ from collections.abc import Callable
 
 from spadework.tools.extract.writing import blocks, fence, heading, item, plain
 from spadework.tools.library import docstring_syntax as syntax
-from spadework.tools.library.docstring_cursor import LineCursor
-from spadework.tools.library.docstring_lines import broken_on_purpose, dedent_lines, entries, indent
+from spadework.tools.library.docstring_lines import (
+    LineCursor,
+    broken_on_purpose,
+    dedent_lines,
+    entries,
+    indent,
+)
 from spadework.tools.library.docstring_words import words
 
 #: Blocks inside blocks that are followed; deeper ones are shown as they stand.
@@ -21,9 +25,7 @@ _MAX_DEPTH = 8
 
 
 def docstring_markdown(text: str, level: int = 3) -> str:
-    """A docstring (dedented, as `inspect.cleandoc` gives it) as Markdown; its own headings begin at
-    `level`.
-    """
+    """A docstring (as `inspect.cleandoc` gives it) as Markdown; its headings begin at `level`."""
     return _markdown(text, level, 0)
 
 
@@ -36,9 +38,7 @@ def _markdown(text: str, level: int, depth: int) -> str:
 
 
 class _Lines(LineCursor):
-    """A reader of lines: each method takes the lines of one block and gives its Markdown. `depth`
-    counts blocks inside blocks.
-    """
+    """Each method takes the lines of one block and gives its Markdown; blocks nest to `depth`."""
 
     def __init__(self, lines: list[str], level: int, depth: int) -> None:
         super().__init__(lines)
@@ -46,7 +46,6 @@ class _Lines(LineCursor):
         self.depth = depth
 
     def read(self) -> list[str]:
-        """All blocks."""
         found: list[str] = []
         while self.at < len(self.lines):
             if not self.lines[self.at].strip():
@@ -70,16 +69,11 @@ class _Lines(LineCursor):
     def _labelled(self, label: str, inner: str) -> str:
         if not inner:
             return f"**{label}**"
-        return (
-            f"**{label}:**\n\n{inner}"
-            if syntax.STARTS_BLOCK.match(inner)
-            else f"**{label}:** {inner}"
-        )
+        return f"**{label}:**{_between(inner)}{inner}"
 
     def _admonition(self, mark: re.Match[str]) -> str:
-        return self._labelled(
-            mark[2] or mark[1].capitalize(), self._inner("\n".join(self.take_below()))
-        )
+        label = mark[2] or mark[1].capitalize()
+        return self._labelled(label, self._inner("\n".join(self.take_below())))
 
     def _heading(self, mark: re.Match[str]) -> str:
         if self.lines[self.at].startswith(" "):
@@ -121,14 +115,11 @@ class _Lines(LineCursor):
             return fence(text, syntax.LANGUAGES.get(name, argument.lower())) if text else ""
         if name in syntax.VERSIONS:
             version, _, rest = argument.partition(" ")
-            return self._labelled(
-                f"{syntax.VERSIONS[name]} {version}", self._inner(f"{rest}\n{text}".strip())
-            )
+            label = f"{syntax.VERSIONS[name]} {version}"
+            return self._labelled(label, self._inner(f"{rest}\n{text}".strip()))
         if name in syntax.NOTES:
-            return self._labelled(
-                "See also" if name == "seealso" else name.capitalize(),
-                self._inner(f"{argument}\n{text}".strip()),
-            )
+            label = "See also" if name == "seealso" else name.capitalize()
+            return self._labelled(label, self._inner(f"{argument}\n{text}".strip()))
         # An unknown directive may hold text; a comment, a link's target or a picture does not.
         return self._inner(text) if name and name not in syntax.DROPPED else ""
 
@@ -150,22 +141,16 @@ class _Lines(LineCursor):
     def _named(self, name: str, body: list[str]) -> str:
         """A section of Google's or numpy's style."""
         label = name.strip().capitalize()
-        numpy = (
-            name.lower() in syntax.TYPED
-            and len(body) > 1
-            and " : " in body[0]
-            and body[1].startswith(" ")
-        )
-        found = entries(body) if name.lower() in syntax.NAMED or numpy else []
+        numpy = len(body) > 1 and " : " in body[0] and body[1].startswith(" ")
+        listed = name.lower() in syntax.NAMED or (numpy and name.lower() in syntax.TYPED)
+        found = entries(body) if listed else []
         if not found:
             return self._labelled(label, self._inner("\n".join(body)))
         return f"**{label}:**\n\n" + "\n".join(self._entry(term, text) for term, text in found)
 
     def _entry(self, term: str, lines: list[str]) -> str:
         text = self._inner("\n".join(dedent_lines(lines)))
-        if not text:
-            return item(term)
-        return item(f"{term}:\n\n{text}" if syntax.STARTS_BLOCK.match(text) else f"{term}: {text}")
+        return item(f"{term}:{_between(text)}{text}" if text else term)
 
     def _fields(self, _: re.Match[str]) -> str:
         items = []
@@ -197,18 +182,14 @@ class _Lines(LineCursor):
             rest = self.take_indented(margin)
             marker = f"{mark[1].strip('().')}." if mark[1].strip("().").isdigit() else "-"
             items.append(item(self._inner("\n".join([first, *rest])), marker))
-            after = next(
-                (n for n in range(self.at, len(self.lines)) if self.lines[n].strip()),
-                len(self.lines),
-            )
-            if after < len(self.lines) and syntax.ITEM.match(self.lines[after].strip()):
+            filled = (n for n in range(self.at, len(self.lines)) if self.lines[n].strip())
+            after = next(filled, None)
+            if after is not None and syntax.ITEM.match(self.lines[after].strip()):
                 self.at = after
         return "\n".join(items)
 
     def _goes_on(self, margin: int) -> bool:
-        """Whether this line goes on with a list item though it stands no deeper than the item's
-        mark.
-        """
+        """Whether this line goes on with a list item, though no deeper than the item's mark."""
         line = self.lines[self.at] if self.at < len(self.lines) else ""
         return bool(line.strip()) and indent(line) == margin and not self._ends_paragraph(margin)
 
@@ -218,11 +199,8 @@ class _Lines(LineCursor):
         while self.at < len(self.lines) and self.lines[self.at].strip():
             self.at += 1
         rows = dedent_lines(self.lines[start : self.at])
-        return (
-            "\n".join(rows)
-            if rows[0].startswith("|") and len(rows) > 1 and set(rows[1]) <= set("|-: ")
-            else fence("\n".join(rows))
-        )
+        piped = rows[0].startswith("|") and len(rows) > 1 and set(rows[1]) <= set("|-: ")
+        return "\n".join(rows) if piped else fence("\n".join(rows))
 
     def _paragraph(self) -> str:
         start = self.at
@@ -237,7 +215,8 @@ class _Lines(LineCursor):
         if lines[-1].endswith("::"):
             return self._literal(lines, margin)
         if margin >= 2 and syntax.LOOKS_CODE.search("\n".join(lines)):
-            return self._code_block(start)
+            self.at = start
+            return fence("\n".join(self.take_indented(margin - 1)))
         if len(lines) == 1 and syntax.REFERENCE.match(lines[0]):
             return ""
         if broken_on_purpose(lines):
@@ -261,17 +240,12 @@ class _Lines(LineCursor):
         said = " ".join(lines)
         said = said[:-2].rstrip() if said.endswith(" ::") or said == "::" else said[:-1]
         code = "\n".join(self.take_indented(margin)).strip("\n")
-        return blocks(
-            [
-                plain(words(said)),
-                fence(code, "pycon" if code.startswith(">>>") else "") if code else "",
-            ]
-        )
+        language = "pycon" if code.startswith(">>>") else ""
+        return blocks([plain(words(said)), fence(code, language) if code else ""])
 
-    def _code_block(self, start: int) -> str:
-        margin = indent(self.lines[start]) - 1
-        self.at = start
-        return fence("\n".join(self.take_indented(margin)))
+
+def _between(text: str) -> str:
+    return "\n\n" if syntax.STARTS_BLOCK.match(text) else " "
 
 
 _BLOCKS: tuple[tuple[re.Pattern[str], Callable[[_Lines, re.Match[str]], str]], ...] = (

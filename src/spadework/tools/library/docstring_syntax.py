@@ -1,6 +1,4 @@
-"""The marks of docstrings: Markdown's, reStructuredText's, Google's, numpy's, Sphinx's and
-mkdocs'.
-"""
+"""The marks of docstrings: of Markdown, reStructuredText, Google, numpy, Sphinx and mkdocs."""
 
 from __future__ import annotations
 
@@ -9,35 +7,22 @@ import re
 FENCE = re.compile(r"(`{3,}|~{3,})\s*\{?\.?([\w+#.-]*)")
 DIRECTIVE = re.compile(r"\.\. (?:(?:[\w-]+:)?([\w-]+)::\s*(.*))?")
 OPTION = re.compile(r":[\w-]+:")
-CODE = frozenset(
-    ["code", "code-block", "sourcecode", "testcode", "doctest", "ipython", "math", "productionlist"]
-)
+CODE = frozenset((
+    "code", "code-block", "sourcecode", "testcode", "doctest", "ipython", "math", "productionlist",
+))  # fmt: skip
 LANGUAGES = {
-    "doctest": "pycon",
+    **dict.fromkeys(("doctest", "ipython"), "pycon"),
+    **dict.fromkeys(("math", "productionlist"), ""),
     "testcode": "python",
-    "math": "",
-    "productionlist": "",
-    "ipython": "pycon",
 }
-DROPPED = frozenset(
-    (
-        "image",
-        "figure",
-        "index",
-        "autosummary",
-        "toctree",
-        "currentmodule",
-        "module",
-        "automodule",
-        "autoclass",
-    )
-)
-# fmt: off
+DROPPED = frozenset((
+    "image", "figure", "index", "autosummary", "toctree", "currentmodule", "module", "automodule",
+    "autoclass",
+))  # fmt: skip
 NOTES = frozenset((
     "note", "warning", "tip", "important", "caution", "danger", "seealso", "hint", "attention",
     "error", "admonition", "versionadded", "versionchanged", "deprecated",
-))
-# fmt: on
+))  # fmt: skip
 VERSIONS = {
     "versionadded": "Added in version",
     "versionchanged": "Changed in version",
@@ -45,19 +30,15 @@ VERSIONS = {
 }
 ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w-]+)(?:\s+\"(.*)\")?$")
 SECTION = re.compile(
-    r"(args|arguments|parameters|params|keyword args|keyword arguments|other"
-    r" parameters|attributes|returns?|yields?|raises|warns|"
-    r"receives|examples?|notes?|warnings?|see"
-    r" also|references|todo|tips?|methods|usage|important|caution|fields|side effects|since|"
-    r"implements)\s*:{1,2}$",
+    r"(args|arguments|parameters|params|keyword args|keyword arguments|other parameters|attributes|"
+    r"returns?|yields?|raises|warns|receives|examples?|notes?|warnings?|see also|references|todo|"
+    r"tips?|methods|usage|important|caution|fields|side effects|since|implements)\s*:{1,2}$",
     re.I,
 )
-# fmt: off
 NAMED = frozenset((
     "keyword args", "keyword arguments", "other parameters", "args", "arguments", "parameters",
     "params", "attributes", "raises", "warns", "fields", "methods",
-))
-# fmt: on
+))  # fmt: skip
 TYPED = frozenset(("returns", "yields", "receives"))
 UNDERLINE = re.compile(r"([-=~^*+\"])\1{2,}$")
 FIELD = re.compile(

@@ -1,6 +1,4 @@
-"""The words of a docstring line: roles and cross references become code or plain text, inline code
-stays exact.
-"""
+"""The words of a docstring line: roles and references become code or text, code stays exact."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ _PLAIN_ROLES = frozenset(
 
 
 def words(line: str) -> str:
-    """One line of prose with the marks of Sphinx, mkdocs and reStructuredText turned into
-    Markdown's.
-    """
+    """One line of prose, the marks of Sphinx, mkdocs and reStructuredText made Markdown's."""
     if "`" not in line and "[" not in line and "|" not in line and "_" not in line:
         return line
     return _MARKUP.sub(_write_role, line)
@@ -40,13 +36,8 @@ def _write_role(match: re.Match[str]) -> str:
         return shown if match["role"] in _PLAIN_ROLES else code_span(shown)
     if match["code"]:
         return match["code"].strip("`") if match["reference"] else match["code"]
-    return (
-        match["title"]
-        or match["words"]
-        or match["substitution"]
-        or match["name"]
-        or str(group and match[group])
-    )
+    shown = match["title"] or match["words"] or match["substitution"] or match["name"]
+    return shown or str(group and match[group])
 
 
 def _role_text(text: str) -> str:

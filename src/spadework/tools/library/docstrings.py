@@ -1,6 +1,4 @@
-"""A Python module's docstrings as Markdown, read from its source with `ast`: nothing is imported or
-run.
-"""
+"""A Python module's docstrings as Markdown, read from its source with `ast`: nothing is run."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ MAX_SIGNATURE = 120
 
 @dataclass(frozen=True)
 class ModuleText:
-    """The documentation of one module; `names` are the public classes and functions it documents,
-    in order.
-    """
+    """The documentation of one module; `names` are its public classes and functions, in order."""
 
     markdown: str
     summary: str
@@ -57,21 +53,14 @@ def module_markdown(
         ):
             parts.append(text)
             names.append(name)
-    shown = own if own and not (private and not parts) else ""
-    body = blocks(
-        [
-            docstring_markdown(shown, 2) if shown else "",
-            *([] if private else _values(tree.body, module, 2)),
-            *parts,
-        ]
-    )
+    shown = own if parts or not private else ""
+    values = [] if private else _values(tree.body, module, 2)
+    body = blocks([docstring_markdown(shown, 2) if shown else "", *values, *parts])
     return ModuleText(body, _summary(shown, module), tuple(names))
 
 
 def _definitions(body: list[ast.stmt]) -> Iterator[Function | ast.ClassDef]:
-    """Classes and functions in order, also those under `if` and `try`; of several of one name, the
-    last that has a docstring.
-    """
+    """Classes and functions, also under `if` and `try`; of one name the last with a docstring."""
     found: dict[str, Function | ast.ClassDef] = {}
     for node in _flat(body):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and (
@@ -91,30 +80,17 @@ def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _class(node: ast.ClassDef, name: str) -> str:
-    """A class with its public methods and documented attributes; "" when nothing of it is
-    documented.
-    """
+    """A class with its public methods and documented attributes; "" without documentation."""
     members = list(_definitions(node.body))
-    init = next(
-        (
-            member
-            for member in members
-            if member.name == "__init__" and not isinstance(member, ast.ClassDef)
-        ),
-        None,
-    )
-    own = blocks(
-        [
-            docstring_markdown(text)
-            for text in (_docstring(node), _docstring(init) if init else "")
-            if text
-        ]
-    )
+    methods = [member for member in members if not isinstance(member, ast.ClassDef)]
+    init = next((method for method in methods if method.name == "__init__"), None)
+    texts = _docstring(node), _docstring(init) if init else ""
+    own = blocks([docstring_markdown(text) for text in texts if text])
     inner = [
         text
-        for member in members
-        if not isinstance(member, ast.ClassDef) and not member.name.startswith("_")
-        if (text := _function(member, f"{node.name}.{member.name}", 3))
+        for method in methods
+        if not method.name.startswith("_")
+        if (text := _function(method, f"{node.name}.{method.name}", 3))
     ]
     if len(own) < MIN_CHARS and not inner:
         # attributes alone are mostly generated, and say what the functions that take them say too
@@ -128,17 +104,12 @@ def _function(node: Function, name: str, level: int) -> str:
     text = _docstring(node)
     if len(text) < MIN_CHARS:
         return ""
-    decorators = {
-        ast.unparse(decorator).split(".")[-1]
-        for decorator in node.decorator_list
-        if isinstance(decorator, ast.Name | ast.Attribute)
-    }
-    if "property" in decorators or "cached_property" in decorators:
-        title = name
-    else:
-        title = f"{name}{_signature(node, method=level > 2 and 'staticmethod' not in decorators)}"
+    names = (each for each in node.decorator_list if isinstance(each, ast.Name | ast.Attribute))
+    decorators = {ast.unparse(each).split(".")[-1] for each in names}
+    if not decorators & {"property", "cached_property"}:
+        name += _signature(node, method=level > 2 and "staticmethod" not in decorators)
     kind = "async " if isinstance(node, ast.AsyncFunctionDef) else ""
-    return blocks([heading(f"{kind}{title}", level), docstring_markdown(text, level + 1)])
+    return blocks([heading(f"{kind}{name}", level), docstring_markdown(text, level + 1)])
 
 
 def _signature(node: Function, *, method: bool) -> str:
@@ -172,33 +143,23 @@ def _values(body: list[ast.stmt], owner: str, level: int) -> list[str]:
     """Attributes and constants that a docstring follows."""
     found = []
     for node, after in pairwise(body):
-        target = (
-            node.target
-            if isinstance(node, ast.AnnAssign)
-            else node.targets[0]
-            if isinstance(node, ast.Assign)
-            else None
-        )
+        if not isinstance(node, ast.Assign | ast.AnnAssign):
+            continue
+        target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
         if not isinstance(target, ast.Name) or target.id.startswith("_"):
             continue
         text = _string(after) if isinstance(after, ast.Expr) else ""
         if len(text) >= MIN_CHARS:
-            found.append(
-                blocks(
-                    [heading(f"{owner}.{target.id}", level), docstring_markdown(text, level + 1)]
-                )
-            )
+            title = heading(f"{owner}.{target.id}", level)
+            found.append(blocks([title, docstring_markdown(text, level + 1)]))
     return found
 
 
 def _string(node: ast.stmt) -> str:
     """The text of a statement that is only a string, else ""."""
     value = node.value if isinstance(node, ast.Expr | ast.Assign) else None
-    return (
-        inspect.cleandoc(value.value)
-        if isinstance(value, ast.Constant) and isinstance(value.value, str)
-        else ""
-    )
+    said = value.value if isinstance(value, ast.Constant) else None
+    return inspect.cleandoc(said) if isinstance(said, str) else ""
 
 
 def _docstring(node: ast.Module | ast.ClassDef | Function) -> str:
@@ -208,19 +169,13 @@ def _docstring(node: ast.Module | ast.ClassDef | Function) -> str:
 def _assigned_docstring(tree: ast.Module) -> str:
     """The text of `__doc__ = "…"`."""
     for node in tree.body:
-        if (
-            isinstance(node, ast.Assign)
-            and isinstance(node.targets[0], ast.Name)
-            and node.targets[0].id == "__doc__"
-        ):
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__doc__":
             return _string(node)
     return ""
 
 
 def _summary(text: str, module: str) -> str:
-    """The first sentence of a docstring, on one line; a paragraph that only names the module is
-    passed over.
-    """
+    """The first sentence, on one line; a paragraph that only names the module is passed over."""
     for part in text.split("\n\n"):
         lines = [line.strip() for line in part.split("\n")]
         first = " ".join(words(line) for line in lines if re.search(r"\w", line)).replace("`", "")

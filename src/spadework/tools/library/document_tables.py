@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from spadework.tools.library.document import Document
 
 #: A source is a file or a package; what it gave are the documents of its name, and what of it could
 #: not be read is in `skipped`. `batch` numbers the commit that wrote a row: what the full-text
@@ -35,12 +42,16 @@ create table if not exists state (indexed integer not null);
 insert into state select 0 where not exists (select * from state);
 """
 _SECONDS = 30
+COLUMNS = "url, title, markdown, published_at, uses, kind, changed_at, author"
+_MADE = "sketch, used, defined, source, batch"
+#: Adds a row (`row_of`) with what was made of the document; does nothing where its URL is already
+#: there.
+INSERT = f"insert or ignore into documents ({COLUMNS}, {_MADE}) values ({', '.join('?' * 13)})"
+_COMPRESSION = 1
 
 
 def open_to_write(folder: Path) -> sqlite3.Connection:
-    """The tables in `folder`, made where they are missing. What is committed outlives the process,
-    however it ends.
-    """
+    """The tables in `folder`, made where missing. What is committed outlives the process."""
     db = sqlite3.connect(folder / "documents.db", isolation_level=None, timeout=_SECONDS)
     db.executescript("pragma journal_mode=wal; pragma synchronous=normal;" + _TABLES)
     return db
@@ -50,3 +61,26 @@ def open_to_read(folder: Path) -> sqlite3.Connection:
     """The tables in a finished folder, which nobody changes any more."""
     address = f"{(folder / 'documents.db').absolute().as_uri()}?mode=ro&immutable=1"
     return sqlite3.connect(address, uri=True, check_same_thread=False)
+
+
+def row_of(document: Document) -> tuple[Any, ...]:
+    """The columns of a document."""
+    text = zstandard.compress(document.markdown.encode(errors="replace"), _COMPRESSION)
+    dates = [
+        moment.isoformat() if moment else None
+        for moment in (document.published_at, document.changed_at)
+    ]
+    said = (document.url, document.title, text, dates[0], document.uses, document.kind, dates[1])
+    return *said, document.author
+
+
+def document_of(row: Sequence[Any]) -> Document:
+    """The document of a row's columns."""
+    url, title, packed, published_at, uses, kind, changed_at, author = row
+    text = zstandard.decompress(packed).decode()
+    published, changed = _moment(published_at), _moment(changed_at)
+    return Document(url, title, text, published, uses, kind, changed, author)
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None

@@ -14,31 +14,20 @@ from urllib.parse import quote
 from spadework.errors import SettingsError
 
 MEDIA_TYPES = {
-    ".md": "text/markdown",
-    ".markdown": "text/markdown",
-    ".mdx": "text/markdown",
-    ".html": "text/html",
-    ".htm": "text/html",
-    ".xhtml": "application/xhtml+xml",
-    ".txt": "text/plain",
-    ".text": "text/plain",
-    ".rst": "text/x-rst",
-    ".pdf": "application/pdf",
+    ".md": "text/markdown", ".markdown": "text/markdown", ".mdx": "text/markdown",
+    ".html": "text/html", ".htm": "text/html", ".xhtml": "application/xhtml+xml",
+    ".txt": "text/plain", ".text": "text/plain", ".rst": "text/x-rst", ".pdf": "application/pdf",
     ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    ".doc": "application/msword",
-    ".xls": "application/vnd.ms-excel",
+    ".doc": "application/msword", ".xls": "application/vnd.ms-excel",
     ".ppt": "application/vnd.ms-powerpoint",
     ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     ".odt": "application/vnd.oasis.opendocument.text",
     ".odp": "application/vnd.oasis.opendocument.presentation",
-    ".rtf": "application/rtf",
-    ".epub": "application/epub+zip",
+    ".rtf": "application/rtf", ".epub": "application/epub+zip",
     ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    ".csv": "text/csv",
-    ".tsv": "text/tab-separated-values",
-    ".ipynb": "application/x-ipynb+json",
-    ".eml": "message/rfc822",
-}
+    ".csv": "text/csv", ".tsv": "text/tab-separated-values",
+    ".ipynb": "application/x-ipynb+json", ".eml": "message/rfc822",
+}  # fmt: skip
 #: What a search can be kept to (`kind:pdf`): the ending, under one name for each media type, that
 #: of the first one above.
 KINDS = {
@@ -124,18 +113,15 @@ def files(paths: Sequence[Path]) -> Iterator[File]:
 
 def _files(named: dict[str, Path]) -> Iterator[File]:
     for name, path in named.items():
+        top = f"library://{quote(name)}/"
         if path.is_dir():
-            yield from _walk(str(path), f"library://{quote(name)}/", path.resolve())
-        elif file := _file(
-            path.name, str(path), f"library://{quote(name)}/{quote(path.name)}", path.stat()
-        ):
+            yield from _walk(str(path), top, path.resolve())
+        elif file := _file(path.name, str(path), f"{top}{quote(path.name)}", path.stat()):
             yield file
 
 
 def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
-    """The files of a folder. Written for speed: a library may have a million of them, and is looked
-    through at every start.
-    """
+    """The files of a folder. Written for speed: a million may be looked through at every start."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except (PermissionError, FileNotFoundError):
@@ -148,19 +134,16 @@ def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
         if entry.is_dir(follow_symlinks=False):
             yield from _walk(entry.path, f"{url}{quote(name)}/", root)
         elif not entry.is_symlink() or Path(os.path.realpath(entry.path)).is_relative_to(root):
+            shown = name if _PLAIN(name) else quote(name)
             try:
-                if file := _file(
-                    name, entry.path, f"{url}{name if _PLAIN(name) else quote(name)}", entry.stat()
-                ):
+                if file := _file(name, entry.path, f"{url}{shown}", entry.stat()):
                     yield file
             except OSError:
                 continue  # gone since the folder was listed, or a link to nothing or to itself
 
 
 def _is_left_out(name: str, pages: Collection[str]) -> bool:
-    """Whether a name in a folder is never read, where `pages` are the names of its HTML pages
-    without their endings.
-    """
+    """Whether a file is never read; `pages` are the folder's HTML pages without endings."""
     made_from = bool(pages) and name.lower().endswith(_MADE_FROM)
     return name.startswith(".") or name.lower() in _LEFT_OUT or (made_from and _stem(name) in pages)
 
@@ -172,8 +155,6 @@ def _stem(name: str) -> str:
 def _file(name: str, path: str, url: str, state: os.stat_result) -> File | None:
     _, dot, suffix = name.rpartition(".")
     kind = KINDS.get(f".{suffix.lower()}", "") if dot else "txt" if _BARE.match(name) else ""
-    return (
-        File(path, url, kind, state.st_size, state.st_mtime_ns)
-        if kind and stat.S_ISREG(state.st_mode)
-        else None
-    )
+    if not kind or not stat.S_ISREG(state.st_mode):
+        return None
+    return File(path, url, kind, state.st_size, state.st_mtime_ns)

@@ -15,16 +15,12 @@ Limits = list[tuple[tantivy.Occur, tantivy.Query]]
 
 
 def kept_to(only: Only) -> Limits:
-    """Conditions on passages, to stand beside a query. Raises SearchError for a kind of file that
-    is not read.
-    """
+    """Conditions beside a query. Raises SearchError for a kind of file that is not read."""
     limits = [_any("places", named) for named in (only.sites, only.paths) if named]
     limits += [_any("kind", _kinds(only.kinds))] if only.kinds else []
     limits += [_days(only)] if only.after or only.before else []
-    kept_from = [
-        *zip(["places"] * 2, (only.not_sites, only.not_paths), strict=True),
-        ("kind", _kinds(only.not_kinds)),
-    ]
+    kept_from = [("places", only.not_sites), ("places", only.not_paths)]
+    kept_from.append(("kind", tuple(_kinds(only.not_kinds))))
     return [
         *((tantivy.Occur.Must, tantivy.Query.const_score_query(query, 0.0)) for query in limits),
         *((tantivy.Occur.MustNot, _any(field, named)) for field, named in kept_from if named),
@@ -49,12 +45,7 @@ def _kinds(named: Sequence[str]) -> list[str]:
 def _days(only: Only) -> tantivy.Query:
     first = only.after.toordinal() if only.after else None
     last = only.before.toordinal() if only.before else None
+    kind, upper = tantivy.FieldType.Integer, last is None
     return tantivy.Query.range_query(
-        schema(),
-        "day",
-        tantivy.FieldType.Integer,
-        first,
-        last,
-        include_upper=last is None,
-        use_inverted_index=True,
+        schema(), "day", kind, first, last, include_upper=upper, use_inverted_index=True
     )

@@ -11,16 +11,26 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import tantivy
 
-from spadework.tools.library.document import Cut, Document, Piece, cut_document, packages_of
-from spadework.tools.library.document_places import places
-from spadework.tools.library.document_rows import COLUMNS, INSERT, document_of, row_of
-from spadework.tools.library.document_tables import open_to_write
-from spadework.tools.library.parts import Skipped
+from spadework.tools.library.document import (
+    Cut,
+    Document,
+    Piece,
+    Skipped,
+    cut_document,
+    packages_of,
+    places,
+)
+from spadework.tools.library.document_tables import (
+    COLUMNS,
+    INSERT,
+    document_of,
+    open_to_write,
+    row_of,
+)
 from spadework.tools.library.schema import (
     open_index,
     open_writer,
@@ -29,7 +39,7 @@ from spadework.tools.library.schema import (
     spread,
     subject,
 )
-from spadework.tools.library.uses import Census
+from spadework.tools.library.uses import count_uses
 
 #: A commit after so many passages, or so many seconds: what a killed process loses at most.
 COMMIT_PASSAGES, COMMIT_SECONDS = 50_000, 20.0
@@ -37,9 +47,7 @@ _HEAP_BYTES = 64_000_000
 
 
 class StoreWriter:
-    """Fills a new folder, or goes on with one. Use as a context manager; whoever holds it is the
-    only writer.
-    """
+    """Fills a new folder, or goes on with one, as its only writer. Use as a context manager."""
 
     def __init__(self, folder: Path) -> None:
         (folder / "index").mkdir(parents=True, exist_ok=True)
@@ -53,27 +61,18 @@ class StoreWriter:
         """Give the index what was committed to the tables alone."""
         for (number,) in self._db.execute("select document from removed"):
             self._writer.delete_documents_by_term("document", number)
-        rows = self._db.execute(
-            f"select id, {COLUMNS} from documents where batch > ?", (self._indexed,)
-        )
-        for number, *row in rows:
+        query = f"select id, {COLUMNS} from documents where batch > ?"
+        for number, *row in self._db.execute(query, (self._indexed,)):
             self._writer.delete_documents_by_term("document", number)
             self._index(number, cut_document(document_of(row)))
         (last,) = self._db.execute("select coalesce(max(batch), 0) from documents").fetchone()
         self._settle(max(last, self._indexed))
 
     def add(self, cut: Cut, source: str = "") -> int | None:
-        """Store a document and index its passages; returns its number, or None when its URL is
-        already there.
-        """
+        """Store and index a document; returns its number, None when its URL is already there."""
         document = cut.document
-        made = (
-            cut.sketch,
-            " ".join(cut.used),
-            " ".join(cut.defined),
-            source or document.url,
-            self._batch,
-        )
+        names = " ".join(cut.used), " ".join(cut.defined)
+        made = (cut.sketch, *names, source or document.url, self._batch)
         cursor = self._db.execute(INSERT, (*row_of(document), *made))
         if not cursor.rowcount or cursor.lastrowid is None:
             return None
@@ -95,16 +94,13 @@ class StoreWriter:
         self._db.execute(
             "insert or replace into sources values (?, ?, ?, ?)", (source, size, mtime, digest)
         )
-        self._db.executemany(
-            "insert into skipped values (?, ?, ?)",
-            ((source, each.url, each.reason) for each in skipped),
-        )
+        rows = ((source, each.url, each.reason) for each in skipped)
+        self._db.executemany("insert into skipped values (?, ?, ?)", rows)
 
     def forget(self, source: str) -> None:
         """Remove a source and its documents."""
-        for (number,) in self._db.execute(
-            "select id from documents where source = ?", (source,)
-        ).fetchall():
+        query = "select id from documents where source = ?"
+        for (number,) in self._db.execute(query, (source,)).fetchall():
             self._db.execute("delete from documents where id = ?", (number,))
             self._db.execute("insert into removed values (?, ?)", (number, self._batch))
             self._writer.delete_documents_by_term("document", number)
@@ -115,9 +111,8 @@ class StoreWriter:
         """Remove every source that is not among `kept`."""
         self._db.execute("create temp table kept (name text primary key)")
         self._db.executemany("insert or ignore into kept values (?)", ((name,) for name in kept))
-        for (name,) in self._db.execute(
-            "select name from sources where name not in kept"
-        ).fetchall():
+        query = "select name from sources where name not in kept"
+        for (name,) in self._db.execute(query).fetchall():
             self.forget(name)
         self._db.execute("drop table kept")
 
@@ -177,9 +172,7 @@ class StoreWriter:
             self._writer.add_document(entry)
 
     def finish(self) -> None:
-        """Count what documents use of each other, and close the folder for good: from now on it is
-        only read.
-        """
+        """Count what documents use of each other, and close the folder: now it is only read."""
         self._note_uses()
         self.commit()
         self._db.execute("commit")
@@ -187,50 +180,39 @@ class StoreWriter:
         self._db.execute("pragma journal_mode=delete")
 
     def _note_uses(self) -> None:
-        census = Census()
-        for number, used, defined in self._db.execute(
-            "select id, used, defined from documents where used != '' or defined != ''"
-        ):
-            census.add(number, defined.split(), frozenset(used.split()))
+        query = "select id, defined, used from documents where used != '' or defined != ''"
+        documents = (
+            (number, defined.split(), frozenset(used.split()))
+            for number, defined, used in self._db.execute(query)
+        )
+        counted = list(count_uses(documents))
         self._db.execute("delete from used")
         self._db.execute("update documents set uses = 0 where uses > 0")
-        for uses, number in census.uses():
+        for uses, number in counted:
             self._db.execute("update documents set uses = ? where id = ?", (uses, number))
-            (url,) = self._db.execute(
-                "select url from documents where id = ?", (number,)
-            ).fetchone()
-            self._db.executemany(
-                "insert into used values (?, ?, ?)",
-                ((name, uses, number) for name in packages_of(url)),
-            )
+            query = "select url from documents where id = ?"
+            (url,) = self._db.execute(query, (number,)).fetchone()
+            users = ((name, uses, number) for name in packages_of(url))
+            self._db.executemany("insert into used values (?, ?, ?)", users)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *fault: object) -> None:
         if kind is None:
             self.finish()
         self._db.close()
 
 
 def index_document(document: Document, passage: Piece, title: str) -> tantivy.Document:
-    """A passage as the index takes it, but for its document's number; `title` is the document's,
-    spread.
-    """
+    """A passage as the index takes it, without its document's number; `title` is spread."""
     body = document.markdown[passage.start : passage.end]
     entry = tantivy.Document(start=passage.start, end=passage.end)
     entry.add_text("title", title)
     entry.add_text("heading", spread(passage.heading))
     entry.add_text("body", space_signs(body))
-    entry.add_text(
-        "names",
-        f"{document.title} {document.url.partition('://')[2].replace('/', ' ')} {passage.heading}",
-    )
+    address = document.url.partition("://")[2].replace("/", " ")
+    entry.add_text("names", f"{document.title} {address} {passage.heading}")
     if terms := signed_terms(f"{document.title} {body}"):
         entry.add_text("signed", " ".join(terms))
     return entry

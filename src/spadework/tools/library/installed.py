@@ -1,6 +1,4 @@
-"""The documentation that is installed with Python: what packages say about themselves, the files
-they ship, and docstrings.
-"""
+"""The documentation installed with Python: descriptions, shipped files, and docstrings."""
 
 from __future__ import annotations
 
@@ -13,14 +11,13 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.markdown import clean_markdown
 from spadework.tools.extract.rst import extract_rst
 from spadework.tools.extract.text import extract_text
-from spadework.tools.library.cuts import without_history
 from spadework.tools.library.docstrings import ModuleText, module_markdown
-from spadework.tools.library.document import Document
-from spadework.tools.library.exports import Module, public_names
+from spadework.tools.library.document import Document, Part
+from spadework.tools.library.exports import public_names
 from spadework.tools.library.packages import MAX_DESCRIPTION, Package
-from spadework.tools.library.parts import Part
-from spadework.tools.library.python_sources import Sources, text_of
+from spadework.tools.library.python_sources import Module, Sources, text_of
 from spadework.tools.library.standard import borrowed_names, compiled_modules, language_reference
+from spadework.tools.text.passages import headings
 
 _READERS = {".md": clean_markdown, ".rst": extract_rst, ".txt": extract_text}
 _KINDS = {"text/markdown": ".md", "text/x-rst": ".rst", "text/plain": ".txt"}
@@ -33,14 +30,18 @@ _NOT_DOCUMENTATION = re.compile(
     r"licen[cs]e|copying|notice|authors|requirements|change|history|vendor|prompt|stoplist|top_level|entry_points",
     re.I,
 )
+_HISTORY = re.compile(
+    r"\W*(?:change ?logs?|changes(?: in .*)?|release (?:notes|history|information)|version history|"
+    r"history|what.?s new.*|news|recent changes|credits|contributors|backers|sponsors?)\W*",
+    re.I,
+)
+_VERSION = re.compile(r"\W*(?:version |release )?v?\d+\.\d+|\W*unreleased|\W*\d{4}-\d\d-\d\d", re.I)
 #: A shorter document tells nothing; a longer one is no documentation.
 MIN_CHARS = 80
 
 
 def parts_of(package: Package) -> Iterator[Part]:
-    """Every document of a package: its description, the documentation files it ships, the
-    docstrings of its public modules.
-    """
+    """Every document of a package: its description, shipped files, public modules' docstrings."""
     if package.name == "python":
         yield from language_reference(package.root, package.collection)
         yield from compiled_modules(package.collection)
@@ -54,29 +55,40 @@ def parts_of(package: Package) -> Iterator[Part]:
 
 
 def _description(package: Package) -> Document | None:
-    suffix = _KINDS.get(package.description_type) or _guess_format(package.description)
+    text, summary = package.description, package.summary.strip()
+    suffix = _KINDS.get(package.description_type) or _guess_format(text)
     url = f"library://{package.collection}/README{suffix}"
-    read = (
-        _READERS[suffix](package.description, url)
-        if len(package.description) >= MIN_CHARS
-        else None
-    )
+    read = _READERS[suffix](text, url) if len(text) >= MIN_CHARS else None
     markdown = without_history(read.markdown) if read else ""
-    title = (
-        f"{package.name}: {package.summary.strip().rstrip('.')}"
-        if package.summary
-        else package.name
-    )
+    title = f"{package.name}: {summary.rstrip('.')}" if package.summary else package.name
     if len(markdown) < MIN_CHARS:
-        markdown = f"# {package.name}\n\n{package.summary.strip()}\n"
+        markdown = f"# {package.name}\n\n{summary}\n"
     return Document(url, title, markdown) if package.summary or read else None
 
 
 def _guess_format(description: str) -> str:
-    """The format of a description that does not name it."""
     if re.search(r"^(?:={3,}|-{3,}|\.\. [\w-]+::)", description, re.M):
         return ".rst"
     return ".md" if re.search(r"^#{1,3} |^```", description, re.M) else ".rst"
+
+
+def without_history(markdown: str) -> str:
+    """The text without sections on changes and credits, and those named after versions below."""
+    kept: list[str] = []
+    at = 0
+    cutting = 0
+    for start, level, title in headings(markdown):
+        if cutting and level > cutting:
+            continue
+        if cutting and _VERSION.match(title):
+            cutting = level
+            continue
+        if cutting:
+            at, cutting = start, 0
+        if _HISTORY.fullmatch(title):
+            kept.append(markdown[at:start])
+            cutting = level
+    return "".join([*kept, "" if cutting else markdown[at:]]).rstrip() + "\n"
 
 
 def _read_shipped(package: Package, file: str, url: str) -> Document | None:
@@ -123,9 +135,7 @@ def _module(url: str, module: Module, public: Mapping[str, str] | None) -> Docum
 
 
 def _title(module: Module, text: ModuleText) -> str:
-    """`pkg.module: what it is for`; a private module goes by the public names it defines:
-    `pkg.Client, AsyncClient`.
-    """
+    """`pkg.module: its purpose`, or of a private module what it defines: `pkg.Client, Other`."""
     names = [name.rpartition(".")[2] for name in text.names[:4]]
     if module.private:
         return ", ".join([text.names[0], *names[1:]])

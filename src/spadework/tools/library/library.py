@@ -1,6 +1,4 @@
-"""The library: documents that need no network, of the user's folders or of what is installed with
-Python.
-"""
+"""The library: documents that need no network, of the user's folders or installed with Python."""
 
 from __future__ import annotations
 
@@ -12,9 +10,8 @@ from spadework.errors import NotAllowed, Unreadable
 from spadework.tools.dense.filling import fill
 from spadework.tools.dense.meaning import Meaning
 from spadework.tools.dense.vectors import Passage, Vectors
-from spadework.tools.library.document import Document
+from spadework.tools.library.document import Document, Skipped
 from spadework.tools.library.near import Dense, nothing, passages
-from spadework.tools.library.parts import Skipped
 from spadework.tools.library.plan import Plan, plan
 from spadework.tools.library.search import Searcher
 from spadework.tools.library.shelved import Shelved
@@ -27,9 +24,7 @@ _UNDERSTOOD = frozenset(("python",))
 
 
 class Library:
-    """An opened library. Its index never changes while it is open; open it again to see changed
-    files.
-    """
+    """An opened library. Its index never changes while it is open; open it again for new files."""
 
     def __init__(
         self, index: Shelved, known: tuple[int, list[Skipped]], words: str, dense: Dense | None
@@ -49,8 +44,7 @@ class Library:
         progress: Callable[[str], None] | None = None,
         meaning: Meaning | None = None,
     ) -> Library:
-        """The library of files and folders, or of the installed documentation when `paths` is
-        empty; its index is made where needed.
+        """The library of `paths`, or of the installed documentation; its index is made if needed.
 
         With `meaning` its documents are found by that, too, if they have vectors (`embed`).
         `progress` is told in a sentence what is going on. Raises SettingsError for a path that is
@@ -77,32 +71,15 @@ class Library:
     ) -> Library:
         index = await Shelved.open(wanted, frozenset() if wanted.paths else _UNDERSTOOD, progress)
         known = await index.ask(lambda searcher: (searcher.store.count(), searcher.store.skipped()))
-        return await asyncio.to_thread(cls._opened, index, known, wanted, meaning)
-
-    @classmethod
-    def _opened(
-        cls,
-        index: Shelved,
-        known: tuple[int, list[Skipped]],
-        wanted: Plan,
-        meaning: Meaning | None,
-    ) -> Library:
-        vectors = (
-            Vectors(wanted.shelf / "vectors.sqlite", wanted.family, meaning.embeds.name)
-            if meaning
-            else None
-        )
-        return cls(
-            index,
-            known,
-            wanted.words,
-            Dense(vectors, meaning, "run `spadework index`.") if meaning and vectors else None,
-        )
+        dense = None
+        if meaning:
+            path = wanted.shelf / "vectors.sqlite"
+            vectors = Vectors(path, wanted.family, meaning.embeds.name)
+            dense = Dense(vectors, meaning, "run `spadework index`.")
+        return cls(index, known, wanted.words, dense)
 
     async def search(self, text: str, *, limit: int) -> list[Hit]:
-        """At most `limit` documents for a question in plain words, best first, one hit each;
-        `relevance` is 0..1.
-        """
+        """At most `limit` documents for a question, best first, a hit each; `relevance` is 0..1."""
         nearest = await self._dense.nearest(without_operators(text)) if self._dense else nothing
         found = await self._index.ask(lambda searcher: searcher.search(text, limit, nearest))
         return [
@@ -120,19 +97,15 @@ class Library:
         ]
 
     async def embed(self, progress: Callable[[int], None] = lambda documents: None) -> int:
-        """Give every passage its vector, those of changed documents too; `progress` is told how
-        many documents are done.
+        """Give every passage its vector; `progress` is told how many documents are done.
 
-        Returns how many texts the model was asked for. Raises ModelError; what was paid for by then
-        stays.
+        Returns how many texts the model was asked for. Raises ModelError; what was paid for stays.
         """
         if self._dense is None:
             return 0
         vectors, store = self._dense.vectors, self._index.searcher.store
-        there, known = (
-            set(await asyncio.to_thread(store.numbers)),
-            await asyncio.to_thread(vectors.numbers),
-        )
+        there = set(await asyncio.to_thread(store.numbers))
+        known = await asyncio.to_thread(vectors.numbers)
         asked = await fill(
             vectors, self._dense.meaning.embeds, self._passages(sorted(there - known)), progress
         )
@@ -148,9 +121,7 @@ class Library:
             yield passages(number, self._index.searcher.store.by_numbers([number])[number].document)
 
     async def document(self, url: str) -> Document:
-        """The whole document at a library URL. Raises NotAllowed for any other URL, Unreadable when
-        it is not in this library.
-        """
+        """The document at a library URL. Raises NotAllowed for other URLs, Unreadable if none."""
         if not url.startswith(SCHEME):
             raise NotAllowed(f"{url[:200]} is not the address of a document in the library.")
         at = url.partition("#")[0]

@@ -1,6 +1,4 @@
-"""The dense half of a search: which passages are nearest to a question by its meaning, and both
-rankings as one.
-"""
+"""The dense half of a search: passages near to a question by meaning, and both rankings as one."""
 
 from __future__ import annotations
 
@@ -32,18 +30,14 @@ def nothing(matches: Sequence[Match], within: Collection[int] | None) -> list[Ne
 
 @dataclass(frozen=True)
 class Dense:
-    """The vectors of one index, and the model by which questions become vectors in this run. `mend`
-    says how it gets its vectors.
-    """
+    """An index's vectors, and the model that embeds questions. `mend`: how it gets its vectors."""
 
     vectors: Vectors
     meaning: Meaning
     mend: str = ""
 
     async def nearest(self, question: str) -> Nearest:
-        """How to find the nearest passages to a question. A fault of the vectors or the model loses
-        nothing else, and is told.
-        """
+        """How to find the nearest passages. A fault of vectors or model is told, loses no more."""
         try:
             count = await asyncio.to_thread(self.vectors.count, MOST_PLACES + 1)
         except ModelError as error:
@@ -82,20 +76,15 @@ def passages(number: int, document: Document) -> list[Passage]:
     found = []
     for piece in pieces(document, PASSAGE_CHARS):
         body = document.markdown[piece.start : piece.end]
-        found.append(
-            Passage(
-                number, piece.start, piece.end, f"{document.title}\n{piece.heading}\n{body}", body
-            )
-        )
+        text = f"{document.title}\n{piece.heading}\n{body}"
+        found.append(Passage(number, piece.start, piece.end, text, body))
     return found
 
 
 def with_near(
     matches: Sequence[Match], near: Sequence[Near], documents: Mapping[int, Document]
 ) -> list[Match]:
-    """What words have found, and of every other document its nearest passage, with no score of its
-    own.
-    """
+    """What words have found, and of every other document its nearest passage, with score 0."""
     known = {match.number for match in matches}
     nearest: dict[int, Near] = {}
     for one in near:

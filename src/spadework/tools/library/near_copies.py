@@ -1,6 +1,4 @@
-"""Documents that say nearly the same: a small sketch of every text, by which its copies are found
-among the results of a search.
-"""
+"""A small sketch of every text, by which copies are found among the results of a search."""
 
 from __future__ import annotations
 
@@ -8,6 +6,8 @@ import zlib
 from array import array
 from collections.abc import Callable, Iterable
 from typing import TypeVar
+
+from spadework.tools.ranking.near_duplicates import resemblance as similarity
 
 #: A text is taken as its clauses, of letters alone: other numbers, spaces and marks make no other
 #: text. Shorter ones say nothing.
@@ -34,14 +34,9 @@ def sketch(text: str) -> bytes:
 
 
 def resemblance(one: bytes, other: bytes) -> float:
-    """The estimated share of what two texts have in common, 0..1, by their sketches; 0 for texts
-    too short to tell.
-    """
-    a, b = set(array("I", one)), set(array("I", other))
-    if min(len(a), len(b)) < _LEAST:
-        return 0.0
-    smallest = set(sorted(a | b)[:_SAMPLE])
-    return len(smallest & a & b) / len(smallest)
+    """The estimated share of two texts in common, 0..1, by sketches; 0 for too short ones."""
+    a, b = frozenset(array("I", one)), frozenset(array("I", other))
+    return similarity(a, b, _SAMPLE) if min(len(a), len(b)) >= _LEAST else 0.0
 
 
 def without_copies(ranked: Iterable[T], sketch_of: Callable[[T], bytes], most: int) -> list[T]:

@@ -16,9 +16,7 @@ OURS = "spadework"
 
 @dataclass(frozen=True)
 class Package:
-    """A distribution (or the standard library): its files lie below `root`; `description` is its
-    long description.
-    """
+    """A distribution or the standard library, with its files below `root`."""
 
     name: str
     version: str
@@ -35,9 +33,7 @@ class Package:
 
 
 def installed_packages() -> list[Path]:
-    """The metadata folder of every other installed distribution, sorted by name, without stubs.
-    Quick: only names are read.
-    """
+    """Every other distribution's metadata folder, by name, without stubs; only names are read."""
     found: dict[str, Path] = {}
     for place in map(Path, sys.path):
         if place.is_dir():
@@ -49,7 +45,9 @@ def installed_packages() -> list[Path]:
 def package_at(place: Path | None) -> Package:
     """The distribution whose metadata lie at `place`; None is the standard library."""
     if place is None:
-        return _standard_library()
+        root = Path(sysconfig.get_path("stdlib"))
+        files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))
+        return Package("python", ".".join(map(str, sys.version_info[:3])), root, tuple(files))
     distribution = importlib.metadata.Distribution.at(place)
     # As a table: to ask the metadata for what they do not have is an error in Pythons to come.
     said = {name: str(value) for name, value in distribution.metadata.json.items()}
@@ -62,9 +60,3 @@ def package_at(place: Path | None) -> Package:
         description=said.get("description", "")[:MAX_DESCRIPTION],
         description_type=said.get("description_content_type", "").partition(";")[0].strip().lower(),
     )
-
-
-def _standard_library() -> Package:
-    root = Path(sysconfig.get_path("stdlib"))
-    files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))
-    return Package("python", ".".join(map(str, sys.version_info[:3])), root, tuple(files))

@@ -1,6 +1,4 @@
-"""What a library is made of and where its index lies: the same sources in the same state have the
-same place.
-"""
+"""What a library is made of and where its index lies: one place for the same sources and state."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ class Plan:
 
     @property
     def draft(self) -> Path:
-        """Where its index is being made, by one process at a time; what a killed one left there is
-        gone on with.
-        """
+        """Where one process at a time makes its index, going on with what a killed one left."""
         return self.shelf / f".draft-{self.family}"
 
     @property
@@ -62,31 +58,20 @@ class Plan:
 
 
 def plan(paths: Sequence[Path], home: Path) -> Plan:
-    """The plan for these paths as they are now. Raises SettingsError for a path that is missing or
-    must not be read.
-    """
+    """The plan for these paths now. Raises SettingsError for one missing or not to be read."""
     shelf = home / "library"
     if not paths:
         names = [place.stem for place in installed_packages()]
-        words = (
-            f"the documentation of {len(names)} installed Python packages and the standard library"
-        )
+        count = f"{len(names)} installed Python packages"
+        words = f"the documentation of {count} and the standard library"
         return Plan((), shelf, f"installed-{FORMAT}", _digest([sys.version, *names]), words)
     named = collections(paths)
     state = (f"{file.url} {file.size} {file.mtime}" for file in files(paths))
     family = f"folders-{FORMAT}-" + _digest([f"{name} {path}" for name, path in named.items()])
-    title = (
-        " and ".join([", ".join(list(named)[:-1]), list(named)[-1]])
-        if len(named) > 1
-        else next(iter(named))
-    )
-    return Plan(
-        tuple(named.values()),
-        shelf,
-        family,
-        _digest(state),
-        f"the librar{'ies' if len(named) > 1 else 'y'} {title} (%d documents)",
-    )
+    *first, last = named
+    kind = f"libraries {', '.join(first)} and" if first else "library"
+    words = f"the {kind} {last} (%d documents)"
+    return Plan(tuple(named.values()), shelf, family, _digest(state), words)
 
 
 def _digest(lines: Iterable[str]) -> str:

@@ -1,6 +1,4 @@
-"""Reading many files or packages at once, in worker processes; one that ends its reader is one
-lost.
-"""
+"""Reading many files or packages in worker processes; one that ends its reader is one lost."""
 
 from __future__ import annotations
 
@@ -13,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from spadework.tools.library.document import Skipped
 from spadework.tools.library.folders import File
-from spadework.tools.library.parts import Skipped
 from spadework.tools.library.source_reading import (
     FileText,
     PackageText,
@@ -57,16 +55,14 @@ def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, FileTe
 
 def read_packages(places: Iterable[Path | None]) -> Iterator[tuple[Path | None, PackageText]]:
     """Read the packages whose metadata lie at these places; None is the standard library."""
-    reader = Reader(cut_package, _lost_package)
+    reader = Reader(
+        cut_package, lambda place, reason: PackageText([], [Skipped(package_url(place), reason)])
+    )
     return reader.read(deque(places))
 
 
 def _cut_known(asked: tuple[File, str]) -> FileText:
     return cut_file(*asked)
-
-
-def _lost_package(place: Path | None, reason: str) -> PackageText:
-    return PackageText([], [Skipped(package_url(place), reason)])
 
 
 @dataclass(frozen=True)
@@ -77,9 +73,7 @@ class Reader(Generic[Source, Text]):
     lost: Callable[[Source, str], Text]
 
     def read(self, waiting: deque[Source]) -> Iterator[tuple[Source, Text]]:
-        """Read all that waits, in any order. When one ends its worker, those it may have been are
-        read alone.
-        """
+        """Read all, in any order. When a worker ends, those it may have been at are read alone."""
         under_way: dict[Future[Text], Source] = {}
         while waiting or under_way:
             try:

@@ -5,12 +5,49 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-
-from spadework.tools.library.exports import Module, is_private, survey
 
 #: A longer source is generated.
 MAX_CHARS = 2_000_000
+
+
+@dataclass
+class Module:
+    """What a module defines and passes on: `imports` are name → (module, name), `stars` whole."""
+
+    name: str
+    tree: ast.Module
+    is_package: bool
+    listed: frozenset[str] | None = None
+    defined: frozenset[str] = frozenset()
+    imports: dict[str, tuple[str, str]] = field(default_factory=dict)
+    stars: list[str] = field(default_factory=list)
+
+    @property
+    def private(self) -> bool:
+        """Whether the module is not meant to be imported by others."""
+        return is_private(self.name)
+
+
+def is_private(name: str) -> bool:
+    """True when a part of a dotted name begins with an underscore."""
+    return any(part.startswith("_") for part in name.split("."))
+
+
+def survey(name: str, tree: ast.Module, is_package: bool) -> Module:
+    """The names of one module."""
+    module = Module(name, tree, is_package)
+    defined = set()
+    for node in _statements(tree.body):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.ImportFrom):
+            _note_import(module, node)
+        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            _note_all(module, node)
+    module.defined = frozenset(defined)
+    return module
 
 
 class Sources:
@@ -35,9 +72,7 @@ class Sources:
                 yield module
 
     def get(self, name: str) -> Module | None:
-        """A module; None when there is none of that name, or it cannot be parsed or documents
-        nothing.
-        """
+        """A module; None when there is none, or it cannot be parsed or documents nothing."""
         if name not in self._read:
             file = self.files.get(name)
             self._read[name] = self._survey(name, file) if file else None
@@ -66,3 +101,42 @@ def text_of(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module, also those under `if` and `try`."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If):
+            yield from _statements(node.body + node.orelse)
+        elif isinstance(node, ast.Try):
+            handled = [inner for handler in node.handlers for inner in handler.body]
+            yield from _statements(node.body + node.orelse + handled)
+
+
+def _note_import(module: Module, node: ast.ImportFrom) -> None:
+    base = module.name.split(".") if module.is_package else module.name.split(".")[:-1]
+    start = base[: len(base) - node.level + 1] if node.level else []
+    source = ".".join([*start, *([node.module] if node.module else [])])
+    for alias in node.names:
+        if alias.name == "*":
+            module.stars.append(source)
+        else:
+            module.imports.setdefault(alias.asname or alias.name, (source, alias.name))
+
+
+def _note_all(module: Module, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> None:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    if (
+        not any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets)
+        or node.value is None
+    ):
+        return
+    parts = list(ast.walk(node.value))
+    if any(isinstance(part, ast.Name | ast.Attribute) for part in parts):
+        # built from the lists of other modules: what they offer is found through the imports
+        # themselves
+        return
+    constants = {part.value for part in parts if isinstance(part, ast.Constant)}
+    names = {value for value in constants if isinstance(value, str)}
+    module.listed = (module.listed or frozenset()) | names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import tantivy
@@ -51,9 +51,7 @@ _NAME_BOOST = 2.0
 
 @dataclass(frozen=True)
 class Term:
-    """A term of a question: as written (lower-case), as stemmed words, and whether a result should
-    have it.
-    """
+    """A term: as written (lower-case), as stemmed words, and whether a result should have it."""
 
     text: str
     words: tuple[str, ...]
@@ -83,16 +81,12 @@ def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked
     text = text.encode(errors="replace").decode()[:MAX_CHARS]
     words = word_analyzer().analyze(space_signs(text))
     optional = _INTENT | understood
-    found = [
-        term
-        for each in query_terms(text)[:MAX_TERMS]
-        if (term := _term(each, each not in optional)).words or term.signed
-    ]
+    asked = [_term(each, each not in optional) for each in query_terms(text)[:MAX_TERMS]]
+    found = [term for term in asked if term.words or term.signed]
     if not any(term.needed for term in found):
-        kept = found or [
+        found = [replace(term, needed=True) for term in found] or [
             Term(word, (word,), False, True) for word in dict.fromkeys(words[:MAX_TERMS])
         ]
-        found = [Term(term.text, term.words, term.signed, True) for term in kept]
     needed = {word for term in found if term.needed for word in term.words}
     runs = (
         words[n : n + size]
@@ -109,80 +103,62 @@ def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked
 
 
 def telling(question: Asked, weights: Mapping[str, float]) -> Asked:
-    """The question with its rarest terms only, where it is a long text: the others cost time and
-    say little.
-    """
+    """The question with its rarest terms only where it is long: the others say little."""
     if len(question.terms) <= MOST_TERMS:
         return question
-    rarest = sorted(question.terms, key=lambda term: (not term.needed, -weights[term.text]))[
-        :MOST_TERMS
-    ]
-    return replace(question, terms=tuple(term for term in question.terms if term in rarest))
+    rarest = sorted(question.terms, key=lambda term: (not term.needed, -weights[term.text]))
+    kept = rarest[:MOST_TERMS]
+    return replace(question, terms=tuple(term for term in question.terms if term in kept))
 
 
 def _term(text: str, needed: bool) -> Term:
-    return Term(
-        text, tuple(word_analyzer().analyze(space_signs(text))), bool(signed_terms(text)), needed
-    )
+    words = tuple(word_analyzer().analyze(space_signs(text)))
+    return Term(text, words, bool(signed_terms(text)), needed)
 
 
 def any_of(terms: tuple[Term, ...]) -> tantivy.Query:
     """Passages that have any of the terms; the more of them, the better."""
-    parts = [
-        tantivy.Query.boost_query(_either(term), 1.0 if term.needed else _INTENT_WEIGHT)
-        for term in terms
-    ]
+    weighed = ((_either(term), 1.0 if term.needed else _INTENT_WEIGHT) for term in terms)
+    parts = [tantivy.Query.boost_query(*each) for each in weighed]
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, part) for part in parts])
 
 
 def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
     """Passages that have every needed term, scored as by `any_of`."""
     musts = [(tantivy.Occur.Must, _either(term)) for term in terms if term.needed]
-    shoulds = [
-        (tantivy.Occur.Should, tantivy.Query.boost_query(_either(term), _INTENT_WEIGHT))
-        for term in terms
-        if not term.needed
-    ]
-    return tantivy.Query.boolean_query([*musts, *shoulds])
+    others = (_either(term) for term in terms if not term.needed)
+    weighed = (tantivy.Query.boost_query(other, _INTENT_WEIGHT) for other in others)
+    return tantivy.Query.boolean_query([*musts, *((tantivy.Occur.Should, w) for w in weighed)])
 
 
 def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
-    """First passages of documents that are about a subject named in the question, scored as by
-    `any_of`.
-    """
-    named = tantivy.Query.term_set_query(schema(), "subject", sorted(subjects))
-    free = tantivy.Query.const_score_query(named, 0.0)
-    return tantivy.Query.boolean_query(
-        [(tantivy.Occur.Must, free), (tantivy.Occur.Should, any_of(terms))]
-    )
+    """First passages of documents about a subject of the question, scored as by `any_of`."""
+    named = _kept_to("subject", sorted(subjects))
+    return tantivy.Query.boolean_query([named, (tantivy.Occur.Should, any_of(terms))])
 
 
 def within(documents: list[int], terms: tuple[Term, ...]) -> tantivy.Query:
     """Passages of some documents that have any of the terms."""
-    chosen = tantivy.Query.const_score_query(
-        tantivy.Query.term_set_query(schema(), "document", documents), 0.0
-    )
-    return tantivy.Query.boolean_query(
-        [(tantivy.Occur.Must, chosen), (tantivy.Occur.Must, any_of(terms))]
-    )
+    chosen = _kept_to("document", documents)
+    return tantivy.Query.boolean_query([chosen, (tantivy.Occur.Must, any_of(terms))])
+
+
+def _kept_to(field: str, values: Sequence[str | int]) -> tuple[tantivy.Occur, tantivy.Query]:
+    """A condition that adds nothing to a score."""
+    named = tantivy.Query.term_set_query(schema(), field, values)
+    return tantivy.Occur.Must, tantivy.Query.const_score_query(named, 0.0)
 
 
 def _either(term: Term) -> tantivy.Query:
     """The term in any field: the best one counts."""
     if term.signed:
-        return tantivy.Query.boost_query(
-            tantivy.Query.term_query(schema(), "signed", term.text), _NAME_BOOST
-        )
-    fields = [
-        tantivy.Query.boost_query(_in(field, term.words), boost) for field, boost in BOOSTS.items()
-    ]
-    names = [
-        tantivy.Query.term_query(schema(), "names", name)
-        for name in name_analyzer().analyze(term.text)[:1]
-    ]
-    return tantivy.Query.disjunction_max_query(
-        [*fields, *(tantivy.Query.boost_query(name, _NAME_BOOST) for name in names)]
-    )
+        signed = tantivy.Query.term_query(schema(), "signed", term.text)
+        return tantivy.Query.boost_query(signed, _NAME_BOOST)
+    parts = [(_in(field, term.words), boost) for field, boost in BOOSTS.items()]
+    for name in name_analyzer().analyze(term.text)[:1]:
+        parts.append((tantivy.Query.term_query(schema(), "names", name), _NAME_BOOST))
+    boosted = [tantivy.Query.boost_query(*part) for part in parts]
+    return tantivy.Query.disjunction_max_query(boosted)
 
 
 def _in(field: str, words: tuple[str, ...]) -> tantivy.Query:

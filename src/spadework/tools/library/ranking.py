@@ -53,12 +53,11 @@ class Match:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A document with its best passage; `score` orders documents, `share` is the part of the needed
-    terms' weight that is there.
+    """A document with its best passage. `score` orders documents.
 
-    `own` is the same before the sides of a comparison are made equal.
-    `introduces` is true of a package's README, a module of the first level and a page with just
-    that title, when the question names it.
+    `share` is the part of the needed terms' weight that is there, `own` the same before the sides
+    of a comparison are made equal. `introduces` is true of a package's README, a module of the
+    first level and a page with just that title, when the question names it.
     """
 
     document: Document
@@ -80,9 +79,8 @@ def rank(
     for match in matches:
         grouped.setdefault(match.number, {})[match.start] = match
     judge = _Judge(question, weights)
-    ranked = [
-        judge.document(documents[number], list(found.values())) for number, found in grouped.items()
-    ]
+    groups = ((documents[number], list(found.values())) for number, found in grouped.items())
+    ranked = [judge.document(*group) for group in groups]
     ranked = _balance_sides(ranked, question) if question.comparing else ranked
     only_named = _only_named(ranked, question)
     few = sum(term.needed for term in question.terms) <= _FEW and not question.comparing
@@ -98,9 +96,7 @@ def rank(
 
 
 def _balance_sides(ranked: list[Ranked], question: Asked) -> list[Ranked]:
-    """The sides of a comparison made equal: they differ in how rare their names are, and each
-    answers its half whole.
-    """
+    """Sides of a comparison made equal: their names differ in rarity, and each answers its half."""
     sides = {each.document.url: _side(each, question) for each in ranked}
     best: dict[str, float] = {}
     for each in ranked:
@@ -118,28 +114,20 @@ def _balance_sides(ranked: list[Ranked], question: Asked) -> list[Ranked]:
 
 
 def _side(each: Ranked, question: Asked) -> str:
-    """The package of a document that the question names, or the subject it introduces; "" when it
-    belongs to no side.
-    """
+    """The package of a document that is named, or the subject it introduces; "" for no side."""
     named = sorted(packages_of(each.document.url) & question.names)
     return named[0] if named else subject(each.document.title) if each.introduces else ""
 
 
 def _only_named(ranked: list[Ranked], question: Asked) -> bool:
-    """Whether the question names nothing but subjects that have an introduction: one subject, or
-    several that it compares.
-    """
+    """Whether nothing is named but subjects with an introduction: one, or those compared."""
     named = [set(subject(each.document.title).split()) for each in ranked if each.introduces]
     covers = [set[str]().union(*named)] if question.comparing else named
-    return any(
-        all(each.issuperset(term.words) for term in question.terms if term.needed)
-        for each in covers
-    )
+    needed = {word for term in question.terms if term.needed for word in term.words}
+    return any(each.issuperset(needed) for each in covers)
 
 
 class _Judge:
-    """Scores documents for one question."""
-
     def __init__(self, question: Asked, weights: Mapping[str, float]) -> None:
         self.question = question
         self.needed = [(term, weights[term.text]) for term in question.terms if term.needed]
@@ -151,21 +139,17 @@ class _Judge:
     def document(self, document: Document, found: list[Match]) -> Ranked:
         title = self.stems.found(spread(document.title))
         shares = {match.start: self._share(document, match, title) for match in found}
-        found = sorted(
-            found, key=lambda match: (-_weigh_match(match, shares[match.start]), match.start)
-        )
-        scores = [_weigh_match(match, shares[match.start]) for match in found[:4]]
+        weights = {match.start: _weigh_match(match, shares[match.start]) for match in found}
+        found = sorted(found, key=lambda match: (-weights[match.start], match.start))
+        scores = [weights[match.start] for match in found[:4]]
         score = (scores[0] + _FURTHER * math.fsum(scores[1:])) * self._prior(document)
-        opens = ": " not in document.title or bool(
-            _OPENS.search(document.url) or _MODULE.match(document.url)
-        )
+        page = _OPENS.search(document.url) or _MODULE.match(document.url)
+        opens = ": " not in document.title or bool(page)
         share = shares[found[0].start]
         return Ranked(document, found[0], score, share, opens and self._named(document), share)
 
     def _share(self, document: Document, match: Match, title: set[str]) -> float:
-        """The share of the needed terms' weight that stands in a passage or its document's
-        title.
-        """
+        """The share of the needed terms' weight that stands in the passage or the title."""
         text = document.markdown[match.start : match.end]
         words = title | self.stems.found(spread(text))
         signs = set(signed_terms(f"{document.title} {text}")) if self.signed else set()

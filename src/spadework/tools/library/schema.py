@@ -58,26 +58,22 @@ def schema() -> tantivy.Schema:
 @lru_cache(maxsize=1)
 def word_analyzer() -> tantivy.TextAnalyzer:
     """Words without case and accents, reduced to their English stem."""
-    simple = (
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-        .filter(tantivy.Filter.lowercase())
-        .filter(tantivy.Filter.ascii_fold())
-    )
-    return (
-        simple.filter(tantivy.Filter.remove_long(60))
-        .filter(tantivy.Filter.stemmer("english"))
-        .build()
-    )
+    only = tantivy.Filter
+    filters = only.lowercase(), only.ascii_fold(), only.remove_long(60), only.stemmer("english")
+    return _analyzer(tantivy.Tokenizer.simple(), *filters)
 
 
 @lru_cache(maxsize=1)
 def name_analyzer() -> tantivy.TextAnalyzer:
     """Names as they are written, without case."""
-    return (
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(_NAME))
-        .filter(tantivy.Filter.lowercase())
-        .build()
-    )
+    return _analyzer(tantivy.Tokenizer.regex(_NAME), tantivy.Filter.lowercase())
+
+
+def _analyzer(tokenizer: tantivy.Tokenizer, *filters: tantivy.Filter) -> tantivy.TextAnalyzer:
+    builder = tantivy.TextAnalyzerBuilder(tokenizer)
+    for each in filters:
+        builder = builder.filter(each)
+    return builder.build()
 
 
 @contextmanager
@@ -94,19 +90,13 @@ def no_panic() -> Iterator[None]:
 
 
 def open_index(folder: Path) -> tantivy.Index:
-    """The index in `folder`, created when there is none. Raises ValueError for one that is
-    damaged.
-    """
+    """The index in `folder`, created when there is none. Raises ValueError when it is damaged."""
     with no_panic():
         index = tantivy.Index(schema(), path=str(folder))
     index.register_tokenizer("words", word_analyzer())
     index.register_tokenizer("names", name_analyzer())
-    index.register_tokenizer(
-        "signed",
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
-        .filter(tantivy.Filter.lowercase())
-        .build(),
-    )
+    signed = _analyzer(tantivy.Tokenizer.whitespace(), tantivy.Filter.lowercase())
+    index.register_tokenizer("signed", signed)
     return index
 
 
@@ -123,24 +113,18 @@ def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
 
 
 def space_signs(text: str) -> str:
-    """Text whose words the index can tell apart: spaces around every sign of a script without
-    spaces.
-    """
+    """Text with spaces around every sign of a script that has none between words."""
     return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
 
 
 def spread(text: str) -> str:
-    """Text with the words inside its names apart too: AsyncClient is also found as "async
-    client".
-    """
+    """Text with the words inside its names apart too: AsyncClient is found as "async client"."""
     apart = _CAMEL.sub(r" \g<0>", text)
     return space_signs(text if apart == text else f"{text} {apart}")
 
 
 def stems(text: str) -> set[str]:
-    """The words of a text as the index has them, each once: as `word_analyzer` gives them, faster
-    for words seen before.
-    """
+    """The words of a text as `word_analyzer` has them, each once; faster for words seen before."""
     if not text.isascii():
         plain, odd = _split_ascii(text)
         return set(word_analyzer().analyze(space_signs(odd))) | stems(plain)
@@ -148,9 +132,7 @@ def stems(text: str) -> set[str]:
 
 
 class StemFinder:
-    """Finds a few stems in many texts, without taking each text apart: only words that begin like a
-    stem are looked at.
-    """
+    """Finds a few stems in many texts, looking only at words that begin like one of them."""
 
     def __init__(self, wanted: Iterable[str]) -> None:
         self._wanted = frozenset(wanted)
@@ -172,17 +154,13 @@ class StemFinder:
 
 
 def _split_ascii(text: str) -> tuple[str, str]:
-    """The words of a text that are plain ASCII, and the others: few, so that the fast way is left
-    for few.
-    """
+    """The plain ASCII words of a text, and the few others, which take the slow way."""
     words = text.split()
     return " ".join(filter(str.isascii, words)), " ".join(itertools.filterfalse(str.isascii, words))
 
 
 def _beginning(stem: str) -> re.Pattern[str]:
-    """The words that may have a stem. The look behind follows the letters, so that these are
-    searched for first, which is fast.
-    """
+    """Words that may have a stem. Letters before the look behind are searched for first: fast."""
     letters = re.escape(stem[:1] if stem in _IRREGULAR else stem[: max(2, len(stem) - 1)])
     return re.compile(rf"{letters}(?<![a-z0-9]{letters})[a-z0-9]*")
 
@@ -194,9 +172,7 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def subject(title: str) -> str:
-    """What a document is about: the stems of its title, of the part before a colon where there is
-    one.
-    """
+    """What a document is about: the stems of its title, or of the title's part before a colon."""
     return " ".join(word_analyzer().analyze(space_signs(title.partition(": ")[0])))
 
 

@@ -60,35 +60,27 @@ class Searcher:
         return int(self._searcher.num_docs)
 
     def search(self, text: str, limit: int, nearest: Nearest = nothing) -> list[Found]:
-        """At most `limit` documents, best first, none a copy of one above it; [] when none has any
-        word of the question nor is near it.
+        """At most `limit` documents with a word of the question or near it, best first, no copies.
 
-        Its operators (see `Only`) keep it to some documents. Raises SearchError for one that cannot
-        be.
+        Operators (see `Only`) keep it to some. Raises SearchError for one that cannot be.
         """
-        question, within = (
-            parse_question(without_operators(text), self._understood),
-            kept_to(only(text)),
-        )
+        question = parse_question(without_operators(text), self._understood)
+        within = kept_to(only(text))
         if not question.terms or limit < 1:
             return []
         weights = {term.text: self._weight(term) for term in question.terms}
         question = telling(question, weights)
         with no_panic():
             matches = list(self._matches(question, within))
-        near = nearest(
-            matches, self._documents(within) if within and nearest is not nothing else None
-        )
-        stored = self.store.by_numbers(
-            sorted({match.number for match in matches} | {one.number for one in near})
-        )
+        kept = self._documents(within) if within and nearest is not nothing else None
+        near = nearest(matches, kept)
+        numbers = {match.number for match in matches} | {one.number for one in near}
+        stored = self.store.by_numbers(sorted(numbers))
         documents = {number: each.document for number, each in stored.items()}
-        ranked = blend_rankings(
-            rank(with_near(matches, near, documents), documents, question, weights), near, documents
-        )
-        return _show_documents(
-            without_copies(ranked, lambda each: stored[each.best.number].sketch, limit), question
-        )
+        ranked = rank(with_near(matches, near, documents), documents, question, weights)
+        ranked = blend_rankings(ranked, near, documents)
+        best = without_copies(ranked, lambda each: stored[each.best.number].sketch, limit)
+        return _show_documents(best, question)
 
     def _matches(self, question: Asked, kept: Limits) -> Iterator[Match]:
         yield from self._passages(any_of(question.terms), _ANY, kept)
@@ -100,53 +92,40 @@ class Searcher:
             yield from self._passages(within(central, question.terms), _WITHIN, kept)
 
     def _passages(self, query: tantivy.Query, most: int, kept: Limits) -> Iterator[Match]:
-        wanted = (
-            tantivy.Query.boolean_query([(tantivy.Occur.Must, query), *kept]) if kept else query
-        )
+        must = (tantivy.Occur.Must, query)
+        wanted = tantivy.Query.boolean_query([must, *kept]) if kept else query
         hits = self._searcher.search(wanted, most, count=False).hits
+        addresses = [address for _, address in hits]
         places = [
-            self._searcher.fast_field_values(name, [address for _, address in hits])
+            self._searcher.fast_field_values(name, addresses)
             for name in ("document", "start", "end")
         ]
         for (score, _), number, start, end in zip(hits, *places, strict=True):
             yield Match(number, start, end, score)
 
     def _documents(self, kept: Limits) -> set[int]:
-        """The documents that a search is kept to."""
-        wanted = tantivy.Query.boolean_query(
-            [(tantivy.Occur.Must, tantivy.Query.all_query()), *kept]
-        )
+        everything = (tantivy.Occur.Must, tantivy.Query.all_query())
+        wanted = tantivy.Query.boolean_query([everything, *kept])
         hits = self._searcher.search(wanted, max(1, self.passages), count=False).hits
-        return {
-            int(number)
-            for number in self._searcher.fast_field_values(
-                "document", [address for _, address in hits]
-            )
-            if number
-        }
+        addresses = [address for _, address in hits]
+        numbers = self._searcher.fast_field_values("document", addresses)
+        return {int(number) for number in numbers if number}
 
     def _weight(self, term: Term) -> float:
         """How rare a term is (the inverse document frequency of BM25)."""
-        counts = (
-            [self._searcher.doc_freq("body", word) for word in term.words]
-            if not term.signed
-            else []
-        )
+        words = term.words if not term.signed else ()
+        counts = [self._searcher.doc_freq("body", word) for word in words]
         count = min(counts, default=self._searcher.doc_freq("signed", term.text))
         return math.log(1 + (self._searcher.num_docs - count + 0.5) / (count + 0.5))
 
 
 def _show_documents(ranked: list[Ranked], question: Asked) -> list[Found]:
-    """What is shown of each document. The score says how much of the question is there, and how
-    good the match is beside the best.
-    """
+    """What is shown. A score: the question's share there, and the match beside the best one."""
     words = {word for term in question.terms for word in term.words}
     best = max((each.score for each in ranked), default=0.0) or 1.0
-    return [
-        Found(
-            each.document,
-            snippet(each.document.markdown[each.best.start : each.best.end], words),
-            round(each.share * (0.5 + 0.5 * each.score / best), 3),
-        )
-        for each in ranked
-    ]
+    found = []
+    for each in ranked:
+        passage = each.document.markdown[each.best.start : each.best.end]
+        score = round(each.share * (0.5 + 0.5 * each.score / best), 3)
+        found.append(Found(each.document, snippet(passage, words), score))
+    return found

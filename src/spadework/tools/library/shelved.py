@@ -1,6 +1,4 @@
-"""A library's index on the disk: built where there is none, and once more where it turns out to be
-damaged.
-"""
+"""A library's index on the disk: built where there is none, and again where it is damaged."""
 
 from __future__ import annotations
 
@@ -64,9 +62,7 @@ class Shelved:
             raise self._given_up() from error
 
     async def _made_anew(self, damage: Exception) -> None:
-        """Put the index out of the way, where the next build sweeps it up, and build another: what
-        is in it can be had again.
-        """
+        """Put the index where the next build sweeps it up, and build another from the sources."""
         if self._anew:
             raise self._given_up() from damage
         self._anew = True

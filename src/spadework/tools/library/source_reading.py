@@ -1,6 +1,4 @@
-"""Reading the sources of a library, in worker processes: packages and files become documents with
-their passages.
-"""
+"""Reading a library's sources in worker processes: packages and files become cut documents."""
 
 from __future__ import annotations
 
@@ -22,11 +20,10 @@ from urllib.parse import unquote
 from spadework.errors import FetchError, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.office import modern, old_office
-from spadework.tools.library.document import Cut, Document, cut_document
+from spadework.tools.library.document import Cut, Document, Part, Skipped, cut_document
 from spadework.tools.library.folders import File
 from spadework.tools.library.installed import parts_of
 from spadework.tools.library.packages import package_at
-from spadework.tools.library.parts import Part, Skipped
 
 MAX_FILE_BYTES = 50_000_000
 #: A file or a document that takes longer is left out.
@@ -39,9 +36,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class FileText:
-    """What a file gave: its digest and its document, or the reason why there is none. `same`: its
-    digest was the one known before.
-    """
+    """A file's digest and document, or the reason for none. `same`: the digest was known."""
 
     digest: str
     document: Cut | None
@@ -58,16 +53,12 @@ class PackageText:
 
 
 def start_worker() -> None:
-    """Prepare a worker process: syntax trees have no cycles, and looking for some takes half of the
-    time.
-    """
+    """Prepare a worker: syntax trees have no cycles, and looking for some takes half the time."""
     gc.disable()
 
 
 def cut_package(place: Path | None) -> PackageText:
-    """The documents of the package whose metadata lie at `place`, or of the standard library. Never
-    raises for what is in it.
-    """
+    """The documents of the package at `place`, None for the standard library. Never raises."""
     text = PackageText([], [])
     parts = _try_reading(lambda: list(parts_of(package_at(place))))
     if isinstance(parts, str):
@@ -95,9 +86,7 @@ def _cut_part(part: Part) -> Cut | None:
 
 
 def cut_file(file: File, known: str = "") -> FileText:
-    """The document of a file, which is only read when its digest is not the `known` one. Never
-    raises for what is in it.
-    """
+    """The document of a file, read only when its digest is not the `known` one. Never raises."""
     if file.size > MAX_FILE_BYTES:
         return FileText("", None, f"it is larger than {MAX_FILE_BYTES // 1_000_000} MB")
     try:
@@ -107,11 +96,8 @@ def cut_file(file: File, known: str = "") -> FileText:
     digest = hashlib.sha256(body).hexdigest()
     if digest == known:
         return FileText(digest, None, same=True)
-    if (
-        file.media_type.startswith("text/")
-        and b"\0" in body[:8_000]
-        and not body.startswith((b"\xff\xfe", b"\xfe\xff"))
-    ):
+    is_utf16 = body.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if file.media_type.startswith("text/") and b"\0" in body[:8_000] and not is_utf16:
         return FileText(digest, None, "it is not text")
     cut = _try_reading(lambda: _cut_body(file, body))
     return FileText(digest, None, cut) if isinstance(cut, str) else FileText(digest, cut)
@@ -125,10 +111,8 @@ def _cut_body(file: File, body: bytes) -> Cut:
         read = read_document(body, media_type=media_type, url=file.url)
     if not read.markdown.strip():
         raise Unreadable("it has no text")
-    title = (
-        " ".join(read.title.split())
-        or PurePosixPath(unquote(file.url)).stem.replace("_", " ").replace("-", " ").strip()
-    )
+    name = PurePosixPath(unquote(file.url)).stem.replace("_", " ").replace("-", " ").strip()
+    title = " ".join(read.title.split()) or name
     document = Document(
         file.url,
         title,
@@ -158,9 +142,7 @@ def _try_reading(read: Callable[[], T]) -> T | str:
 
 @contextlib.contextmanager
 def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
-    """When what is done here takes too long, this process ends, whatever library holds it: only a
-    thread in C can do that.
-    """
+    """End this process when this takes too long: only a thread in C can, whatever holds it."""
     with Path(os.devnull).open("w") as nowhere:
         faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
         try:

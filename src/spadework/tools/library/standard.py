@@ -1,6 +1,4 @@
-"""The standard library's documentation beyond its Python sources: the language reference and the
-modules written in C.
-"""
+"""The standard library's documentation beyond Python sources: language reference, C modules."""
 
 from __future__ import annotations
 
@@ -20,26 +18,14 @@ from typing import Any
 from spadework.tools.extract.writing import blocks, heading
 from spadework.tools.library.docstring_markup import docstring_markdown
 from spadework.tools.library.docstrings import MIN_CHARS
-from spadework.tools.library.document import Document
-from spadework.tools.library.exports import Module
-from spadework.tools.library.parts import Part
+from spadework.tools.library.document import Document, Part
+from spadework.tools.library.python_sources import Module
 
 #: Importing these shows something or opens a browser.
-_NOT_IMPORTED = frozenset(
-    (
-        "antigravity",
-        "this",
-        "idlelib",
-        "turtle",
-        "turtledemo",
-        "tkinter",
-        "readline",
-        "rlcompleter",
-        "nis",
-        "ossaudiodev",
-        "spwd",
-    )
-)
+_NOT_IMPORTED = frozenset((
+    "antigravity", "this", "idlelib", "turtle", "turtledemo", "tkinter", "readline", "rlcompleter",
+    "nis", "ossaudiodev", "spwd",
+))  # fmt: skip
 _NOT_SHOWN = frozenset(("__loader__", "__spec__", "__builtins__"))
 #: What `inspect.signature` raises: a signature of compiled code is a text that is evaluated, and
 #: may name what is not there.
@@ -47,9 +33,7 @@ _NO_SIGNATURE = (ValueError, TypeError, AttributeError, NameError, LookupError, 
 
 
 def language_reference(root: Path, collection: str) -> Iterator[Part]:
-    """The chapters of the language reference that Python carries for its own help, one document
-    each.
-    """
+    """Chapters of the language reference that Python carries for its help, a document each."""
     try:
         tree = ast.parse((root / "pydoc_data" / "topics.py").read_text(encoding="utf-8"))
     except (OSError, SyntaxError, UnicodeDecodeError):
@@ -68,9 +52,7 @@ def _chapter(url: str, text: str) -> Document:
 
 
 def compiled_modules(collection: str) -> Iterator[Part]:
-    """The public modules of the standard library that have no Python source, read from the running
-    interpreter.
-    """
+    """The standard library's public modules without Python source, as the interpreter has them."""
     for name in sorted(sys.stdlib_module_names - _NOT_IMPORTED):
         if not name.startswith("_") and _is_compiled(name):
             url = _url(collection, name)
@@ -81,10 +63,8 @@ def _read_compiled(url: str, name: str) -> Document | None:
     module = _import_quietly(name)
     if module is None:
         return None
-    members = (
-        (f"{name}.{key}" if name != "builtins" else key, value)
-        for key, value in sorted(vars(module).items())
-    )
+    before = f"{name}." if name != "builtins" else ""
+    members = ((before + key, value) for key, value in sorted(vars(module).items()))
     return _document(url, name, inspect.getdoc(module) or "", members)
 
 
@@ -97,10 +77,8 @@ def borrowed_names(collection: str, modules: Iterable[Module]) -> Iterator[Part]
 
 
 def _read_borrowed(url: str, module: Module) -> Document | None:
-    found = (
-        (f"{module.name}.{name}", _member(source, original))
-        for name, (source, original) in sorted(module.imports.items())
-    )
+    imports = sorted(module.imports.items())
+    found = ((f"{module.name}.{name}", _member(*where)) for name, where in imports)
     members = ((name, value) for name, value in found if value is not None)
     return _document(url, module.name, "", members)
 
@@ -110,11 +88,8 @@ def _url(collection: str, name: str) -> str:
 
 
 def _member(source: str, name: str) -> Any:
-    module = (
-        _import_quietly(source)
-        if source.startswith("_") and source not in _NOT_IMPORTED and _is_compiled(source)
-        else None
-    )
+    known = source.startswith("_") and source not in _NOT_IMPORTED and _is_compiled(source)
+    module = _import_quietly(source) if known else None
     return getattr(module, name, None) if not name.startswith("_") else None
 
 
@@ -128,9 +103,7 @@ def _document(url: str, name: str, own: str, members: Iterable[tuple[str, Any]])
 
 
 def _object(name: str, value: Any, level: int) -> str:
-    """A class with its methods, or a function; "" for anything else and for what has no
-    documentation.
-    """
+    """A class with its methods, or a function; "" for anything else or without documentation."""
     if (
         name.rpartition(".")[2].startswith("_")
         or name in _NOT_SHOWN
@@ -138,31 +111,18 @@ def _object(name: str, value: Any, level: int) -> str:
     ):
         return ""
     text = inspect.getdoc(value) or ""
-    inner = (
-        [_object(f"{name}.{key}", member, level + 1) for key, member in vars(value).items()]
-        if inspect.isclass(value) and level == 2
-        else []
-    )
+    members = vars(value).items() if inspect.isclass(value) and level == 2 else ()
+    inner = [_object(f"{name}.{key}", member, level + 1) for key, member in members]
     if len(text) < MIN_CHARS and not any(inner):
         return ""
-    kind = "class " if inspect.isclass(value) else ""
-    return blocks(
-        [
-            heading(f"{kind}{name}{_signature(value)}", level),
-            docstring_markdown(text, level + 1),
-            *inner,
-        ]
-    )
+    title = f"{'class ' if inspect.isclass(value) else ''}{name}{_signature(value)}"
+    return blocks([heading(title, level), docstring_markdown(text, level + 1), *inner])
 
 
 def _signature(value: Any) -> str:
     try:
-        return (
-            str(inspect.signature(value))
-            .replace("(self, /, ", "(")
-            .replace("($self, /, ", "(")
-            .replace("(self, /)", "()")
-        )
+        shown = str(inspect.signature(value)).replace("(self, /)", "()")
+        return shown.replace("(self, /, ", "(").replace("($self, /, ", "(")
     except _NO_SIGNATURE:
         return ""
 

@@ -1,12 +1,10 @@
-"""Which documented names the code of other documents uses: what examples build on is what a reader
-should see.
-"""
+"""Which documented names the code of other documents uses: examples build on what matters."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 _FENCE = re.compile(r"^[ \t]*```(?:python|py|pycon|python3)?\n(.*?)^[ \t]*```", re.M | re.S)
 _IMPORT = re.compile(r"from +([\w.]+) +import +(?:\(([^)]*)\)|([^\n(]*))")
@@ -36,25 +34,17 @@ def defined_names(markdown: str) -> list[str]:
     return _DEFINED.findall(markdown)
 
 
-class Census:
-    """Counts, over all documents, how many use each name."""
-
-    def __init__(self) -> None:
-        self._users: Counter[str] = Counter()
-        self._defined: dict[int, list[str]] = {}
-        self._own: dict[int, frozenset[str]] = {}
-
-    def add(self, number: int, defined: list[str], used: frozenset[str]) -> None:
-        """Count document `number` by the names it defines and those its code uses."""
-        self._users.update(used)
-        if defined:
-            self._defined[number] = defined
-            self._own[number] = used
-
-    def uses(self) -> Iterator[tuple[int, int]]:
-        """(number of other documents that use a name of it, document) for every document with used
-        names.
-        """
-        for number, defined in self._defined.items():
-            if count := sum(self._users[name] - (name in self._own[number]) for name in defined):
-                yield count, number
+def count_uses(
+    documents: Iterable[tuple[int, Sequence[str], frozenset[str]]],
+) -> Iterator[tuple[int, int]]:
+    """(number of other documents that use its names, document) for every document with such, from
+    the number of each, the names that it defines and those that its code uses.
+    """
+    users: Counter[str] = Counter()
+    defining = []
+    for number, defined, used in documents:
+        users.update(used)
+        defining += [(number, defined, used)] if defined else []
+    for number, defined, used in defining:
+        if count := sum(users[name] - (name in used) for name in defined):
+            yield count, number

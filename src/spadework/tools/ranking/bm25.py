@@ -38,10 +38,8 @@ class Bm25:
         asked = {code: [*dict.fromkeys(terms(query, code))] for code in set(self._languages)}
         words = {word for own in asked.values() for word in own}
         rare = {word: self._rarity(word) for word in words}
-        return [
-            sum(rare[word] * self._weight(word, n) for word in asked[code])
-            for n, code in enumerate(self._languages)
-        ]
+        languages = enumerate(self._languages)
+        return [sum(rare[w] * self._weight(w, n) for w in asked[code]) for n, code in languages]
 
     def _rarity(self, word: str) -> float:
         holding = self._holding[word]

@@ -58,9 +58,8 @@ def conflicts(
     known = {e.id: e for e in ledger if e.kind != "code"}
     texts = {id_: plain(e.quote) for id_, e in known.items()}
     for one, other in combinations(known.values(), 2):
-        if one.topic != other.topic or (
-            one.origin == other.origin and one.content_hash == other.content_hash
-        ):
+        copy = one.origin == other.origin and one.content_hash == other.content_hash
+        if one.topic != other.topic or copy:
             continue
         if kind := disagreement(texts[one.id], texts[other.id], asked, (one.title, other.title)):
             found = against.setdefault((one.topic, kind), {})
@@ -80,9 +79,7 @@ def conflicts(
 def _sides(
     pairs: Mapping[str, set[str]], texts: Mapping[str, str], kind: Kind
 ) -> list[list[list[str]]]:
-    """For every connected set of disagreements its sides: those on one side do not disagree, and
-    state the same.
-    """
+    """Every connected set of disagreements as sides that agree in themselves and say the same."""
     found: list[list[list[str]]] = []
     left = dict(pairs)
     while left:
@@ -93,18 +90,13 @@ def _sides(
         sides: list[list[str]] = []
         for id_ in (id_ for id_ in pairs if id_ in together):
             left.pop(id_)
-            side = next(
-                (
-                    s
-                    for s in sides
-                    if not pairs[id_] & set(s) and _states_the_same(texts[id_], texts[s[0]], kind)
-                ),
-                None,
-            )
-            if side is None:
-                sides.append([id_])
+            agreeing = (side for side in sides if not pairs[id_] & set(side))
+            for side in agreeing:
+                if _states_the_same(texts[id_], texts[side[0]], kind):
+                    side.append(id_)
+                    break
             else:
-                side.append(id_)
+                sides.append([id_])
         found.append(sides)
     return found
 
@@ -121,15 +113,10 @@ def _conflict(
     heard: Mapping[str, Heard],
     asked: Collection[str],
 ) -> Conflict:
-    """The sides with their weights, which add up to 1, the heaviest first; its weightiest quote
-    speaks for a side.
-    """
+    """The sides, heaviest first, their weights adding up to 1, each with its heaviest quote."""
+    known = {url: page.weight for url, page in heard.items()}
     voices = [
-        [
-            Voice(e.origin, heard[e.url].weight if e.url in heard else UNKNOWN, plain(e.quote))
-            for e in side
-        ]
-        for side in sides
+        [Voice(e.origin, known.get(e.url, UNKNOWN), plain(e.quote)) for e in side] for side in sides
     ]
     claims = [max(own, key=lambda voice: voice.weight).said for own in voices]
     quoted = {e.url for side in sides for e in side}
@@ -145,15 +132,12 @@ def _conflict(
         )
         for claim, own, weight in zip(claims, sides, sums, strict=True)
     ]
-    return Conflict(
-        topic=topic, kind=kind or "value", sides=tuple(sorted(made, key=lambda side: -side.weight))
-    )
+    made.sort(key=lambda side: -side.weight)
+    return Conflict(topic=topic, kind=kind or "value", sides=tuple(made))
 
 
 def _borne_out(claims: Sequence[str], text: str, asked: Collection[str]) -> list[tuple[int, str]]:
-    """Which claims a page bears out, with the sentence that does: it says the same as one claim and
-    disagrees with another.
-    """
+    """Which claims a page bears out, by which sentence: it says one and disagrees with another."""
     telling = set[str]().union(*(numbers(claim) | names(claim) for claim in claims))
     low = text.lower().replace(",", "")
     if not any(sign in low for sign in telling):
@@ -172,9 +156,7 @@ def _borne_out(claims: Sequence[str], text: str, asked: Collection[str]) -> list
 
 
 def _independent(voices: Sequence[Voice]) -> list[float]:
-    """The weight of every independent voice: copies of a page, and of a long enough sentence, speak
-    with one.
-    """
+    """The weight of every independent voice; copies of pages and long sentences are one."""
     kept: list[Voice] = []
     for voice in sorted(voices, key=lambda voice: -voice.weight):
         if not any(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import product
 from typing import Literal, NamedTuple
 
 from spadework.tools.ranking.selection import bare
@@ -52,8 +53,7 @@ class _Value(NamedTuple):
 def disagreement(
     one: str, other: str, asked: Collection[str] = (), titles: tuple[str, str] = ("", "")
 ) -> Kind:
-    """How two statements disagree: "date", "number", "value" or "negation"; "" when they do not or
-    speak of different things.
+    """How two statements disagree; "" when they do not, or speak of different things.
 
     `asked` are stems of what was asked: different values beside one of them disagree whatever else
     is said. `titles` are those of the pages, where they are known.
@@ -64,12 +64,8 @@ def disagreement(
         return ""
     sought = frozenset(asked)
     # Of a longer statement the sentence counts that says what was asked.
-    pairs = [
-        (a, b)
-        for a in _sentences_about(one, sought, code)
-        for b in _sentences_about(other, sought, code)
-    ]
-    for a, b in pairs or [(one, other)]:
+    told = _sentences_about(one, sought, code), _sentences_about(other, sought, code)
+    for a, b in list(product(*told)) or [(one, other)]:
         if kind := _other_numbers(a, b, sought, code):
             return kind
     if _denies(one, other, code):
@@ -78,7 +74,6 @@ def disagreement(
 
 
 def _sentences_about(text: str, asked: frozenset[str], code: str) -> list[str]:
-    """The sentences of a text that speak of what was asked."""
     parts = [text[start:end] for start, end in sentences(text, code)]
     return [part for part in parts if asked & stems(part, code)]
 
@@ -113,14 +108,12 @@ def _of_others(one: str, other: str, titles: tuple[str, str], code: str) -> bool
         return False
     if first != second and _opens(one, titles[0], code) and _opens(other, titles[1], code):
         return True
-    return not any(
-        len(own & said) >= TITLED * len(own)
-        for own, said in (
-            (min(first, second, key=len), first & second),
-            (first, stems(other, code)),
-            (second, stems(one, code)),
-        )
+    spoken_of = (
+        (min(first, second, key=len), first & second),
+        (first, stems(other, code)),
+        (second, stems(one, code)),
     )
+    return not any(len(own & said) >= TITLED * len(own) for own, said in spoken_of)
 
 
 def _opens(text: str, title: str, code: str) -> bool:

@@ -1,6 +1,4 @@
-"""Fusing ranked lists into one by reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR
-2009).
-"""
+"""Ranked lists made one by reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009)."""
 
 from __future__ import annotations
 
@@ -17,13 +15,10 @@ Key = TypeVar("Key", bound=Hashable)
 def rank_scores(
     lists: Sequence[Iterable[Key]], k: int = 60, weights: Sequence[float] | None = None
 ) -> dict[Key, float]:
-    """Σ weight / (k + rank) of every key over the lists it stands in; see
-    `reciprocal_rank_fusion`.
-    """
+    """Σ weight / (k + rank) of every key over its lists; see `reciprocal_rank_fusion`."""
     parts: dict[Key, list[float]] = {}
-    for ranked, weight in zip(
-        lists, [1.0] * len(lists) if weights is None else weights, strict=True
-    ):
+    weights = [1.0] * len(lists) if weights is None else weights
+    for ranked, weight in zip(lists, weights, strict=True):
         seen: set[Key] = set()
         for rank, key in enumerate(ranked, 1):
             if key not in seen:
@@ -59,9 +54,8 @@ def _merge_copies(copies: Sequence[Hit], score: float) -> Hit:
     """The most relevant copy, with what all copies know."""
     best = max(copies, key=lambda hit: hit.relevance)
     found_by = tuple(dict.fromkeys(found for copy in copies for found in copy.found_by))
-    published_at = best.published_at or next(
-        (copy.published_at for copy in copies if copy.published_at), None
-    )
+    days = (copy.published_at for copy in (best, *copies) if copy.published_at)
+    published_at = next(days, None)
     publisher = next((copy.publisher for copy in (best, *copies) if copy.publisher), "")
     known = {"published_at": published_at, "publisher": publisher}
     return best.model_copy(update={"rrf": score, "found_by": found_by, **known})

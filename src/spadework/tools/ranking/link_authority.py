@@ -1,6 +1,4 @@
-"""The links of the pages that were read: what they lead on to is a candidate, and whom they point
-to has authority.
-"""
+"""Links of the pages read: they lead to candidates, and give authority to whom they point."""
 
 from __future__ import annotations
 
@@ -37,10 +35,9 @@ class LinkStore:
 
     async def put(self, url: str, links: Sequence[Link]) -> None:
         """Keep the links of the page at `url`."""
-        rows = json.dumps(
-            [[link.url, link.text[:200]] for link in links[:MOST_KEPT]], ensure_ascii=False
-        )
-        data, path = rows.encode(errors="replace"), self._path(url)
+        rows = [[link.url, link.text[:200]] for link in links[:MOST_KEPT]]
+        data = json.dumps(rows, ensure_ascii=False).encode(errors="replace")
+        path = self._path(url)
         if claim := claim_on(self.folder.parent.name):
             await claim.keep_file(f"{self.folder.name}/{path.name}", data)
         await on_disk(write_atomically, path, data)
@@ -60,9 +57,7 @@ class LinkStore:
 def follow_links(
     links: Mapping[str, Sequence[Link]], queries: Sequence[Query], skip: Collection[str]
 ) -> list[Hit]:
-    """The links of pages, by their address, whose words fit one of the queries best, best first;
-    none to the canonical URLs in `skip`.
-    """
+    """The links of pages whose words fit a query best, best first; no canonical URL in `skip`."""
     best: dict[str, tuple[float, Link, Query]] = {}
     for query in queries:
         terms = query_terms(query.text)
@@ -81,8 +76,7 @@ def follow_links(
 
 
 def page_rank(links: Mapping[str, Collection[str]]) -> dict[str, float]:
-    """PageRank over pages and those of their links that lead to one of them, as a share of the
-    highest; 0 where none links to another.
+    """PageRank over pages by their links to each other, as a share of the highest; 0 without any.
 
     Source: Brin and Page 1998, "The anatomy of a large-scale hypertextual web search engine". Pages
     without links spread theirs evenly.

@@ -1,6 +1,4 @@
-"""Independent origins: near-copies of one text and excerpts count as one, also with other numbers
-or in another order of words.
-"""
+"""Independent origins: near-copies and excerpts are one, also with other numbers or order."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ _WORD = re.compile(r"\w+")
 
 
 def sketch(text: str) -> Sketch:
-    """The smallest hashes of the word shingles of a text. Digits count as one sign, so that a copy
-    with changed numbers is a copy.
-    """
+    """The smallest hashes of a text's shingles; digits are one sign, so numbers may change."""
     words = _words(text)
     return _sample(
         " ".join(words[n : n + SHINGLE]) for n in range(max(1, len(words) - SHINGLE + 1))
@@ -36,29 +32,22 @@ def sketch(text: str) -> Sketch:
 
 
 def bag(text: str) -> Sketch:
-    """The smallest hashes of the words of a text, each with how often it has come; {} for a text
-    too short to tell by its words.
-    """
+    """The smallest hashes of a text's words, with counts; {} for one too short to tell by."""
     words = _words(text)
-    times: Counter[str] = Counter()
     if len(words) < SCRAMBLED_WORDS:
         return frozenset()
-    counted = []
-    for word in words:
-        times[word] += 1
-        counted.append(f"{word} {times[word]}")
-    return _sample(counted)
+    times = Counter(words).items()
+    return _sample(f"{word} {n}" for word, count in times for n in range(1, count + 1))
 
 
-def resemblance(a: Sketch, b: Sketch) -> float:
+def resemblance(a: Sketch, b: Sketch, sample: int = SAMPLE) -> float:
     """The estimated Jaccard resemblance of two texts by their sketches, 0..1."""
-    smallest = set(sorted(a | b)[:SAMPLE])
+    smallest = set(sorted(a | b)[:sample])
     return len(smallest & a & b) / len(smallest) if smallest else 1.0
 
 
 def containment(part: Sketch, whole: Sketch) -> float:
-    """The estimated share of the shingles of `part` that stand in `whole`, 0..1; 0 where too few
-    can be compared.
+    """The estimated share of the shingles of `part` in `whole`, 0..1; 0 where too few compare.
 
     Of a sketch that is full, only hashes up to its largest are known.
     """
@@ -68,9 +57,7 @@ def containment(part: Sketch, whole: Sketch) -> float:
 
 
 def group_near_duplicates(texts: Mapping[str, str]) -> dict[str, str]:
-    """For every key of `texts` the key of the first text that it is a near-copy or an excerpt of,
-    or that is one of it; else itself.
-    """
+    """For every key of `texts` the first whose text is a copy or excerpt, or itself."""
     found: dict[str, str] = {}
     firsts: dict[str, tuple[Sketch, Sketch]] = {}
     for key, text in texts.items():
@@ -83,12 +70,10 @@ def group_near_duplicates(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _copies(one: tuple[Sketch, Sketch], other: tuple[Sketch, Sketch]) -> bool:
-    if (
-        resemblance(one[0], other[0]) >= COPY
-        or max(containment(one[0], other[0]), containment(other[0], one[0])) >= EXCERPT
-    ):
+    (a, words), (b, others) = one, other
+    if resemblance(a, b) >= COPY or max(containment(a, b), containment(b, a)) >= EXCERPT:
         return True
-    return bool(one[1] and other[1]) and resemblance(one[1], other[1]) >= SCRAMBLED
+    return bool(words and others) and resemblance(words, others) >= SCRAMBLED
 
 
 def _words(text: str) -> list[str]:
@@ -96,10 +81,5 @@ def _words(text: str) -> list[str]:
 
 
 def _sample(parts: Iterable[str]) -> Sketch:
-    hashes = sorted(
-        {
-            int.from_bytes(hashlib.blake2b(part.encode(), digest_size=8).digest(), "big")
-            for part in parts
-        }
-    )
-    return frozenset(hashes[:SAMPLE])
+    digests = {hashlib.blake2b(part.encode(), digest_size=8).digest() for part in parts}
+    return frozenset(int.from_bytes(digest, "big") for digest in sorted(digests)[:SAMPLE])

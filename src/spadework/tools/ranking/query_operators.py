@@ -1,6 +1,4 @@
-"""What a query says beside its words: `site:`, `path:`, `kind:`, `after:` and `before:`, each also
-with a minus before it.
-"""
+"""A query's `site:`, `path:`, `kind:`, `after:` and `before:`, each also with a minus."""
 
 from __future__ import annotations
 
@@ -61,26 +59,13 @@ def only(query: str) -> Only:
         name, value = name.lower(), (quoted or plain).strip().lower()
         if name in ("after", "before"):
             # What is not after a day is before it, and the other way round.
-            dates[name if not minus else {"after": "before", "before": "after"}[name]] = _day(
-                name, value
-            )
+            meant = {"after": "before", "before": "after"}[name] if minus else name
+            dates[meant] = _day(name, value)
         else:
-            found.setdefault(f"{'not_' if minus else ''}{name}s", []).append(
-                "/" + value.strip("/") if name == "path" else value
-            )
-
-    def named(kind: str) -> tuple[str, ...]:
-        return tuple(found.get(kind, ()))
-
-    away = named("not_sites"), named("not_paths"), named("not_kinds")
-    return Only(
-        named("sites"),
-        named("paths"),
-        named("kinds"),
-        *away,
-        dates.get("after"),
-        dates.get("before"),
-    )
+            value = "/" + value.strip("/") if name == "path" else value
+            found.setdefault(f"{'not_' if minus else ''}{name}s", []).append(value)
+    named = {kind: tuple(values) for kind, values in found.items()}
+    return Only(**named, after=dates.get("after"), before=dates.get("before"))
 
 
 def _day(name: str, value: str) -> date:

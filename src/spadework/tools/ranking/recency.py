@@ -29,16 +29,12 @@ def about_now(text: str) -> bool:
 
 
 def freshness_of(query: Query) -> Freshness:
-    """How recent the pages should be: what the plan says, or else what the words of the query
-    say.
-    """
+    """How recent pages should be: what the plan says, else the words of the query."""
     return "now" if query.freshness == "any" and about_now(query.text) else query.freshness
 
 
 def period(query: Query) -> tuple[date | None, date | None]:
-    """The first and the last day that count, None where there is none: what is wished, or else how
-    recent the pages should be.
-    """
+    """The first and last day that count, or None: as wished, else as recent as pages should be."""
     if query.since or query.until:
         return query.since, query.until
     return since(freshness_of(query)), None
@@ -50,16 +46,12 @@ def is_dated(query: Query) -> bool:
 
 
 def news_wanted(query: Query) -> bool:
-    """Whether news are asked for: where that is wished, and of what is about now unless other days
-    are.
-    """
+    """Whether news are wished, or asked for by being about now unless other days are."""
     return query.news or (freshness_of(query) == "now" and not is_dated(query))
 
 
 def reach(query: Query, today: date | None = None) -> Reach | None:
-    """The shortest of the ranges back from today that engines know which holds all days that count;
-    None for all of time.
-    """
+    """The shortest range of engines, back from today, with all days that count; None for all."""
     first, _ = period(query)
     if first is None:
         return None
@@ -68,8 +60,6 @@ def reach(query: Query, today: date | None = None) -> Reach | None:
 
 
 def since(freshness: Freshness, today: date | None = None) -> date | None:
-    """The first day from which on pages count, None for all of time. `today` is that of UTC by
-    default.
-    """
+    """The first day that counts, None for all of time. `today` is that of UTC by default."""
     days = DAYS.get(freshness)
     return None if days is None else (today or clock.today().date()) - timedelta(days=days)

@@ -62,12 +62,8 @@ def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> 
     place = position_score(position)
     if not terms:
         return round(place, 3)
-    return round(
-        POSITION_WEIGHT * place
-        + TITLE_WEIGHT * _share(title, terms)
-        + SNIPPET_WEIGHT * _share(snippet, terms),
-        3,
-    )
+    words = TITLE_WEIGHT * _share(title, terms), SNIPPET_WEIGHT * _share(snippet, terms)
+    return round(POSITION_WEIGHT * place + words[0] + words[1], 3)
 
 
 def priority(domain: float, relevance: float, cached: bool, quality: float) -> float:
@@ -75,27 +71,18 @@ def priority(domain: float, relevance: float, cached: bool, quality: float) -> f
     domain + 0.3 relevance + 0.2 where it is at hand already + 0.1 length and quality of what is
     known of it. All arguments 0..1.
     """
-    parts = (
-        PRIORITY["domain"] * domain,
-        PRIORITY["relevance"] * relevance,
-        PRIORITY["cached"] * cached,
-        PRIORITY["quality"] * quality,
-    )
-    return round(sum(parts), 3)
+    parts = {"domain": domain, "relevance": relevance, "cached": cached, "quality": quality}
+    return round(sum(PRIORITY[name] * part for name, part in parts.items()), 3)
 
 
 def relevance_parts(
     title: str, snippet: str, position: int, terms: Sequence[str]
 ) -> dict[str, float]:
-    """What `relevance` is made of, each part 0..1 before it is weighed: position, and without terms
-    nothing else, title and snippet.
-    """
-    place = {"position": round(position_score(position), 3)}
-    return place | (
-        {"title": round(_share(title, terms), 3), "snippet": round(_share(snippet, terms), 3)}
-        if terms
-        else {}
-    )
+    """The parts of `relevance`, 0..1 unweighed: position, with terms also title and snippet."""
+    parts = {"position": position_score(position)}
+    if terms:
+        parts |= {"title": _share(title, terms), "snippet": _share(snippet, terms)}
+    return {name: round(part, 3) for name, part in parts.items()}
 
 
 def position_score(position: int) -> float:

@@ -45,8 +45,7 @@ LEAST_HURRIED, FULL_SNIPPET = 2, 300
 
 @dataclass(frozen=True)
 class Selection:
-    """The hits to read, and the rest to fall back on, both best first. `note` says in a sentence
-    what was bent, or is "".
+    """The hits to read, and the rest to fall back on, best first. `note`: what was bent, or "".
 
     `threshold` is the least relevance in the end; `crowded` are the URLs that wait because others
     of their domain are read.
@@ -68,8 +67,7 @@ def select(
     steps: int = 0,
     asked: str = "",
 ) -> Selection:
-    """The best fused hits that are relevant enough, at most `pages_per_domain` of a domain while
-    other domains wait.
+    """The best fused hits relevant enough, `pages_per_domain` of one while other domains wait.
 
     `limit` is the number of pages to read, if not that of the preset; `steps` lower its threshold:
     what reached it in so many rounds has not answered the topic. The first hits of the query
@@ -85,21 +83,19 @@ def select(
     free = sum(1 for n in fit if n < named)
     spread = _spread([ranked[n] for n in fit[free:]], most - free, pages_per_domain)
     picked = [*fit[: min(free, most)], *(fit[free + place] for place in spread)]
-    rest = [n for n in fit if n not in set(picked)] + [
-        n for n, hit in enumerate(ranked) if not fits(hit, bent)
-    ]
+    left = [n for n in fit if n not in set(picked)]
+    rest = [*left, *(n for n, hit in enumerate(ranked) if not fits(hit, bent))]
     note = (
-        ""
-        if bent == floor
-        else (
-            "Few results were relevant enough, so the threshold was lowered from"
-            f" {round(floor, 3)} to {bent}."
-        )
+        "Few results were relevant enough, so the threshold was lowered from"
+        f" {round(floor, 3)} to {bent}."
     )
     last = max(picked, default=-1)
-    crowded = frozenset(ranked[n].url for n in fit if n < last and n not in set(picked))
     return Selection(
-        tuple(ranked[n] for n in picked), tuple(ranked[n] for n in rest), note, bent, crowded
+        chosen=tuple(ranked[n] for n in picked),
+        reserve=tuple(ranked[n] for n in rest),
+        note=note if bent != floor else "",
+        threshold=bent,
+        crowded=frozenset(ranked[n].url for n in left if n < last),
     )
 
 
@@ -116,30 +112,22 @@ def _preset(name: str) -> Preset:
 
 
 def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
-    """A selection with `most` hits at most beside those of the URLs in `paid`, which cost nothing;
-    the others come first in the reserve.
-    """
+    """A selection of at most `most` hits beside those `paid` for; others lead the reserve."""
     dear = [hit for hit in made.chosen if hit.url not in paid][most:]
     kept = tuple(hit for hit in made.chosen if hit not in dear)
     return replace(made, chosen=kept, reserve=(*dear, *made.reserve))
 
 
 def halve_selection(made: Selection) -> Selection:
-    """The better half of a selection, by priority, where time is short; the others come first in
-    the reserve.
-    """
+    """The better half by priority, where time is short; the others lead the reserve."""
     ranked = sorted(made.chosen, key=lambda hit: -_priority(hit))
     kept = ranked[: max(LEAST_HURRIED, (len(ranked) + 1) // 2)]
     return replace(made, chosen=tuple(kept), reserve=(*ranked[len(kept) :], *made.reserve))
 
 
 def _priority(hit: Hit) -> float:
-    return priority(
-        domain_prior(hit.url),
-        hit.relevance,
-        hit.url.startswith(LOCAL),
-        min(1.0, len(hit.snippet) / FULL_SNIPPET),
-    )
+    told = min(1.0, len(hit.snippet) / FULL_SNIPPET)
+    return priority(domain_prior(hit.url), hit.relevance, hit.url.startswith(LOCAL), told)
 
 
 def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
@@ -147,45 +135,31 @@ def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
     the question as it was asked; and how many they are.
     """
     found: dict[str, int] = {}
-    own = {
-        n
-        for n, hit in enumerate(ranked)
-        if hit.rrf
-        and any(
-            at.query == asked and at.rank <= ASKED_HITS and at.provider != KNOWLEDGE
-            for at in hit.found_by
-        )
-    }
+    own: set[int] = set()
     for n, hit in enumerate(ranked):
         title = query_terms(bare(hit.title))
-        for at in hit.found_by:
-            if hit.rrf and at.rank <= NAMED_RANK and title and title == query_terms(at.query):
+        for at in hit.found_by if hit.rrf else ():
+            if at.query == asked and at.rank <= ASKED_HITS and at.provider != KNOWLEDGE:
+                own.add(n)
+            if at.rank <= NAMED_RANK and title and title == query_terms(at.query):
                 found.setdefault(at.query, n)
     first = sorted({*found.values(), *own})
-    return [
-        *(ranked[n] for n in first),
-        *(hit for n, hit in enumerate(ranked) if n not in set(first)),
-    ], len(first)
+    others = (hit for n, hit in enumerate(ranked) if n not in set(first))
+    return [*(ranked[n] for n in first), *others], len(first)
 
 
 def bare(title: str) -> str:
-    """The title of a page without what follows its name: its site's name, or what kind of thing it
-    is.
-    """
+    """A page's title without its site's name or its kind behind."""
     return _BESIDE.sub("", title)
 
 
 def fits(hit: Hit, least: float) -> bool:
-    """Whether a hit is worth reading; a document of the library costs nothing to read, so its rank
-    alone decides.
-    """
+    """Whether a hit is worth reading; a library's document costs nothing, so its rank decides."""
     return hit.relevance >= least or hit.url.startswith(LOCAL)
 
 
 def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
-    """The asked threshold, or the highest one a number of steps lower that lets enough hits
-    pass.
-    """
+    """The asked threshold, or the highest some steps lower that lets enough hits pass."""
     wanted = min(enough, len(hits))
     least = asked
     while least > 0 and sum(fits(hit, least) for hit in hits) < wanted:

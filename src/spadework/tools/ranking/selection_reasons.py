@@ -9,22 +9,18 @@ from spadework.values import Hit
 
 
 def reason(hit: Hit, made: Selection) -> str:
-    """Why a hit is selected, or waits in reserve, in one sentence that begins with "Selected" or
-    "Reserve".
-    """
+    """Why a hit is selected or waits: a sentence that begins with "Selected" or "Reserve"."""
+    fit = f"{_fit(hit, made)}.{f' {made.note}' if made.note else ''}"
     if hit in made.chosen:
-        return (
-            f"Selected as number {made.chosen.index(hit) + 1}:"
-            f" {_fit(hit, made)}.{_reason_lowered(made)}"
-        )
+        return f"Selected as number {made.chosen.index(hit) + 1}: {fit}"
     known = foreseen(hit.url, hit.title)
-    place = (
-        f"Reserve, as number {made.reserve.index(hit) + 1}" if hit in made.reserve else "Left out"
-    )
+    place = "Left out"
+    if hit in made.reserve:
+        place = f"Reserve, as number {made.reserve.index(hit) + 1}"
     if known.refused and not hit.url.startswith(LOCAL):
         return f"{place}: by its address or title it cannot be read: {known.refused}."
     if not fits(hit, made.threshold):
-        return f"{place}: {_fit(hit, made)}.{_reason_lowered(made)}"
+        return f"{place}: {fit}"
     if hit.url in made.crowded:
         return (
             f"{place}: enough better pages of {domain_of(hit.url)} are selected, and other domains"
@@ -39,7 +35,3 @@ def _fit(hit: Hit, made: Selection) -> str:
     if fits(hit, made.threshold):
         return "a document of the library is taken by its rank, whatever its relevance"
     return f"its relevance of {hit.relevance:.2f} is under {made.threshold:.2f}"
-
-
-def _reason_lowered(made: Selection) -> str:
-    return f" {made.note}" if made.note else ""

@@ -24,12 +24,14 @@ HALF_LIFE_DAYS = 730.0
 def trust(
     page: Page, ledger: Sequence[Evidence], disputed: Sequence[str], *, now: datetime | None = None
 ) -> dict[str, float]:
-    """The parts by name and their weighted sum as "trust", each 0..1. `disputed` are ids of
-    evidence that another origin contradicts.
-    """
+    """The parts and their weighted sum "trust", 0..1. `disputed`: evidence others contradict."""
+    prior = domain_prior(page.url)
+    own = [e.id for e in ledger if e.url == page.url]
     parts = {
-        "authority": _authority(page),
-        "consistency": _consistency(page, ledger, disputed),
+        # Raised towards 1 by the links of the other pages read.
+        "authority": prior + LINKED * page.linked * (1 - prior),
+        # The share that no other origin disputes; the middle without any.
+        "consistency": sum(id_ not in disputed for id_ in own) / len(own) if own else MIDDLE,
         "publisher": 0.5 + 0.25 * bool(page.title) + 0.25 * bool(page.published_at),
         "recency": _recency(page, now or today()),
     }
@@ -44,26 +46,9 @@ def domain_prior(url: str) -> float:
     return next((prior for end, prior in PRIORS.items() if domain.endswith(end)), MIDDLE)
 
 
-def _authority(page: Page) -> float:
-    """The prior of the domain, raised by the share of the way to 1 that the links of the other
-    pages read earn it.
-    """
-    prior = domain_prior(page.url)
-    return prior + LINKED * page.linked * (1 - prior)
-
-
-def _consistency(page: Page, ledger: Sequence[Evidence], disputed: Sequence[str]) -> float:
-    """The share of the page's evidence that no other origin disputes; in the middle without
-    evidence.
-    """
-    own = [e.id for e in ledger if e.url == page.url]
-    return MIDDLE if not own else sum(id_ not in disputed for id_ in own) / len(own)
-
-
 def _recency(page: Page, now: datetime) -> float:
     if page.published_at is None:
         return MIDDLE
-    published = (
-        page.published_at if page.published_at.tzinfo else page.published_at.replace(tzinfo=UTC)
-    )
-    return math.pow(0.5, max(0.0, (now - published).days) / HALF_LIFE_DAYS)
+    day = page.published_at
+    days = (now - (day if day.tzinfo else day.replace(tzinfo=UTC))).days
+    return math.pow(0.5, max(0.0, days) / HALF_LIFE_DAYS)

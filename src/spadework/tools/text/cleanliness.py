@@ -1,6 +1,4 @@
-"""How clean the text of a page is, found by code: the share of it that reads like a page's own
-matter.
-"""
+"""How clean a page's text is, by code: the share of it that reads like its own matter."""
 
 from __future__ import annotations
 
@@ -19,11 +17,10 @@ MENU_WORDS = 4
 
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _NOTICE = re.compile(
-    r"\b(?:cookies?|subscribe|newsletter|sign (?:in|up)|log ?in|share (?:on|this)|follow us|all"
-    r" rights reserved|privacy policy|"
-    r"terms of (?:use|service)|related (?:articles|posts|stories)|read more|you may also"
-    r" like|advertisement|sponsored|"
-    r"leave a (?:comment|reply)|add to cart|download our app)\b",
+    r"\b(?:cookies?|subscribe|newsletter|sign (?:in|up)|log ?in|share (?:on|this)|follow us|"
+    r"all rights reserved|privacy policy|terms of (?:use|service)|related (?:articles|posts|"
+    r"stories)|read more|you may also like|advertisement|sponsored|leave a (?:comment|reply)|"
+    r"add to cart|download our app)\b",
     re.IGNORECASE,
 )
 _END = re.compile(r"[.!?:;…。！？][\"”’')\]*_`]*\s*$")
@@ -42,9 +39,7 @@ def tells(markdown: str) -> bool:
 
 
 def is_matter(markdown: str, block: Block) -> bool:
-    """Whether a block reads like something that is told, and not like a menu, a notice or a label.
-    Code and tables always do.
-    """
+    """Whether a block reads like prose, no menu, notice or label. Code and tables always do."""
     if block.kind in ("code", "table", "heading"):
         return True
     source = markdown[block.start : block.end]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -10,17 +11,9 @@ from typing import Any
 from spadework.clock import today
 
 _FORMATS = (
-    *(
-        "%B %d, %Y",
-        "%b %d, %Y",
-        "%d %B %Y",
-        "%d %b %Y",
-        "%Y/%m/%d",
-        "%Y/%m/%d %H:%M",
-        "%Y/%m/%d %H:%M:%S",
-    ),
-    *("%Y.%m.%d", "%Y %b %d", "%Y %b", "%Y-%m", "%Y"),
-)
+    "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%Y/%m/%d", "%Y/%m/%d %H:%M",
+    "%Y/%m/%d %H:%M:%S", "%Y.%m.%d", "%Y %b %d", "%Y %b", "%Y-%m", "%Y",
+)  # fmt: skip
 _OFFSET = re.compile(r"(?<=\d)\s+([+-]\d\d:?\d\d)$")
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _AGO = re.compile(r"(\d{1,3}|an?) (minute|hour|day|week|month|year)s? ago", re.IGNORECASE)
@@ -28,16 +21,14 @@ _DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "
 
 
 def moment(written: Any, *, now: datetime | None = None) -> datetime | None:
-    """The moment that a text names, in UTC, which is also taken where it names no zone: ISO 8601,
-    RFC 5322, "3 March 2026", "2 days ago".
+    """The moment that a text names, in UTC: ISO 8601, RFC 5322, "3 March 2026", "2 days ago".
 
-    None for anything else, and for a year before 1900 or after the next. `now` is what "ago" counts
-    from; without it, the present.
+    None for anything else, and for a year before 1900 or after the next. "ago" counts from `now`.
     """
     if not isinstance(written, str):
         return None
     text = _OFFSET.sub(r"\1", written.strip()[:60])
-    found = _ago(text, now) or _iso(text) or _mail(text) or _by_format(_ORDINAL.sub("", text))
+    found = _ago(text, now) or _written(text)
     if found is None:
         return None
     try:
@@ -55,24 +46,14 @@ def _ago(text: str, now: datetime | None) -> datetime | None:
     return (now or today()) - timedelta(days=count * _DAYS[match[2].lower()])
 
 
-def _iso(text: str) -> datetime | None:
-    try:
+def _written(text: str) -> datetime | None:
+    plain = _ORDINAL.sub("", text)
+    with suppress(ValueError):
         return datetime.fromisoformat(text)
-    except ValueError:
-        return None
-
-
-def _mail(text: str) -> datetime | None:
-    try:
-        return parsedate_to_datetime(text) if ":" in text else None
-    except (ValueError, IndexError, TypeError, OverflowError):
-        return None
-
-
-def _by_format(text: str) -> datetime | None:
+    with suppress(ValueError, IndexError, TypeError, OverflowError):
+        if ":" in text:
+            return parsedate_to_datetime(text)
     for form in _FORMATS:
-        try:
-            return datetime.strptime(text, form).replace(tzinfo=UTC)
-        except ValueError:
-            continue
+        with suppress(ValueError):
+            return datetime.strptime(plain, form).replace(tzinfo=UTC)
     return None

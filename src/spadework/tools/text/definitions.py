@@ -1,6 +1,4 @@
-"""Terms that a definition follows: how the reader of web pages writes the entries of a definition
-list.
-"""
+"""Terms that a definition follows, as the reader of web pages writes definition lists."""
 
 from __future__ import annotations
 
@@ -15,6 +13,4 @@ _TERM = re.compile(r"(?:\*\*|`)[^\n]{1,118}(?<![.!?;])(?<![.!?;]`)(?<![.!?;]\*\*
 
 def is_term(markdown: str, block: Block) -> bool:
     """Whether a block is a term whose definition follows."""
-    return (
-        block.kind == "paragraph" and _TERM.fullmatch(markdown, block.start, block.end) is not None
-    )
+    return block.kind == "paragraph" and bool(_TERM.fullmatch(markdown, block.start, block.end))

@@ -40,12 +40,9 @@ def emphases(text: str, found: Inline) -> list[Emphasis]:
     kept: list[Emphasis] = []
     for pair in sorted(found.pairs):
         strength = _MEANT.get(text[pair.start : pair.inner_start])
-        apart = (not kept or pair.start > kept[-1].end) and not (
-            pair.start in ends
-            or pair.end in begins
-            or pair.inner_start in within[0]
-            or pair.inner_end in within[1]
-        )
+        beside = pair.start in ends or pair.end in begins
+        beside = beside or pair.inner_start in within[0] or pair.inner_end in within[1]
+        apart = not beside and (not kept or pair.start > kept[-1].end)
         if strength and apart and _clear(text, pair):
             kept.append(Emphasis(*pair, strength))
     return kept
@@ -55,8 +52,6 @@ def _clear(text: str, pair: Pair) -> bool:
     """Whether the marks of a pair are marks whoever reads them."""
     before, after = text[max(0, pair.start - 1) : pair.start], text[pair.end : pair.end + 1]
     first, last = text[pair.inner_start], text[pair.inner_end - 1]
-    return (
-        pair.inner_start < pair.inner_end
-        and all(not one or one.isspace() or one in _AROUND for one in (before, after))
-        and all(one.isalnum() or one in _INSIDE for one in (first, last))
-    )
+    apart = all(not one or one.isspace() or one in _AROUND for one in (before, after))
+    within = all(one.isalnum() or one in _INSIDE for one in (first, last))
+    return pair.inner_start < pair.inner_end and apart and within

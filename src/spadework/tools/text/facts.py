@@ -1,6 +1,4 @@
-"""What can be checked by code in a sentence: its numbers and dates, its names, its negations, its
-content words.
-"""
+"""What code can check in a sentence: numbers, dates, names, negations and content words."""
 
 from __future__ import annotations
 
@@ -41,10 +39,8 @@ def numbers(text: str, language: str = DEFAULT) -> set[str]:
     if language_named(language).decimal == ",":
         joined = _SPACED.sub(lambda found: re.sub(r"\s", "", found[0]), shown)
         readings = [joined, joined.translate(_SWAPPED)]
-    found = {
-        _plain_number(match.group()) for reading in readings for match in _NUMBER.finditer(reading)
-    }
-    return found | months(text, language)
+    found = (match[0] for reading in readings for match in _NUMBER.finditer(reading))
+    return {_plain_number(number) for number in found} | months(text, language)
 
 
 def months(text: str, language: str = DEFAULT) -> set[str]:
@@ -90,26 +86,17 @@ def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 
 def names(sentence: str) -> set[str]:
-    """The names of a sentence, lower-case: capitalised words that do not begin it, and words with
-    inner capitals or digits.
-    """
+    """A sentence's names, lower-case: capitalised inside it, or with inner capitals or digits."""
     found: set[str] = set()
     fresh = True
     for match in _WORD.finditer(sentence):
         word = re.sub(r"['’]s$", "", match.group().rstrip(".'’-"))
-        inner = any(c.isupper() for c in word[1:]) or (
-            word[:1].isalpha() and any(c.isdigit() for c in word)
-        )
+        inner = any(c.isupper() for c in word[1:])
+        inner = inner or (word[:1].isalpha() and any(c.isdigit() for c in word))
         if word != "I" and len(word) > 1 and (inner or (word[:1].isupper() and not fresh)):
             found.add(word.lower())
-        fresh = sentence[match.end() : match.end() + 2].strip() in (
-            ".",
-            "!",
-            "?",
-            ":",
-            "“",
-            '"',
-        ) or match.group().endswith(".")
+        after = sentence[match.end() : match.end() + 2].strip()
+        fresh = after in (*'.!?:“"',) or match.group().endswith(".")
     return found
 
 

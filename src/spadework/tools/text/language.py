@@ -1,6 +1,4 @@
-"""What is known of a language, read from `lang/<code>.toml`: the only place that holds words of
-it.
-"""
+"""What is known of a language, from `lang/<code>.toml`, the only place that has its words."""
 
 from __future__ import annotations
 
@@ -115,9 +113,7 @@ class Language:
 
 @lru_cache(maxsize=64)
 def language(code: str) -> Language:
-    """The language of a code such as `de` or `de-AT`; one that is known by its code alone where it
-    has no file.
-    """
+    """The language of a code such as `de` or `de-AT`; known by its code alone without a file."""
     short = code.lower().partition("-")[0]
     if short not in codes():
         return Language(short, short)
@@ -175,8 +171,6 @@ def _words(table: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def _pattern(phrases: Iterable[str], spaced: bool) -> re.Pattern[str]:
-    """Any of the phrases, as whole words where words stand apart; an apostrophe may be curly and a
-    space any white space.
-    """
+    """Any of the phrases, as whole words; apostrophes may be curly, a space any white space."""
     phrase = "|".join(phrases).replace("'", "['’]").replace(" ", r"\s+")
     return re.compile(rf"(?<!\w)(?:{phrase})(?!\w)" if spaced else phrase, re.IGNORECASE)

@@ -26,9 +26,7 @@ _FIRST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|1[.)])[ \t]+\S")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The lines `markdown[start:end]`, without the last line's end. `language` is the first word
-    after a fence.
-    """
+    """Lines `markdown[start:end]` without the last end. `language` is the word after a fence."""
 
     kind: Kind
     start: int
@@ -37,9 +35,7 @@ class Block:
 
 
 def blocks(markdown: str) -> list[Block]:
-    """The blocks of a text in order. They do not overlap, and only blank lines stand outside
-    them.
-    """
+    """The blocks of a text in order, without overlap; only blank lines stand outside them."""
     lines = markdown.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     found: list[Block] = []
@@ -52,9 +48,8 @@ def blocks(markdown: str) -> list[Block]:
         fence = _FENCE.match(lines[i]) if kind == "code" else None
         end = starts[i] + len(markdown[starts[i] : starts[after]].rstrip())
         found.append(Block(kind, starts[i], end, fence[3].lower() if fence else ""))
-        in_list = kind == "list" or (
-            in_list and _indent(lines[i]) > 0 and kind not in ("paragraph", "heading")
-        )
+        inner = _indent(lines[i]) > 0 and kind not in ("paragraph", "heading")
+        in_list = kind == "list" or (in_list and inner)
         i = after
     return found
 
@@ -116,9 +111,7 @@ def _paragraph(lines: list[str], i: int) -> tuple[Kind, int]:
 
 
 def _list_end(lines: list[str], i: int) -> int:
-    """A list goes on over lazy lines, and over blank lines when an item or an indented line
-    follows.
-    """
+    """A list goes on over lazy lines, and blank ones before an item or an indented line."""
     end = _run_end(lines, i, ("list", "paragraph"))
     following = end
     while following < len(lines):
@@ -126,9 +119,8 @@ def _list_end(lines: list[str], i: int) -> int:
             following += 1
             continue
         kind = _kind(lines, following, True)
-        if following == end or not (
-            kind == "list" or (kind == "paragraph" and _indent(lines[following]) > 1)
-        ):
+        indented = kind == "paragraph" and _indent(lines[following]) > 1
+        if following == end or not (kind == "list" or indented):
             return end
         end = following = _run_end(lines, following, ("list", "paragraph"))
     return end
@@ -143,9 +135,7 @@ def _run_end(lines: list[str], i: int, kinds: tuple[Kind, ...]) -> int:
 
 
 def _code_end(lines: list[str], i: int) -> int:
-    """A fence ends at its like or at the end of the text; indented code at the last indented
-    line.
-    """
+    """A fence ends at its like or with the text; indented code at the last indented line."""
     fence = _FENCE.match(lines[i])
     if not fence:
         end = i + 1

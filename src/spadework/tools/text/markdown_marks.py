@@ -19,9 +19,7 @@ from spadework.visible import visible
 
 
 class Mark(NamedTuple):
-    """Characters `start:end` of the source that stand for `shown` ("" when they only mark
-    something).
-    """
+    """Characters `start:end` of the source that stand for `shown` ("" when they only mark)."""
 
     start: int
     end: int
@@ -69,9 +67,7 @@ _NESTING = 20
 
 
 def plain(text: str) -> str:
-    """Readable text: links and images give their words, emphasis, code ticks, escapes and entities
-    their characters.
-    """
+    """Readable text: the words of links and images, without emphasis, ticks and escapes."""
     shown, at = [], 0
     for mark in scan(text).marks:
         shown += [text[at : mark.start], mark.shown]
@@ -95,9 +91,8 @@ def scan(text: str) -> Inline:
         if block.kind == "code":
             continue
         if block.kind == "quote":
-            found.marks += [
-                Mark(*m.span()) for m in _QUOTE_PREFIX.finditer(text, block.start, block.end)
-            ]
+            prefixes = _QUOTE_PREFIX.finditer(text, block.start, block.end)
+            found.marks += [Mark(*prefix.span()) for prefix in prefixes]
         for start, end in units(text, block):
             _Scanner(text, start, end, found).run()
     found.marks = _apart(sorted(found.marks))
@@ -114,9 +109,7 @@ def _apart(marks: list[Mark]) -> list[Mark]:
 
 
 def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """The parts of a block that emphasis and sentences cannot cross: the items of a list without
-    their bullets, the rows of a table.
-    """
+    """What emphasis and sentences cannot cross: a list's items without bullets, a table's rows."""
     if block.kind == "list":
         items = [m.span() for m in ITEM.finditer(text, block.start, block.end)]
         if not items or items[0][0] > block.start:
@@ -199,13 +192,9 @@ class _Scanner:
         return target.end()
 
     def _refers(self, opening: tuple[int, int], closing: int) -> bool:
-        """Whether `[words][name]` is a link, not an index (`a[i][j]`) or two numbered citations
-        (`[1][2]`).
-        """
-        return (
-            not in_spaced_word(self.text[opening[0] - 1 : opening[0]])
-            and not self.text[opening[1] : closing].strip().isdigit()
-        )
+        """Whether `[words][name]` is a link, no index (`a[i][j]`) nor citations (`[1][2]`)."""
+        before, words = self.text[opening[0] - 1 : opening[0]], self.text[opening[1] : closing]
+        return not in_spaced_word(before) and not words.strip().isdigit()
 
     def _emphasis(self, start: int, end: int) -> int:
         char, left, right = self.text[start], self._beside(start - 1), self._beside(end)
@@ -224,21 +213,17 @@ class _Scanner:
         return end
 
     def _pair(self, start: int, end: int) -> tuple[int, int]:
-        """Pair a closing run with the open ones before it, those of its length first. Returns what
-        is left of the run.
-        """
+        """Pair a closing run with open ones, those of its length first. Returns what is left."""
         waiting = self.emphasis[self.text[start]]
-        alike = next(
-            (n for n, o in enumerate(reversed(waiting[-_NESTING:])) if o.count == end - start), 0
-        )
+        last = enumerate(reversed(waiting[-_NESTING:]))
+        alike = next((n for n, opening in last if opening.count == end - start), 0)
         del waiting[len(waiting) - alike :]
         while waiting and start < end:
             opening = waiting[-1]
             count = min(opening.count, end - start)
             inner = opening.start + opening.count
-            if not (
-                self.text[start] == "_" and count > 1 and _NAME.fullmatch(self.text, inner, start)
-            ):
+            dunder = self.text[start] == "_" and count > 1
+            if not (dunder and _NAME.fullmatch(self.text, inner, start)):
                 self.found.pair((inner - count, inner), (start, start + count))
             start += count
             opening.count -= count
@@ -263,14 +248,9 @@ def _partners(text: str, start: int, end: int) -> dict[int, int]:
 
 
 def _inside_word(left: str, right: str, length: int) -> bool:
-    """Whether asterisks between two characters are an operator rather than emphasis; `**A**ccess`
-    is emphasis.
-    """
-    return (
-        in_spaced_word(left)
-        and in_spaced_word(right)
-        and (length == 1 or left.isdigit() or right.isdigit())
-    )
+    """Whether asterisks between two characters are an operator; not so in `**A**ccess`."""
+    figures = length == 1 or left.isdigit() or right.isdigit()
+    return figures and in_spaced_word(left) and in_spaced_word(right)
 
 
 def _word(char: str) -> bool:

@@ -1,6 +1,4 @@
-"""The rows of a Markdown table: where they stand, what is written above their cells, and how a row
-reads as a sentence.
-"""
+"""A Markdown table's rows: where they are, their columns' names, each row as a sentence."""
 
 from __future__ import annotations
 
@@ -36,11 +34,8 @@ def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | Non
     if not _is_delimiter(ruled) or set(cells(ruled)) == {NO_NAMES}:
         return None
     names = cells(text[slice(*lines[0])])
-    return (
-        lines[0]
-        if len(names) >= least and any(names) and not any(map(_FIGURE.match, names))
-        else None
-    )
+    named = len(names) >= least and any(names) and not any(map(_FIGURE.match, names))
+    return lines[0] if named else None
 
 
 def rows_of(text: str, table: Block) -> list[Span]:
@@ -50,17 +45,12 @@ def rows_of(text: str, table: Block) -> list[Span]:
 
 
 def rows_at(text: str, table: Block, place: Span) -> list[Span]:
-    """Where the whole rows stand, the names of the columns among them, of which a stretch of the
-    table holds a part.
-    """
+    """Where the rows stand, the columns' names among them, of which `place` holds a part."""
     start, end = place
     first = max(table.start, text.rfind("\n", table.start, start) + 1)
     last = text.find("\n", end, table.end)
-    return [
-        span
-        for span in _rows(text, first, table.end if last < 0 else last)
-        if span[0] < end and start < span[1]
-    ]
+    rows = _rows(text, first, table.end if last < 0 else last)
+    return [span for span in rows if span[0] < end and start < span[1]]
 
 
 def cells(row: str) -> list[str]:

@@ -44,7 +44,6 @@ def _set_apart(text: str) -> list[Block]:
 
 
 def _since(before: str) -> str:
-    """What stands before a place, from the last heading on."""
     apart = [found.start() for found in _APART.finditer(before)]
     return before[before.find("\n", apart[-1]) + 1 :] if apart else before
 

@@ -1,6 +1,4 @@
-"""Cutting a Markdown text into passages along its headings and blocks. All offsets count code
-points.
-"""
+"""Cutting Markdown into passages along its headings and blocks. Offsets are code points."""
 
 from __future__ import annotations
 
@@ -26,8 +24,7 @@ _BREAKS = (
 
 
 def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
-    """Offsets (start, end) of the passages of a text, in order, not overlapping, with all that is
-    not blank.
+    """Offsets (start, end) of a text's passages, in order, apart, with all that is not blank.
 
     A heading begins a passage and stays with what follows it, as the term of a definition does. A
     passage is at most `max_chars` long, but for code and tables: they are never cut, so a longer
@@ -58,9 +55,7 @@ def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
 
 
 def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[tuple[int, int]]:
-    """The block, cut where its kind allows it. `taken` characters of the first piece's room are
-    taken by the heading before it.
-    """
+    """The block, cut where its kind allows; `taken` characters go to the heading before it."""
     start, end = block.start, block.end
     room = most - taken if taken <= most // 2 else most
     while end - start > room and block.kind not in ("code", "table"):
@@ -112,9 +107,7 @@ def _heading(text: str) -> tuple[int, str]:
 
 
 def heading_at(headings: list[Heading], offset: int) -> str:
-    """The path of headings that a place in the text stands under, such as "Install > Linux"; ""
-    before the first.
-    """
+    """The path of headings a place stands under, such as "Install > Linux"; "" before any."""
     path: list[Heading] = []
     for heading in headings:
         if heading[0] > offset:

@@ -1,6 +1,4 @@
-"""What code says in a report: in the language of the report where its words are known, else in
-English.
-"""
+"""What code says in a report: in its language where the words are known, else English."""
 
 from __future__ import annotations
 

@@ -33,9 +33,8 @@ _BODY = (
     r"crawlers?|bots?|scrapers?|summari[sz]ers?|tools?|parsers?)"
 )
 _MACHINE = (
-    rf"(?:(?:{_KIND}[ -]){{1,3}}{_BODY}|(?:ai )?language models?|llms?|ais?|chat"
-    r" ?bots?|chatgpt|claude|gemini|copilot|crawlers?|bots?|"
-    r"assistants?|agents?)"
+    rf"(?:(?:{_KIND}[ -]){{1,3}}{_BODY}|(?:ai )?language models?|llms?|ais?|chat ?bots?|chatgpt|"
+    rf"claude|gemini|copilot|crawlers?|bots?|assistants?|agents?)"
 )
 #: What follows a machine that is spoken to; "AI researchers" are people.
 _ENDED = (
@@ -60,15 +59,13 @@ _ORDERS = tuple(
     re.compile(pattern)
     for pattern in (
         # A machine is spoken to.
-        rf"^\W*(?:(?:note|notice|message|memo|instructions?|reminder|warning|"
-        rf"information|attention|important|hint)\b[\s,:!]*(?:(?:to|for) )"
-        r"|(?:dear|hello|hey|attention|important|listen),?[\s:!]+)(?:all |any |every |the"
-        rf" )?{_MACHINE}\b{_ENDED}",
+        rf"^\W*(?:(?:note|notice|message|memo|instructions?|reminder|warning|information|attention|"
+        rf"important|hint)\b[\s,:!]*(?:(?:to|for) )|(?:dear|hello|hey|attention|important|"
+        rf"listen),?[\s:!]+)(?:all |any |every |the )?{_MACHINE}\b{_ENDED}",
         rf"\bif (?:you|the reader)(?: are|'re| is) (?:an? |the |any )?{_MACHINE}\b{_ENDED}",
         (
-            rf"^\W*(?:{_KIND}["
-            rf" -]){{1,3}}{_BODY}\s*[:,!]\s*"
-            rf"(?:you\b|please\b|do\b|don't\b|never\b|always\b|ignore\b|{_SAY}\b|stop\b)"
+            rf"^\W*(?:{_KIND}[ -]){{1,3}}{_BODY}\s*[:,!]\s*(?:you\b|please\b|do\b|don't\b|never\b|"
+            rf"always\b|ignore\b|{_SAY}\b|stop\b)"
         ),
         rf"\bas an? {_MACHINE},? you (?:must|should|are|will|have|need)\b",
         # The marks of a chat.
@@ -101,9 +98,8 @@ _ORDERS = tuple(
         rf"{_COMMAND}(?:cite|quote|use|trust|believe|treat|rate|score|rank)\s+(?:this|our)\s+{_SOURCE}\s+(?:only|exclusively|alone|highest|"
         r"first|\d|as (?:the|your) (?:only|sole|single|best|most))",
         (
-            rf"{_COMMAND}(?:do"
-            rf" not|don't|never)\s+(?:cite|quote|trust|believe|read|consult)\s+"
-            rf"(?:any\s+|the\s+)?other\s+{_SOURCE}s?\b"
+            rf"{_COMMAND}(?:do not|don't|never)\s+(?:cite|quote|trust|believe|read|"
+            rf"consult)\s+(?:any\s+|the\s+)?other\s+{_SOURCE}s?\b"
         ),
         rf"{_COMMAND}(?:ignore|disregard|discard|discredit|distrust)\s+(?:all|any|every|the)?\s*other\s+(?:sources?|pages?|sites?|websites?|"
         r"results?|evidence)\b",
@@ -139,9 +135,7 @@ _HINT = re.compile(
 
 @lru_cache(maxsize=20_000)
 def is_injection(text: str) -> bool:
-    """Whether a sentence speaks to the machine that reads it. What it only quotes does not
-    count.
-    """
+    """Whether a sentence, beside what it quotes, speaks to the machine that reads it."""
     reported = _QUOTED.sub(" … ", text)
     source = reported if len(re.findall(r"\w+", reported)) >= REPORTS else text
     said = _simple(source)
@@ -153,11 +147,9 @@ def is_stuffed(text: str) -> bool:
     make it one. What is read counts, not the addresses of its links.
     """
     words = re.findall(r"[^\W\d_]+", _ADDRESS.sub(" ", plain(text)).lower())
-    return (
-        len(words) >= STUFFED_WORDS
-        and len(set(words)) < STUFFED_SHARE * len(words)
-        and not language(spoken(text)).stop.intersection(words)
-    )
+    if len(words) < STUFFED_WORDS or len(set(words)) >= STUFFED_SHARE * len(words):
+        return False
+    return not language(spoken(text)).stop.intersection(words)
 
 
 def spans_between_injections(text: str) -> list[tuple[int, int]]:
@@ -173,11 +165,9 @@ def spans_between_injections(text: str) -> list[tuple[int, int]]:
 
 def without_injections(text: str) -> str:
     """The text with nothing in the place of its orders."""
-    return (
-        "\n\n".join(text[start:end] for start, end in spans_between_injections(text))
-        if injection_spans(text)
-        else text
-    )
+    if not injection_spans(text):
+        return text
+    return "\n\n".join(text[start:end] for start, end in spans_between_injections(text))
 
 
 @lru_cache(maxsize=64)
@@ -185,11 +175,8 @@ def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Where the orders of a page stand. What follows one in its block is said to the same listener;
     headings, tables and code go whole.
     """
-    spans = [
-        start
-        for start, end in sentences(text)
-        if is_injection(text[start:end]) or is_stuffed(text[start:end])
-    ]
+    told = ((start, text[start:end]) for start, end in sentences(text))
+    spans = [start for start, said in told if is_injection(said) or is_stuffed(said)]
     found = []
     for block in blocks(text):
         if block.kind in ("paragraph", "list", "quote"):
@@ -205,6 +192,5 @@ def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
 def _simple(text: str) -> str:
     """The readable words in lower case, one way of writing each sign, nothing invisible."""
     shown = unicodedata.normalize("NFKC", plain(text)).replace("’", "'")
-    return " ".join(
-        "".join(char for char in shown if unicodedata.category(char) != "Cf").lower().split()
-    )
+    seen = "".join(char for char in shown if unicodedata.category(char) != "Cf")
+    return " ".join(seen.lower().split())

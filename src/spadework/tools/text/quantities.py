@@ -1,6 +1,4 @@
-"""Quantities in texts: a figure with its scale ("1.5 million") and unit ("26.2 miles"), and whether
-one is another one rounded or converted.
-"""
+"""Quantities: a figure with scale and unit, and whether one is another rounded or converted."""
 
 from __future__ import annotations
 
@@ -20,65 +18,38 @@ HUNDRED = 2
 #: A rounded figure is this near to the exact one, as a share of it.
 NEAR = 0.05
 
-#: A unit by its names, as (dimension, factor to the first unit of its dimension). Exact by
-#: definition (NIST Special Publication 811, appendix B).
-_UNITS: dict[str, tuple[str, float]] = {
-    name: (dimension, factor)
-    for dimension, factor, names in (
-        ("length", 1.0, "m metre metres meter meters"),
-        ("length", 1e3, "km kilometre kilometres kilometer kilometers"),
-        ("length", 1e-2, "cm centimetre centimetres centimeter centimeters"),
-        ("length", 1e-3, "mm millimetre millimetres millimeter millimeters"),
-        ("length", 1609.344, "mi mile miles"),
-        ("length", 0.3048, "ft foot feet"),
-        ("length", 0.9144, "yd yard yards"),
-        ("length", 0.0254, "inch inches"),
-        ("mass", 1.0, "kg kilogram kilograms"),
-        ("mass", 1e-3, "g gram grams"),
-        ("mass", 1e3, "t tonne tonnes"),
-        ("mass", 0.45359237, "lb lbs pound pounds"),
-        ("mass", 0.028349523125, "oz ounce ounces"),
-        ("volume", 1.0, "l litre litres liter liters"),
-        ("volume", 1e-3, "ml millilitre millilitres milliliter milliliters"),
-        ("volume", 3.785411784, "gal gallon gallons"),
-        ("area", 1.0, "m² sqm"),
-        ("area", 1e6, "km²"),
-        ("area", 0.09290304, "ft²"),
-        ("area", 2_589_988.110336, "mi²"),
-        ("area", 1e4, "ha hectare hectares"),
-        ("area", 4046.8564224, "acre acres"),
-        ("time", 1.0, "s sec second seconds"),
-        ("time", 1e-3, "ms millisecond milliseconds"),
-        ("time", 60.0, "min minute minutes"),
-        ("time", 3600.0, "h hr hour hours"),
-        ("time", 86_400.0, "day days"),
-        ("time", 604_800.0, "week weeks"),
-        ("speed", 1.0, "km/h kmh kph"),
-        ("speed", 1.609344, "mph"),
-        ("data", 1.0, "byte bytes"),
-        ("data", 1e3, "kb kilobyte kilobytes"),
-        ("data", 1e6, "mb megabyte megabytes"),
-        ("data", 1e9, "gb gigabyte gigabytes"),
-        ("data", 1e12, "tb terabyte terabytes"),
-        ("data", 1024.0, "kib"),
-        ("data", 1024.0**2, "mib"),
-        ("data", 1024.0**3, "gib"),
-        ("pressure", 1.0, "bar"),
-        ("pressure", 1e-2, "kpa kilopascal kilopascals"),
-        ("pressure", 1e-3, "hpa mbar"),
-        ("pressure", 0.06894757, "psi"),
-        ("energy", 1.0, "kwh kilowatt-hours"),
-        ("energy", 1e3, "mwh megawatt-hours"),
-        ("energy", 1e6, "gwh gigawatt-hours"),
-        ("energy", 1e9, "twh terawatt-hours"),
-        ("power", 1.0, "w watt watts"),
-        ("power", 1e3, "kw kilowatt kilowatts"),
-        ("power", 1e6, "mw megawatt megawatts"),
-        ("power", 1e9, "gw gigawatt gigawatts"),
-        ("celsius", 1.0, "°c celsius"),
-        ("fahrenheit", 1.0, "°f fahrenheit"),
-    )
-    for name in names.split()
+#: Dimensions with their units: the factor to the first unit of the dimension, and the names. Exact
+#: by definition (NIST Special Publication 811, appendix B).
+_TABLE = """
+length: 1 m metre metres meter meters; 1e3 km kilometre kilometres kilometer kilometers
+length: 1e-2 cm centimetre centimetres centimeter centimeters; 1609.344 mi mile miles
+length: 1e-3 mm millimetre millimetres millimeter millimeters; 0.3048 ft foot feet
+length: 0.9144 yd yard yards; 0.0254 inch inches
+mass: 1 kg kilogram kilograms; 1e-3 g gram grams; 1e3 t tonne tonnes
+mass: 0.45359237 lb lbs pound pounds; 0.028349523125 oz ounce ounces
+volume: 1 l litre litres liter liters; 1e-3 ml millilitre millilitres milliliter milliliters
+volume: 3.785411784 gal gallon gallons
+area: 1 m² sqm; 1e6 km²; 0.09290304 ft²; 2589988.110336 mi²; 1e4 ha hectare hectares
+area: 4046.8564224 acre acres
+time: 1 s sec second seconds; 1e-3 ms millisecond milliseconds; 60 min minute minutes
+time: 3600 h hr hour hours; 86400 day days; 604800 week weeks
+speed: 1 km/h kmh kph; 1.609344 mph
+data: 1 byte bytes; 1e3 kb kilobyte kilobytes; 1e6 mb megabyte megabytes; 1e9 gb gigabyte gigabytes
+data: 1e12 tb terabyte terabytes; 1024 kib; 1048576 mib; 1073741824 gib
+pressure: 1 bar; 1e-2 kpa kilopascal kilopascals; 1e-3 hpa mbar; 0.06894757 psi
+energy: 1 kwh kilowatt-hours; 1e3 mwh megawatt-hours; 1e6 gwh gigawatt-hours
+energy: 1e9 twh terawatt-hours
+power: 1 w watt watts; 1e3 kw kilowatt kilowatts; 1e6 mw megawatt megawatts
+power: 1e9 gw gigawatt gigawatts
+celsius: 1 °c celsius
+fahrenheit: 1 °f fahrenheit
+"""
+#: (dimension, factor) by the name of a unit.
+_UNITS = {
+    name: (dimension, float(factor))
+    for dimension, _, units in (row.partition(": ") for row in _TABLE.strip().split("\n"))
+    for factor, *names in map(str.split, units.split("; "))
+    for name in names
 }
 _FIGURE = r"(?<![\w.,])[-−]?\d+(?:[.,]\d+)*"
 _WORD = r"[^\W\d_]+(?:/h|²|-hours)?|°[CF]"
@@ -93,9 +64,7 @@ _SQUARE, _DEGREES = ("square",), ("degree", "degrees")
 
 
 class Quantity(NamedTuple):
-    """A figure in the first unit of its dimension ("" without a unit), and its significant
-    digits.
-    """
+    """A figure in its dimension's first unit ("" without), and its significant digits."""
 
     value: float
     digits: int
@@ -112,9 +81,7 @@ class Figure(NamedTuple):
 
 
 def figures(text: str, language: str = DEFAULT) -> tuple[Figure, ...]:
-    """The figures of a text, in order, in digits and in words; no part of a word is one ("3rd",
-    "IPv6").
-    """
+    """A text's figures in order, in digits and words; none in a word ("3rd", "IPv6")."""
     known = language_named(language)
     found = []
     for match in _pattern(language).finditer(text):
@@ -145,13 +112,10 @@ def borne_out(stated: Figure, sources: Iterable[Figure]) -> bool:
 
 @lru_cache(maxsize=16)
 def _pattern(code: str) -> re.Pattern[str]:
-    """A figure, or a run of number words ("five hundred", "twenty-one"), and the two words after
-    it.
-    """
+    """A figure or number words ("five hundred", "twenty-one"), and the two words after it."""
     known = language_named(code)
-    words = (
-        "" if known.unspaced else "|".join(sorted([*known.numbers, *known.scales], key=len)[::-1])
-    )
+    every = sorted([*known.numbers, *known.scales], key=len)[::-1]
+    words = "" if known.unspaced else "|".join(every)
     first = "|".join(sorted(known.numbers, key=len, reverse=True)) if words else ""
     # Thousands are set apart by spaces where the comma is for decimals.
     spaced = r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|" if known.decimal == "," else ""
@@ -202,14 +166,10 @@ def _make_quantity(
     unit = _UNITS.get(f"{_SYMBOLS.get(second, second)}²" if first in _SQUARE else name)
     scaled = value * 10.0 ** (power or 0)
     yield Quantity(scaled, digits)
-    if unit:
-        yield _in_first_unit(scaled, digits, *unit)
-
-
-def _in_first_unit(value: float, digits: int, dimension: str, factor: float) -> Quantity:
-    if dimension == "fahrenheit":
-        return Quantity((value - 32) / 1.8, digits, "celsius")
-    return Quantity(value * factor, digits, dimension)
+    if unit and unit[0] == "fahrenheit":
+        yield Quantity((scaled - 32) / 1.8, digits, "celsius")
+    elif unit:
+        yield Quantity(scaled * unit[1], digits, unit[0])
 
 
 def _same(stated: Quantity, source: Quantity) -> bool:

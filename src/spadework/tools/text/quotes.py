@@ -36,9 +36,7 @@ _FOLDED = re.compile(rf"[\s{_INVISIBLE}]{{2,}}|[^\S ]|[{_INVISIBLE}]|\.\.\.")
 
 @dataclass(frozen=True)
 class _Normal:
-    """A text in its normal form: character `i` of `text` stands at `starts[i]:ends[i]` of the
-    source.
-    """
+    """A text in normal form: `text[i]` stands at `starts[i]:ends[i]` of the source."""
 
     text: str
     starts: array[int]
@@ -63,16 +61,13 @@ def locate(quote: str, text: str) -> tuple[int, int] | None:
     for needle in dict.fromkeys((normal(quote), _fold(quote))) if page else ():
         found = _whole(needle, page.text) if page and len(needle) >= MIN_CHARS else None
         if page and found is not None:
-            return _balance_marks(
-                page.starts[found], page.ends[found + len(needle) - 1], page.pairs
-            )
+            start, end = page.starts[found], page.ends[found + len(needle) - 1]
+            return _balance_marks(start, end, page.pairs)
     return None
 
 
 def normal(text: str) -> str:
-    """The readable text with single spaces, straight quotation marks, plain dashes and nothing
-    invisible.
-    """
+    """Readable text with single spaces, straight quotes, plain dashes, nothing invisible."""
     return _fold(plain(text)).strip()
 
 
@@ -87,9 +82,7 @@ def _whole(needle: str, text: str) -> int | None:
 
 
 def _balance_marks(start: int, end: int, pairs: tuple[Pair, ...]) -> tuple[int, int]:
-    """The span with the opening marks just before it and closing marks just after it whose partners
-    are inside.
-    """
+    """The span with the marks just outside it whose partners are inside."""
     openings = {pair.inner_start: pair for pair in pairs if start <= pair.inner_end < end}
     closings = {pair.inner_end: pair for pair in pairs if start < pair.inner_start <= end}
     while (pair := openings.get(start)) and pair.inner_end < end:
@@ -116,13 +109,10 @@ def _fold(text: str) -> str:
 
 @lru_cache(maxsize=32)
 def _normal(text: str) -> _Normal:
-    """The normal form of a page with its offsets; kept for the last texts, as many quotes are
-    looked up in each.
-    """
+    """A page's normal form with offsets; kept, as many quotes are looked up in each page."""
     inline = scan(text)
-    readable, starts, ends = _replace_spans(
-        text, inline.marks, array("I", range(len(text))), array("I", range(1, len(text) + 1))
-    )
+    starts, ends = array("I", range(len(text))), array("I", range(1, len(text) + 1))
+    readable, starts, ends = _replace_spans(text, inline.marks, starts, ends)
     folded, starts, ends = _replace_spans(readable, _folds(readable), starts, ends)
     return _Normal(folded.translate(_VARIANTS), starts, ends, tuple(inline.pairs))
 

@@ -1,6 +1,4 @@
-"""What a sentence names as the value of something: who founded it, what its licence is, in which
-language it is written.
-"""
+"""What a sentence names as the value of something: founder, licence, language, and so on."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ _GENERIC = frozenset({"license", "licence", "the", "and", "of"})
 
 @dataclass(frozen=True)
 class Relation:
-    """The names `value` that a sentence gives for `what` of its subject; `subject` are stems, none
-    where a pronoun stands for it.
-    """
+    """Names `value` for `what` of a subject; `subject` are its stems, none for a pronoun."""
 
     what: str
     subject: frozenset[str]
@@ -51,22 +47,16 @@ def relations(sentence: str) -> tuple[Relation, ...]:
         found.append(_make_relation("licens", sentence[: match.start()], match["value"]))
     for match in _IS.finditer(sentence):
         what = "licens" if match["what"].startswith("licen") else stem(match["what"])
-        found.append(
-            _make_relation(what, f"{sentence[: match.start()]} {match['of'] or ''}", match["value"])
-        )
+        before = f"{sentence[: match.start()]} {match['of'] or ''}"
+        found.append(_make_relation(what, before, match["value"]))
     for match in _DONE.finditer(sentence):
-        found.append(
-            _make_relation(
-                f"{stem(match['what'])} {match['how']}", sentence[: match.start()], match["value"]
-            )
-        )
+        what = f"{stem(match['what'])} {match['how']}"
+        found.append(_make_relation(what, sentence[: match.start()], match["value"]))
     return tuple(relation for relation in found if relation.value)
 
 
 def differ(one: str, other: str, asked: frozenset[str] = frozenset()) -> bool:
-    """Whether two sentences name different values of the same thing. Where what is asked is known,
-    a pronoun may stand for the subject.
-    """
+    """Whether two sentences name different values of one thing, by a pronoun if it is asked for."""
     return any(
         a.what == b.what and not a.value & b.value and _same_subject(a, b, asked)
         for a in relations(one)
@@ -81,9 +71,5 @@ def _same_subject(a: Relation, b: Relation, asked: frozenset[str]) -> bool:
 
 
 def _make_relation(what: str, before: str, value: str) -> Relation:
-    words = (
-        frozenset(word.strip(".,'’-").lower() for word in re.split(r"[ ,]+", value))
-        - _GENERIC
-        - {""}
-    )
-    return Relation(what, frozenset(stems(before)), words)
+    words = frozenset(word.strip(".,'’-").lower() for word in re.split(r"[ ,]+", value))
+    return Relation(what, frozenset(stems(before)), words - _GENERIC - {""})

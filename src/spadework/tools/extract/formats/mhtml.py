@@ -16,9 +16,7 @@ _PAGES = ("text/html", "application/xhtml+xml")
 
 
 def extract_mhtml(body: bytes, url: str) -> Extracted:
-    """The page: the first part that is HTML. Raises Unreadable where there is none, and what
-    reading a web page raises.
-    """
+    """The page: the first part that is HTML. Raises Unreadable without one, and as `extract`."""
     try:
         message = BytesParser().parsebytes(body)
         page = next((part for part in message.walk() if part.get_content_type() in _PAGES), None)

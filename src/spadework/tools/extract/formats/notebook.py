@@ -28,11 +28,8 @@ def extract_notebook(body: bytes, url: str) -> Extracted:
     if not isinstance(cells, list):
         raise Unreadable("The notebook is damaged: it has no cells.")
     language = _of(_of(_of(book, "metadata"), "language_info"), "name")
-    shown = [
-        part
-        for cell in cells[:MAX_CELLS]
-        for part in _cell(cell, language if isinstance(language, str) else "", url)
-    ]
+    language = language if isinstance(language, str) else ""
+    shown = [part for cell in cells[:MAX_CELLS] for part in _cell(cell, language, url)]
     markdown = blocks([*shown, not_shown(len(cells) - MAX_CELLS, "cells")])
     title = next((line.lstrip("# ") for line in markdown.split("\n") if line.startswith("# ")), "")
     return Extracted(title=title, markdown=markdown, kind="notebook")
@@ -57,13 +54,8 @@ def _of(value: Any, name: str) -> Any:
 
 def _text(value: Any) -> str:
     """A text, which notebooks also write as a list of lines."""
-    return (
-        "".join(part for part in value if isinstance(part, str))
-        if isinstance(value, list)
-        else value
-        if isinstance(value, str)
-        else ""
-    )
+    lines = value if isinstance(value, list) else [value]
+    return "".join(line for line in lines if isinstance(line, str))
 
 
 FORMAT = Format(

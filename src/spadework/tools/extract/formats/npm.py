@@ -8,14 +8,11 @@ from spadework.tools.extract.formats.described import answer_of, package, part, 
 
 
 def extract_package(body: bytes, url: str) -> Extracted:
-    """The facts and the README of a package, of all its versions or of one. Raises Unreadable where
-    it has neither.
-    """
+    """A package's facts and README, of all versions or one. Raises Unreadable without either."""
     answer = answer_of(body, "package")
     latest = words(part(answer, "dist-tags"), "latest")
     version = latest or words(answer, "version")
     one = part(part(answer, "versions"), version) or answer
-    readme = answer.get("readme")
     facts = {
         "Latest version" if latest else "Version": version,
         "License": words(one, "license"),
@@ -28,7 +25,7 @@ def extract_package(body: bytes, url: str) -> Extracted:
         words(answer, "name"),
         words(one, "description"),
         facts,
-        read_readme(readme if isinstance(readme, str) else "", "text/markdown", url),
+        read_readme(answer.get("readme"), "text/markdown", url),
         author=words(one, "author"),
         day=words(part(answer, "time"), version),
     )

@@ -14,10 +14,9 @@ def extract_project(body: bytes, url: str) -> Extracted:
     files = answer.get("urls")
     first = files[0] if isinstance(files, list) and files and isinstance(files[0], dict) else {}
     text = info.get("description")
+    version = words(info, "version")
     facts = {
-        "Latest version" if f"/{words(info, 'version')}" not in url else "Version": words(
-            info, "version"
-        ),
+        "Version" if f"/{version}" in url else "Latest version": version,
         "Python": words(info, "requires_python"),
         "License": words(info, "license_expression") or words(info, "license")[:100],
         "Install": f"pip install {words(info, 'name')}" if words(info, "name") else "",
@@ -27,9 +26,7 @@ def extract_project(body: bytes, url: str) -> Extracted:
         words(info, "name"),
         words(info, "summary"),
         facts,
-        read_readme(
-            text if isinstance(text, str) else "", words(info, "description_content_type"), url
-        ),
+        read_readme(text, words(info, "description_content_type"), url),
         author=words(info, "author") or words(info, "author_email").partition(" <")[0],
         day=words(first, "upload_time_iso_8601"),
     )

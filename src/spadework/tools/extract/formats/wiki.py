@@ -1,6 +1,4 @@
-"""An article as MediaWiki renders it without the page around it: its title stands in its address
-alone.
-"""
+"""An article as MediaWiki renders it without a page around: its address alone has its title."""
 
 from __future__ import annotations
 
