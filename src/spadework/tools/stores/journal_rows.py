@@ -1,6 +1,4 @@
-"""The rows of a session's journal, wherever they are kept: what was made of answers, the exchanges
-as they came, and their bodies.
-"""
+"""A journal's rows, wherever kept: what was made of answers, exchanges, and their bodies."""
 
 from __future__ import annotations
 
@@ -99,9 +97,7 @@ class JournalRows(ABC):
         return [data for (data,) in await self.ask(asked, kind)]
 
     async def opened_before(self, number: int) -> int:
-        """The number of the last exchange before another that tells that a process has begun; 0
-        where there is none.
-        """
+        """The last exchange before another that tells of a process's begin; 0 without one."""
         [(opened,)] = await self.ask(_OPENED, number)
         return int(opened)
 

@@ -28,9 +28,7 @@ class SqliteRows(JournalRows):
 
     @classmethod
     async def open(cls, path: Path) -> Self:
-        """The rows at a path, made where there are none. Raises SessionUnreadable for a later
-        version, sqlite3.Error where the file is damaged.
-        """
+        """The rows at a path, maybe made. Raises SessionUnreadable (later), sqlite3.Error."""
         db = await connect(path)
         try:
             await prepare(db)
@@ -59,10 +57,8 @@ class SqliteRows(JournalRows):
         await self.ask("INSERT OR IGNORE INTO bodies (hash, packed) VALUES (?, ?)", name, packed)
 
     async def close(self) -> None:
-        """Close the file. What a cancelled write left open is rolled back first: closed with it,
-        the connection would keep its lock.
-
-        Nor may what a cancelled run still sends begin another write in between.
+        """Close the file, a cancelled write rolled back first: with it the connection would keep
+        its lock. Nor may what a cancelled run still sends begin another write.
         """
         try:
             await self.db.execute_fetchall("PRAGMA query_only = ON")
@@ -70,8 +66,7 @@ class SqliteRows(JournalRows):
         except BaseException:
             await stop_connection(self.db)
             raise
-        # ends its thread also when it is cancelled; to stop it once more would be to wait for
-        # nobody
+        # ends its thread also when cancelled; stopped again it would be waited for in vain
         await self.db.close()
 
     async def abandon(self) -> None:
