@@ -18,7 +18,7 @@ import psycopg
 from pydantic import SecretStr
 
 from spadework.tools.stores.postgres.database import opened
-from spadework.tools.stores.postgres.rooms import RoomsOf
+from spadework.tools.stores.postgres.rooms import Whose
 from tests.machines.callers import Callers, Counted
 from tests.world.background import Background
 from tests.world.postgres import Postgres
@@ -58,10 +58,10 @@ async def _alone(
 ) -> list[float]:
     waited = []
     async with opened(SecretStr(address)) as database:
-        rooms = RoomsOf(database.rooms, "anna", "session")
+        whose = Whose("anna", "session")
         for n in range(1 if warm else calls):
             before = time.perf_counter()
-            async with rooms.place(name(n), lambda: 2):
+            async with database.rooms.place(whose, name(n), lambda: 2):
                 waited.append(1000 * (time.perf_counter() - before))
     return waited
 

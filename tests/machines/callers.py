@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from functools import partial
 from typing import Self
 
 import httpx
@@ -22,7 +23,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from spadework.tools.stores.postgres.database import opened
-from spadework.tools.stores.postgres.rooms import RoomsOf
+from spadework.tools.stores.postgres.rooms import Whose
 from spadework.tools.stores.shared_rooms import SHARED
 from spadework.tools.web.slots import far_place
 from tests.world.background import Background, listen
@@ -96,7 +97,7 @@ async def _main(url: str, most: int, tasks: int, parties: list[str]) -> None:
     async with opened(address) as database, httpx.AsyncClient(timeout=PATIENCE) as client:
         calling = []
         for party in parties:
-            SHARED.set(RoomsOf(database.rooms, *party.split("/")))
+            SHARED.set(partial(database.rooms.place, Whose(*party.split("/"))))
             calls = (_call_on(client, url, party, most) for _ in range(tasks))
             calling += [asyncio.create_task(call) for call in calls]
         await asyncio.gather(*calling)

@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -27,9 +28,9 @@ from spadework.tools.stores.postgres.rooms import (
     KEEP_SECONDS,
     LEASE_SECONDS,
     LOOK_SECONDS,
-    RoomsOf,
+    Whose,
 )
-from spadework.tools.stores.shared_rooms import SHARED
+from spadework.tools.stores.shared_rooms import SHARED, Place
 from tests.machines.callers import Callers, Counted
 from tests.machines.test_shared_sessions import eventually
 from tests.world.background import Background
@@ -94,7 +95,7 @@ def test_one_with_much_to_do_holds_up_nobody_elsewhere(
 
 
 @pytest.fixture
-async def machine(database: str) -> AsyncIterator[Callable[[str], RoomsOf]]:
+async def machine(database: str) -> AsyncIterator[Callable[[str], Place]]:
     """Makes what is known of the places on a machine of its own, for a session of this name."""
     async with AsyncExitStack() as closing:
         machines: dict[str, Database] = {}
@@ -102,16 +103,16 @@ async def machine(database: str) -> AsyncIterator[Callable[[str], RoomsOf]]:
             machines[name] = Database(database)
             await machines[name].open()
             closing.push_async_callback(machines[name].close)
-        yield lambda name: RoomsOf(machines[name].rooms, "anna", name)
+        yield lambda name: partial(machines[name].rooms.place, Whose("anna", name))
 
 
 async def test_a_place_is_kept_for_who_comes_next_until_somebody_else_wants_it(
-    database: str, machine: Callable[[str], RoomsOf]
+    database: str, machine: Callable[[str], Place]
 ) -> None:
     one, two = machine("one"), machine("two")
 
-    async def visit(rooms: RoomsOf, seconds: float = 0.0) -> None:
-        async with asyncio.timeout(KEEP_SECONDS * 0.9), rooms.place("there", lambda: 1):
+    async def visit(rooms: Place, seconds: float = 0.0) -> None:
+        async with asyncio.timeout(KEEP_SECONDS * 0.9), rooms("there", lambda: 1):
             await asyncio.sleep(seconds)
 
     await visit(one)
@@ -126,36 +127,36 @@ async def test_a_place_is_kept_for_who_comes_next_until_somebody_else_wants_it(
 
 
 async def test_who_is_struck_while_waiting_takes_no_place_along(
-    machine: Callable[[str], RoomsOf],
+    machine: Callable[[str], Place],
 ) -> None:
     one, two = machine("one"), machine("two")
     for pause in (0.0, 0.001, 0.003, 0.01, 0.03):
-        async with one.place("there", lambda: 1):
+        async with one("there", lambda: 1):
             with pytest.raises(TimeoutError):
-                async with asyncio.timeout(pause), two.place("there", lambda: 1):
+                async with asyncio.timeout(pause), two("there", lambda: 1):
                     raise AssertionError("two are there at once")
-    async with asyncio.timeout(2), two.place("there", lambda: 1):
+    async with asyncio.timeout(2), two("there", lambda: 1):
         pass
 
 
 async def test_nobody_waits_for_a_database_that_does_not_answer(
-    database: str, machine: Callable[[str], RoomsOf]
+    database: str, machine: Callable[[str], Place]
 ) -> None:
     one, two = machine("one"), machine("two")
     with psycopg.connect(database) as connection:
         connection.execute("LOCK TABLE spadework.askers")
         before = time.monotonic()
-        async with one.place("there", lambda: 1):
+        async with one("there", lambda: 1):
             took = time.monotonic() - before
             assert ASK_SECONDS <= took < ASK_SECONDS + 2
-            async with one.place("there", lambda: 1):
+            async with one("there", lambda: 1):
                 assert time.monotonic() - before - took < 0.5, "it waits once"
         connection.rollback()
 
     async def is_shared_again() -> bool:
-        async with one.place("there", lambda: 1):
+        async with one("there", lambda: 1):
             with suppress(TimeoutError):
-                async with asyncio.timeout(0.3), two.place("there", lambda: 1):
+                async with asyncio.timeout(0.3), two("there", lambda: 1):
                     return False
             return True
 
@@ -163,7 +164,7 @@ async def test_nobody_waits_for_a_database_that_does_not_answer(
 
 
 async def test_machines_ask_a_provider_at_one_pace_and_heed_what_it_said_to_one(
-    machine: Callable[[str], RoomsOf],
+    machine: Callable[[str], Place],
 ) -> None:
     limiters, began = {name: RateLimiter() for name in ("one", "two")}, list[float]()
 
@@ -187,7 +188,7 @@ async def test_machines_ask_a_provider_at_one_pace_and_heed_what_it_said_to_one(
 
 
 async def test_an_endpoint_that_is_busy_is_left_alone_by_all_machines(
-    machine: Callable[[str], RoomsOf],
+    machine: Callable[[str], Place],
 ) -> None:
     gates = {name: Gate("https://model.example/v1") for name in ("one", "two")}
     SHARED.set(machine("one"))
@@ -201,7 +202,7 @@ async def test_an_endpoint_that_is_busy_is_left_alone_by_all_machines(
 
 
 async def test_the_pause_that_a_site_wants_is_kept_by_all_machines(
-    machine: Callable[[str], RoomsOf], tmp_path: Path
+    machine: Callable[[str], Place], tmp_path: Path
 ) -> None:
     url, text = "https://slow.example/page", b"User-agent: *\nCrawl-delay: 0.6"
 
@@ -221,9 +222,9 @@ async def test_the_pause_that_a_site_wants_is_kept_by_all_machines(
 
 
 async def test_what_listens_on_loopback_is_another_on_each_machine(
-    machine: Callable[[str], RoomsOf], monkeypatch: pytest.MonkeyPatch
+    machine: Callable[[str], Place], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with asyncio.timeout(2), machine("one").place("http://localhost:11434/v1", lambda: 1):
+    async with asyncio.timeout(2), machine("one")("http://localhost:11434/v1", lambda: 1):
         monkeypatch.setattr("socket.gethostname", lambda: "another")
-        async with machine("two").place("http://localhost:11434/v1", lambda: 1):
+        async with machine("two")("http://localhost:11434/v1", lambda: 1):
             pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spadework.tools.fetch.notices import MAX_CHARS, notice
+from spadework.tools.fetch.block_detection import NOTICE_CHARS, notice
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_a_notice_is_named(text, kind):
         "Bridges need maintenance, and the ferry is closed on Sundays.",
         "The farm is for sale. Its domain reaches down to the river.",
         "Page not found. "
-        + "What a server should say when it has no page for an address. " * (MAX_CHARS // 50),
+        + "What a server should say when it has no page for an address. " * (NOTICE_CHARS // 50),
     ],
 )
 def test_a_page_is_no_notice(text):

@@ -15,12 +15,7 @@ import pytest
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.page_reader import Reader
-from spadework.tools.fetch.sites import SITES, ways_to
-from spadework.tools.fetch.sites.arxiv_site import Arxiv
-from spadework.tools.fetch.sites.github_site import GitHub
-from spadework.tools.fetch.sites.npm_site import Npm
-from spadework.tools.fetch.sites.pypi_site import PyPI
-from spadework.tools.fetch.sites.wikipedia_site import Wikipedia
+from spadework.tools.fetch.sites import SITES, Arxiv, GitHub, Npm, PyPI, Wikipedia, ways_to
 from tests.world.paper import pdf
 
 TIDES = "The winter tide reached the second step of the harbour office on eleven days in 1974. "

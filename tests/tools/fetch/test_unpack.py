@@ -14,9 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import TooLarge, Unreachable, Unreadable
-from spadework.tools.fetch.unpack import MAX_LAYERS, MAX_RATIO, RATIO_FREE, Unpacker, unpack
+from spadework.tools.fetch.unpack import MAX_LAYERS, MAX_RATIO, RATIO_FREE, Unpacker
 
 LIMIT = 5_000_000
+
+
+def unpack(body: bytes, encoding: str, limit: int) -> bytes:
+    unpacker = Unpacker(encoding, limit)
+    unpacker.feed(body)
+    return unpacker.finish()
 
 
 def raw_deflate(body: bytes) -> bytes:

@@ -20,6 +20,7 @@ from spadework.tools.search.failover import Search
 from spadework.tools.search.provider_choice import choose
 from spadework.tools.search.result_cache import SearchCache
 from spadework.values import Hit, Query
+from tests.tools.search.asking import ask_all
 from tests.tools.search.services import KEY
 from tests.world.searx import Searx
 
@@ -186,7 +187,7 @@ async def opened(settings: Settings) -> Search:
 
 
 async def asked(search: Search) -> object:
-    [(_, answer)] = await search.search(ASKED, limit=5, seconds=5)
+    [(_, answer)] = await ask_all(search, ASKED, limit=5, seconds=5)
     return answer
 
 

@@ -22,6 +22,7 @@ from spadework.tools.search.search_filters import add_filters, tongue
 from spadework.tools.search.searxng import SearXNG
 from spadework.tools.search.wikipedia import Wikipedia
 from spadework.values import Hit, Query
+from tests.tools.search.asking import ask_all
 from tests.tools.search.services import Services
 from tests.tools.search.test_providers import MAKE, SECRET, ask
 from tests.world.searx import Searx
@@ -79,7 +80,7 @@ async def test_a_wish_reaches_the_service_or_is_said_not_to(
     services: Services, name: str, wish: str
 ):
     search = Search([MAKE[name](services.url(name))])
-    await search.search(WISHES[wish], limit=5, seconds=5)
+    await ask_all(search, WISHES[wish], limit=5, seconds=5)
     expected = ASKED[name][wish]
     asked = services.requests[0]
     if expected is None:
@@ -97,7 +98,7 @@ async def test_a_wish_reaches_the_service_or_is_said_not_to(
 async def test_what_is_half_kept_is_half_said(services: Services):
     tavily, wikipedia = (MAKE[name](services.url(name)) for name in ("tavily", "wikipedia"))
     search = Search([tavily, wikipedia])
-    await search.search(LOCAL, limit=5, seconds=5)
+    await ask_all(search, LOCAL, limit=5, seconds=5)
     assert {request.args.get("country") for request in services.requests} == {"germany", None}
     assert search.unmet.sentences() == (
         "tavily cannot be asked for a language: its results are as without that wish.",
@@ -110,7 +111,7 @@ async def test_what_is_half_kept_is_half_said(services: Services):
 async def test_a_country_that_brave_does_not_know_is_not_asked_for(services: Services):
     brave = Brave(SECRET, url=services.url("brave"))
     search = Search([brave])
-    await search.search(Query(text=TEXT, country="is", language="cy"), limit=5, seconds=5)
+    await ask_all(search, Query(text=TEXT, country="is", language="cy"), limit=5, seconds=5)
     assert not {"country", "search_lang"} & services.requests[0].args.keys()
     assert search.unmet.sentences() == (
         "brave cannot be asked for a country or a language: its results are as without that wish.",
@@ -201,7 +202,7 @@ async def test_what_is_dated_outside_the_days_is_left_out_whoever_found_it():
     provider: Provider = Shelf(hits)
     search = Search([provider])
     query = Query(text="x", since=date(2026, 4, 2), until=date(2026, 4, 3))
-    ((_, found),) = await search.search(query, limit=5, seconds=5)
+    ((_, found),) = await ask_all(search, query, limit=5, seconds=5)
     assert isinstance(found, list)
     assert [hit.url[8:].partition(".")[0] for hit in found] == ["first", "last", "undated"]
     assert search.unmet.sentences() == (
@@ -212,7 +213,7 @@ async def test_what_is_dated_outside_the_days_is_left_out_whoever_found_it():
 async def test_an_article_that_was_changed_since_may_have_said_it_before(services: Services):
     wikipedia = MAKE["wikipedia"](services.url("wikipedia"))
     query = Query(text=TEXT, until=date(2025, 6, 1))
-    ((_, found),) = await Search([wikipedia]).search(query, limit=5, seconds=5)
+    ((_, found),) = await ask_all(Search([wikipedia]), query, limit=5, seconds=5)
     assert isinstance(found, list)
     assert [hit.published_at and hit.published_at.year for hit in found] == [None, 2025]
 
@@ -220,7 +221,7 @@ async def test_an_article_that_was_changed_since_may_have_said_it_before(service
 async def test_a_shelf_of_the_library_can_be_kept_to():
     hits = [Hit(url="library://notes/2026/a.md"), Hit(url="library://notes/2025/b.md")]
     query = Query(text="x", include_domains=("library://notes/2026",))
-    ((_, found),) = await Search([Shelf(hits)]).search(query, limit=5, seconds=5)
+    ((_, found),) = await ask_all(Search([Shelf(hits)]), query, limit=5, seconds=5)
     assert isinstance(found, list)
     assert [hit.url for hit in found] == ["library://notes/2026/a.md"]
 

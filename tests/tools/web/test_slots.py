@@ -110,9 +110,9 @@ def test_nothing_is_remembered_of_what_nobody_waits_for():
     async def visits() -> None:
         shop = Shop()
         await asyncio.gather(*(shop.visit("me", 1) for _ in range(3)))
-        assert slots.places() == frozenset()
+        assert slots.ROOMS.visited == frozenset()
         async with place("kept", "me", 1):
-            assert slots.places() == {"kept"}
+            assert slots.ROOMS.visited == {"kept"}
 
     asyncio.run(visits())
     gc.collect()

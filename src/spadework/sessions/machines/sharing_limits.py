@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from spadework.errors import SpadeworkError
@@ -31,9 +32,10 @@ async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[No
         if database is None:
             yield
             return
-        from spadework.tools.stores.postgres.rooms import RoomsOf
+        from spadework.tools.stores.postgres.rooms import Whose
 
-        token = SHARED.set(RoomsOf(database.rooms, settings.owner, session_id))
+        whose = Whose(settings.owner, session_id)
+        token = SHARED.set(partial(database.rooms.place, whose))
         try:
             yield
         finally:

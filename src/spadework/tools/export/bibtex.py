@@ -1,11 +1,8 @@
-"""The cited sources as BibTeX: one entry a source, an address on the web as @online, a document of
-the library as @misc.
-"""
+"""The cited sources as BibTeX: web addresses are @online, library documents @misc."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from spadework.tools.export.layout import runs
 from spadework.tools.export.markdown_report import safe_url
@@ -13,15 +10,10 @@ from spadework.tools.export.sheet import words
 from spadework.values import Evidence, Result, Source
 
 #: What is a command to TeX, as the character it looks like. Braces in values are always in pairs.
+_COMMANDS = {"\\": "backslash", "{": "braceleft", "}": "braceright", "^": "asciicircum"}
 _TEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "{": r"\textbraceleft{}",
-        "}": r"\textbraceright{}",
-        "^": r"\textasciicircum{}",
-        "~": r"\textasciitilde{}",
-        **{sign: f"\\{sign}" for sign in "#$%&_"},
-    }
+    {sign: rf"\text{name}{{}}" for sign, name in (_COMMANDS | {"~": "asciitilde"}).items()}
+    | {sign: f"\\{sign}" for sign in "#$%&_"}
 )
 _NO_KEY = re.compile(r"[^a-z0-9]+")
 
@@ -53,17 +45,10 @@ def _entry(source: Source, quoted: Evidence) -> str:
         "url" if web else "howpublished": url if web else _escape_tex(source.url),
         "urldate": quoted.fetched_at.date().isoformat(),
     }
-    return f"@{'online' if web else 'misc'}{{{_key(source)},\n{_lines(fields)}}}\n"
-
-
-def _lines(fields: Mapping[str, str]) -> str:
-    return "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
-
-
-def _key(source: Source) -> str:
-    """The host and the number in the report, such as `docs-example-org-3`."""
-    host = _NO_KEY.sub("-", source.domain.lower()).strip("-")
-    return f"{host or 'source'}-{source.n}"
+    # The host and the number in the report, such as `docs-example-org-3`.
+    key = f"{_NO_KEY.sub('-', source.domain.lower()).strip('-') or 'source'}-{source.n}"
+    lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
+    return f"@{'online' if web else 'misc'}{{{key},\n{lines}}}\n"
 
 
 def _escape_tex(text: str) -> str:

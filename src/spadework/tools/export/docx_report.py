@@ -1,6 +1,4 @@
-"""The report as a Word document: headings, paragraphs, lists, tables, code, `[n]` that lead to
-numbered sources with their quotes.
-"""
+"""The report as a Word document; `[n]` leads to numbered sources with their quotes."""
 
 from __future__ import annotations
 
@@ -22,12 +20,11 @@ from docx.table import _Cell
 from docx.text.paragraph import Paragraph
 
 from spadework.tools.export.layout import laid_out
-from spadework.tools.export.sheet import Block, Item, Quoted, Reference, Run, Said, Sheet, words
+from spadework.tools.export.sheet import Block, Item, Reference, Run, Said, Sheet, words
 from spadework.values import Result
 
 #: The longest title that the properties of a document hold.
 MOST_TITLE = 255
-
 _ACCENT, _SOFT = RGBColor(0x0A, 0x68, 0x47), RGBColor(0x5A, 0x61, 0x59)
 _CODE, _CODE_WITHIN, _CODE_WORDS = "Code", "Code in a list", "Code words"
 _SOURCE, _FACTS = "Source", "Facts"
@@ -51,7 +48,10 @@ def to_docx(result: Result) -> bytes:
     """The report of a result as a .docx file. Only http(s) URLs are links."""
     sheet, document = laid_out(result), docx.Document()
     _styles(document)
-    _properties(document, sheet)
+    properties = document.core_properties
+    properties.title, properties.author = words(sheet.title)[:MOST_TITLE], "spadework"
+    properties.comments = ""
+    properties.created = properties.modified = datetime.now(UTC)
     _say(document.add_paragraph(style="Title"), sheet.title)
     document.add_paragraph(" · ".join(sheet.facts), style=_FACTS)
     _coverage(document, sheet)
@@ -87,9 +87,7 @@ def _block(document: Document, block: Block) -> None:
 
 
 def _item(within: Document | _Cell, item: Item, styles: _Styles) -> list[Paragraph]:
-    """The sentences of an item in a paragraph, each code in one of its own. What stands first has
-    the sign of a list.
-    """
+    """An item's sentences in a paragraph, code in its own; the first has the list's sign."""
     made: list[Paragraph] = []
     for code, together in groupby(item, lambda said: said.code):
         if not code or (styles.sign and not made):
@@ -136,7 +134,7 @@ def _markers(paragraph: Paragraph, said: Said) -> None:
         paragraph.add_run(" ")
     for marker in said.markers:
         link = OxmlElement("w:hyperlink")
-        link.set(qn("w:anchor"), _bookmark(marker.n))
+        link.set(qn("w:anchor"), f"source_{marker.n}")
         run = paragraph.add_run(marker.sign)
         run.font.superscript = True
         run.font.color.rgb = _ACCENT
@@ -149,28 +147,21 @@ def _source(document: Document, source: Reference) -> None:
     paragraph = document.add_paragraph(style=_SOURCE)
     mark = OxmlElement("w:bookmarkStart")
     mark.set(qn("w:id"), str(source.n))
-    mark.set(qn("w:name"), _bookmark(source.n))
+    mark.set(qn("w:name"), f"source_{source.n}")
     end = OxmlElement("w:bookmarkEnd")
     end.set(qn("w:id"), str(source.n))
     paragraph._p.append(mark)
     paragraph.add_run(f"{source.n}.\t")
     paragraph._p.append(end)
     _add_link(paragraph, source.title, source.link)
-    about = paragraph.add_run("\n" + " · ".join(part for part in _about(source) if part))
+    told = filter(None, (source.host, source.author, source.date, source.url))
+    about = paragraph.add_run("\n" + " · ".join(told))
     about.font.color.rgb, about.font.size = _SOFT, Pt(9)
     for quoted in source.quotes:
-        _quote(document, quoted)
-
-
-def _about(source: Reference) -> tuple[str, ...]:
-    return source.host, source.author, source.date, source.url
-
-
-def _quote(document: Document, quoted: Quoted) -> None:
-    if quoted.code:
-        document.add_paragraph(words(quoted.runs), style=_CODE)
-    else:
-        _add_link(document.add_paragraph(style="Quote"), quoted.runs, "")
+        if quoted.code:
+            document.add_paragraph(words(quoted.runs), style=_CODE)
+        else:
+            _say(document.add_paragraph(style="Quote"), quoted.runs)
 
 
 def _add_link(paragraph: Paragraph, runs: Iterable[Run], url: str) -> None:
@@ -180,9 +171,8 @@ def _add_link(paragraph: Paragraph, runs: Iterable[Run], url: str) -> None:
     if not url:
         return
     link = OxmlElement("w:hyperlink")
-    link.set(
-        qn("r:id"), paragraph.part.relate_to(url, RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
-    )
+    target = paragraph.part.relate_to(url, RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
+    link.set(qn("r:id"), target)
     for run in paragraph.runs[start:]:
         run.font.underline = True
         run.font.color.rgb = _ACCENT
@@ -203,24 +193,8 @@ def _coverage(document: Document, sheet: Sheet) -> None:
     for topic in sheet.topics:
         cells = table.add_row().cells
         _say(cells[0].paragraphs[0], topic.name)
-        cells[1].text, cells[2].text = (
-            f"{sheet.say('state_' + topic.state)}, {topic.percent} %",
-            str(topic.quotes),
-        )
-
-
-def _bookmark(n: int) -> str:
-    return f"source_{n}"
-
-
-def _properties(document: Document, sheet: Sheet) -> None:
-    properties = document.core_properties
-    properties.title, properties.author, properties.comments = (
-        words(sheet.title)[:MOST_TITLE],
-        "spadework",
-        "",
-    )
-    properties.created = properties.modified = datetime.now(UTC)
+        cells[1].text = f"{sheet.say('state_' + topic.state)}, {topic.percent} %"
+        cells[2].text = str(topic.quotes)
 
 
 def _style(document: Document, name: str) -> ParagraphStyle:
@@ -248,8 +222,5 @@ def _styles(document: Document) -> None:
     source.paragraph_format.left_indent, source.paragraph_format.first_line_indent = Pt(24), Pt(-24)
     source.paragraph_format.space_before, source.paragraph_format.space_after = Pt(8), Pt(4)
     quote = _style(document, "Quote")
-    quote.font.size, quote.paragraph_format.left_indent, quote.paragraph_format.space_after = (
-        Pt(9.5),
-        Pt(36),
-        Pt(4),
-    )
+    quote.font.size, quote.paragraph_format.left_indent = Pt(9.5), Pt(36)
+    quote.paragraph_format.space_after = Pt(4)

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Sequence
 
 from spadework.tools.text.markdown_blocks import blocks
 from spadework.tools.text.passages import cut
 
 #: Characters of the pieces that a page is cut into.
 PIECE_CHARS = 1_500
-
-
 _GAP = "[…]"
 
 
 def shorten_report(report: str, chars: int) -> str:
-    """The beginning of a Markdown text in whole blocks, at most `chars` characters; of a first
-    block that is longer, its beginning.
-    """
+    """At most `chars` of a Markdown text in whole blocks; else the first's beginning."""
     if len(report) <= chars:
         return report
     ends = [block.end for block in blocks(report) if block.end <= chars]
@@ -26,19 +21,15 @@ def shorten_report(report: str, chars: int) -> str:
 
 
 def around(text: str, spans: Sequence[tuple[int, int]], most: int) -> str:
-    """Whole pieces of a page, in its order, at most `most` characters: first those that hold
-    `spans` in their order, then neighbours.
-    """
+    """Pieces of a page, at most `most` characters: those with `spans` in order, neighbours."""
     pieces = cut(text, PIECE_CHARS)
-    holding = [
-        n
-        for start, end in spans
-        for n, piece in enumerate(pieces)
-        if piece[0] < end and start < piece[1]
-    ]
+    numbered = [*enumerate(pieces)]
+    holding = [n for start, end in spans for n, (at, to) in numbered if at < end and start < to]
+    # The places of pieces by their distance from those that hold something.
+    away = {n: min(abs(n - held) for held in holding or [0]) for n, _ in numbered}
     taken: set[int] = set()
     room = most
-    for n in chain(holding, _outward(holding or [0], len(pieces))):
+    for n in [*holding, *sorted(away, key=away.__getitem__)]:
         size = pieces[n][1] - (pieces[n - 1][1] if n else 0) + len(_GAP) + 4
         if n not in taken and size <= room:
             taken.add(n)
@@ -47,9 +38,7 @@ def around(text: str, spans: Sequence[tuple[int, int]], most: int) -> str:
 
 
 def _joined(text: str, pieces: Sequence[tuple[int, int]], taken: Sequence[int]) -> str:
-    """The taken pieces as they stand, with a mark where something before, between or after them is
-    missing.
-    """
+    """The taken pieces, with a mark where something before, between or after is missing."""
     parts = [_GAP] if taken and taken[0] > 0 else []
     first: int | None = None
     for n, following in zip(taken, [*taken[1:], None], strict=False):
@@ -63,15 +52,8 @@ def _joined(text: str, pieces: Sequence[tuple[int, int]], taken: Sequence[int]) 
     return "\n\n".join(parts)
 
 
-def _outward(holding: Sequence[int], total: int) -> Iterator[int]:
-    """The places of pieces by their distance from those that hold something."""
-    yield from sorted(range(total), key=lambda n: (min(abs(n - held) for held in holding), n))
-
-
 def largest(top: int, fits: Callable[[int], bool]) -> int:
-    """The greatest number up to `top` that fits, where all below one that fits do too; 0 when none
-    was seen to fit.
-    """
+    """The greatest number up to `top` that fits, where all below do too; 0 if none did."""
     if fits(top):
         return top
     low, high = 0, top

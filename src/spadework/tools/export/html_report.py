@@ -1,6 +1,4 @@
-"""The report as one self-contained HTML file: no script, no outside request; a marker opens the
-card with its quote.
-"""
+"""The report as one HTML file: no script, no request; a marker opens its quote's card."""
 
 from __future__ import annotations
 
@@ -15,30 +13,24 @@ from spadework.values import Result
 
 
 def to_html(result: Result) -> str:
-    """The report of a result as an HTML document. What came from outside stands in it as text; only
-    http(s) URLs are links.
-    """
+    """The report as HTML. What came from outside is text; only http(s) URLs are links."""
     return _environment().get_template("report.html").render(sheet=laid_out(result))
 
 
 #: Where the templates are that the page of a session draws with, too.
 DRAWN_IN = Path(__file__).parent
-
-#: Characters of a last word that may stay on one line with its markers; scripts without spaces have
-#: far longer "words".
+#: Longest last word kept with its markers; scripts without spaces have longer "words".
 MOST_KEPT = 24
 
 
 def ending(said: Said) -> tuple[tuple[Run, ...], str]:
-    """The runs of a sentence without its last word, and that word, which stays on one line with the
-    markers.
-    """
+    """A sentence's runs without its last word, and that word, kept beside the markers."""
     if not said.runs or said.runs[-1].code or said.runs[-1].strength:
         return said.runs, ""
     start, space, last = said.runs[-1].text.rpartition(" ")
-    return (
-        ((*said.runs[:-1], Run(start + space)), last) if len(last) <= MOST_KEPT else (said.runs, "")
-    )
+    if len(last) > MOST_KEPT:
+        return said.runs, ""
+    return (*said.runs[:-1], Run(start + space)), last
 
 
 @lru_cache(maxsize=1)

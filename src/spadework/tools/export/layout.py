@@ -1,6 +1,4 @@
-"""Lays a result out for the formats that draw it: sentences in their blocks, markers tied to the
-quotes of their sentence.
-"""
+"""A result laid out for the formats: sentences in blocks, markers tied to their quotes."""
 
 from __future__ import annotations
 
@@ -36,26 +34,23 @@ _SPACE = re.compile(r"\s+")
 def laid_out(result: Result) -> Sheet:
     """The report of a result with its coverage, its cited sources and their quotes."""
     layout = _Layout(result)
-    say = layout.say
-    chapters = tuple(layout.chapter(section) for section in result.document.sections)
+    say, document = layout.say, result.document
+    chapters = tuple(map(layout.chapter, document.sections))
+    concluded = any(card.concluded for card in layout.cards)
     return Sheet(
-        title=runs(result.document.title),
+        title=runs(document.title),
         facts=_facts(result, list(layout.sources), say),
         topics=tuple(_proven(topic, result) for topic in result.topics),
         chapters=chapters,
         sources=tuple(layout.sources.values()),
         cards=tuple(layout.cards),
-        explained=say("inferred", sign=INFERRED)
-        if any(card.concluded for card in layout.cards)
-        else "",
+        explained=say("inferred", sign=INFERRED) if concluded else "",
         say=say,
     )
 
 
 def runs(text: str, *, emphasis: bool = False) -> tuple[Run, ...]:
-    """Text on one line as runs: code spans are code, links give their words, emphasis, too, where
-    it is not wanted.
-    """
+    """Text on one line as runs: code, the words of links, and `emphasis` where wanted."""
     marks = scan(text)
     strong = emphases(text, marks) if emphasis else []
     begun: dict[int, Strength] = {one.start: one.strength for one in strong}
@@ -79,9 +74,7 @@ def runs(text: str, *, emphasis: bool = False) -> tuple[Run, ...]:
 
 
 def _one_line(found: list[Run]) -> tuple[Run, ...]:
-    """Runs with one space where there was white space, none at the ends; neighbours of one kind are
-    joined.
-    """
+    """Runs with single spaces, none at the ends; neighbours of one kind are joined."""
     joined: list[Run] = []
     for run in found:
         text = _SPACE.sub(" ", run.text)
@@ -104,14 +97,10 @@ class _Layout:
         self.ledger: Mapping[str, Evidence] = {
             e.id: e for topic in result.topics for e in topic.evidence
         }
-        cited = [
-            i
-            for s in result.document.sections
-            for said in s.sentences
-            for i in said.evidence_ids
-            if i in self.ledger
-        ]
-        self.quoted = {id_: _quote_of(self.ledger[id_], self.say) for id_ in dict.fromkeys(cited)}
+        said = [sentence for section in self.report.sections for sentence in section.sentences]
+        cited = dict.fromkeys(id_ for sentence in said for id_ in sentence.evidence_ids)
+        known = [self.ledger[id_] for id_ in cited if id_ in self.ledger]
+        self.quoted = {evidence.id: _quote_of(evidence, self.say) for evidence in known}
         self.sources = {s.url: ref for s in result.sources if (ref := self._reference(s)).quotes}
         self.cards: list[Card] = []
         self._emphasis = False
@@ -136,20 +125,13 @@ class _Layout:
         return tuple(map(self._said, item))
 
     def _said(self, sentence: Sentence) -> Said:
-        text = (
-            (Run(sentence.text.strip("\n"), code=True),)
-            if sentence.code
-            else runs(sentence.text, emphasis=self._emphasis)
-        )
-        opened = self._opened(sentence)
-        markers = [
-            Marker(
-                one.source.n,
-                self._card(Card((one,))),
-                self.say("show_quote", title=words(one.source.title)),
-            )
-            for one in opened
-        ]
+        text = runs(sentence.text, emphasis=self._emphasis)
+        if sentence.code:
+            text = (Run(sentence.text.strip("\n"), code=True),)
+        opened, markers = self._opened(sentence), []
+        for one in opened:
+            label = self.say("show_quote", title=words(one.source.title))
+            markers.append(Marker(one.source.n, self._card(Card((one,))), label))
         if sentence.inferred and opened:
             card = self._card(Card(opened, concluded=True))
             markers.append(Marker(0, card, self.say("show_conclusion")))
@@ -160,11 +142,8 @@ class _Layout:
         by_page: dict[str, list[Quoted]] = {}
         for id_ in dict.fromkeys(i for i in sentence.evidence_ids if i in self.ledger):
             by_page.setdefault(self.ledger[id_].url, []).append(self.quoted[id_])
-        return tuple(
-            Opened(self.sources[url], tuple(own))
-            for url, own in by_page.items()
-            if url in self.sources
-        )
+        known = [(url, own) for url, own in by_page.items() if url in self.sources]
+        return tuple(Opened(self.sources[url], tuple(own)) for url, own in known)
 
     def _card(self, card: Card) -> int:
         """The place of a card; one that opens the same is not made again."""
@@ -175,23 +154,13 @@ class _Layout:
         return place
 
     def _reference(self, source: Source) -> Reference:
-        quotes = tuple(
-            quoted for id_, quoted in self.quoted.items() if self.ledger[id_].url == source.url
-        )
+        own = [e for id_ in self.quoted if (e := self.ledger[id_]).url == source.url]
+        quotes = tuple(self.quoted[e.id] for e in own)
         date = _day(self.say, "published", source.published_at) if source.published_at else ""
         first = next((quoted.link for quoted in quotes if not quoted.code), _web(source.url))
-        own = [e for id_ in self.quoted if (e := self.ledger[id_]).url == source.url]
         author = next((e.author for e in own if e.author), "")
-        return Reference(
-            source.n,
-            runs(source.title) or (Run(source.url),),
-            source.place,
-            source.url,
-            first,
-            date,
-            quotes,
-            author,
-        )
+        title, place = runs(source.title) or (Run(source.url),), source.place
+        return Reference(source.n, title, place, source.url, first, date, quotes, author)
 
 
 def _day(say: Phrases, how: str, when: datetime) -> str:
@@ -201,23 +170,11 @@ def _day(say: Phrases, how: str, when: datetime) -> str:
 def _quote_of(evidence: Evidence, say: Phrases) -> Quoted:
     code = evidence.kind == "code"
     text = (Run(evidence.quote.strip("\n"), code=True),) if code else runs(evidence.quote)
-    web = _web(evidence.url)
-    dated = (
-        ("published", evidence.published_at)
-        if evidence.published_at
-        else ("read", evidence.fetched_at)
-    )
-    link = fragment_link(web, "" if code else evidence.quote)
-    return Quoted(
-        evidence.id,
-        text,
-        code,
-        link,
-        _day(say, *dated),
-        runs(evidence.heading),
-        runs(evidence.before),
-        runs(evidence.after),
-    )
+    how = "published" if evidence.published_at else "read"
+    date = _day(say, how, evidence.published_at or evidence.fetched_at)
+    link = fragment_link(_web(evidence.url), "" if code else evidence.quote)
+    around = map(runs, (evidence.heading, evidence.before, evidence.after))
+    return Quoted(evidence.id, text, code, link, date, *around)
 
 
 def _web(url: str) -> str:
@@ -229,13 +186,8 @@ def _web(url: str) -> str:
 def _proven(topic: CoveredTopic, result: Result) -> Proven:
     headings = [section.heading for section in result.document.sections]
     chapter = headings.index(topic.name) if topic.name in headings else None
-    return Proven(
-        runs(topic.name),
-        topic.state,
-        round(100 * min(1.0, max(0.0, topic.score))),
-        len(topic.evidence),
-        chapter,
-    )
+    percent = round(100 * min(1.0, max(0.0, topic.score)))
+    return Proven(runs(topic.name), topic.state, percent, len(topic.evidence), chapter)
 
 
 def _facts(result: Result, cited: Sequence[str], say: Phrases) -> tuple[str, ...]:
@@ -244,9 +196,8 @@ def _facts(result: Result, cited: Sequence[str], say: Phrases) -> tuple[str, ...
     open_ = sum(topic.state != "answered" for topic in result.topics)
     pages, topics = result.usage.pages, len(result.topics)
     domains = len({domain_of(url) for url in cited})
-    ended = {"completed": "", "partial": say("stopped_early")}.get(
-        result.status, result.status.replace("_", " ")
-    )
+    known = {"completed": "", "partial": say("stopped_early")}
+    ended = known.get(result.status, result.status.replace("_", " "))
     shown = [
         max(read).date().isoformat() if read else "",
         say("page_read" if pages == 1 else "pages_read", many=pages, cited=len(cited)),

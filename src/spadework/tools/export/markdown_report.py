@@ -1,6 +1,4 @@
-"""The report as Markdown: sentences with `[n]`, lists, tables as GitHub has them, code in fences,
-numbered sources whose links lead to the quoted words.
-"""
+"""The report as Markdown: `[n]`, lists, tables, fences, sources linked to the quoted words."""
 
 from __future__ import annotations
 
@@ -29,7 +27,6 @@ from spadework.visible import visible
 
 #: Words of a quote that a text-fragment link begins and ends with.
 FRAGMENT_WORDS = 5
-
 #: A tilde strikes words out only where it can close.
 _SPECIAL = re.compile(r"[\[\]<>`*]|(?<!\s)~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 #: The same in characters that a mark stands for, whatever follows them.
@@ -44,17 +41,14 @@ _JOINED, _PIPE = "\n\n", "\\|"
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 #: What marks a block of Markdown, and the borders of a table's cells: a page does not show them.
 _NOT_SHOWN = re.compile(r"^[\s#>|*+-]+|\|")
-#: What makes a line a block: `1.` is escaped behind its number, all else before its first
-#: character.
+#: What makes a line a block: `1.` is escaped behind its number, else the first sign.
 _LEADING = re.compile(
     r"^((?:\d{1,9}(?=[.)](?:\s|$)))?)((?<=\d)[.)]|#{1,6}(?=\s|$)|[-+](?=\s|$)|=+$|-+$|~{3,}|>)"
 )
 
 
 def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequence[Source]) -> str:
-    """The report with its numbered sources. `sources` must hold the page of every evidence that is
-    cited.
-    """
+    """The report with numbered sources; `sources` must hold every cited page."""
     numbers = {source.url: source.n for source in sources}
     say = Phrases(report.language)
     parts = [f"# {escape_markdown(report.title)}"]
@@ -62,26 +56,18 @@ def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequenc
         heading = report.heading_of(section)
         above = [f"## {escape_markdown(heading)}"] if heading else []
         parts += [*above, *_Drawn(ledger, numbers, emphasised(section)).blocks(section)]
-    cited = {
-        ledger[id_].url
-        for s in report.sections
-        for sentence in s.sentences
-        for id_ in sentence.evidence_ids
-    }
+    said = [sentence for section in report.sections for sentence in section.sentences]
+    cited = {ledger[id_].url for sentence in said for id_ in sentence.evidence_ids}
     if cited:
-        parts += [
-            f"## {say('sources')}",
-            "\n".join(_source(source, ledger) for source in sources if source.url in cited),
-        ]
+        listed = [_source(source, ledger) for source in sources if source.url in cited]
+        parts += [f"## {say('sources')}", "\n".join(listed)]
     if concludes(report):
         parts.append(say("inferred", sign=INFERRED))
     return "\n\n".join(parts) + "\n"
 
 
 def sentence_markdown(sentence: Sentence) -> str:
-    """A sentence as it stands in the report, without its marks and its emphasis; a code block
-    without its fence.
-    """
+    """A sentence as in the report, without marks and emphasis; code without its fence."""
     return sentence.text if sentence.code else escape_markdown(sentence.text)
 
 
@@ -92,13 +78,10 @@ def escape_markdown(text: str, *, emphasis: bool = False) -> str:
     text = visible(text)
     marks = scan(text)
     shown_marks = _emphasised(text, marks) if emphasis else {}
-    opens, closes = (
-        {mark.end: mark.start for mark in marks.marks},
-        {mark.start: mark.end for mark in marks.marks},
-    )
-    code = {
-        (opens[start], closes[end]) for start, end in marks.code if start in opens and end in closes
-    }
+    opens = {mark.end: mark.start for mark in marks.marks}
+    closes = {mark.start: mark.end for mark in marks.marks}
+    whole = [(start, end) for start, end in marks.code if start in opens and end in closes]
+    code = {(opens[start], closes[end]) for start, end in whole}
     starts, ends = {start for start, _ in code}, {end for _, end in code}
     shown, at = [], 0
     for mark in marks.marks:
@@ -121,29 +104,23 @@ def _emphasised(text: str, marks: Inline) -> dict[int, str]:
 
 
 def fragment_link(url: str, quote: str) -> str:
-    """The URL of a web page with a text fragment that leads to the quote; the URL of a local
-    document as it is.
-    """
+    """A page's URL with a text fragment to the quote; a local document's as it is."""
     if not url.startswith("http"):
         return url
-    # Words in two cells of a table do not stand side by side for a browser: such a link leads from
-    # the first cell to the last.
+    # Words of two cells are not side by side for a browser: link from first to last cell.
     parts = cells(quote) if quote.startswith("|") else [quote]
     shown = [words for part in parts if (words := _NOT_SHOWN.sub(" ", plain(part)).split())]
     if not shown:
         return url
     first, last = shown[0][:FRAGMENT_WORDS], shown[-1][-FRAGMENT_WORDS:]
     encode = [percent(" ".join(part), safe="").replace("-", "%2D") for part in (first, last)]
-    return f"{url}#:~:text={encode[0]}" + (
-        f",{encode[1]}" if len(shown) > 1 or len(shown[0]) > 2 * FRAGMENT_WORDS else ""
-    )
+    longer = len(shown) > 1 or len(shown[0]) > 2 * FRAGMENT_WORDS
+    return f"{url}#:~:text={encode[0]}" + (f",{encode[1]}" if longer else "")
 
 
 def safe_url(url: str) -> str:
     """A URL that may stand in a link, as ASCII without spaces; "" where it is no web address and
-    names no library document.
-
-    Its fragment is dropped, so that a text fragment can follow.
+    names no library document. Its fragment is dropped, so that a text fragment can follow.
     """
     if url.startswith(_LIBRARY):
         return _percent(url)
@@ -194,9 +171,7 @@ class _Drawn:
     emphasis: bool
 
     def blocks(self, section: Section) -> list[str]:
-        """The blocks of a section, in order. Of two lists in a row the second has other signs, or
-        they were one.
-        """
+        """A section's blocks. A list right behind another has other signs, or they were one."""
         drawn: list[str] = []
         before, other = "", False
         for block in blocks(section, self.ledger):
@@ -245,13 +220,11 @@ class _Drawn:
 
     def _table(self, block: Set) -> str:
         names = [escape_markdown(name) for name in block.columns] or [""]
-        rows = [
-            [" ".join(map(self._in_cell, cell)) or NOTHING for cell in row] for row in block.rows
-        ]
-        return "\n".join(
-            f"| {' | '.join(cell.replace('|', _PIPE) for cell in row)} |"
-            for row in [names, ["---"] * len(names), *rows]
-        )
+        lines = [names, ["---"] * len(names)]
+        for row in block.rows:
+            lines.append([" ".join(map(self._in_cell, cell)) or NOTHING for cell in row])
+        escaped = ([cell.replace("|", _PIPE) for cell in line] for line in lines)
+        return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
 
     def _in_cell(self, sentence: Sentence) -> str:
         """A cell is one line: each line of code is a span."""

@@ -1,12 +1,11 @@
-"""The report as PDF: its HTML printed by a Chromium of this machine, in a child process that cannot
-outlive its time.
-"""
+"""The report as PDF: its HTML printed by a Chromium, in a child process with a deadline."""
 
 from __future__ import annotations
 
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from spadework.errors import SettingsError, SpadeworkError
 from spadework.tools.export.html_report import to_html
@@ -16,29 +15,17 @@ from spadework.values import Result
 
 #: Seconds that printing may take; a report takes one or two.
 MOST_SECONDS = 60.0
-
 #: Nothing is asked of any network: names do not resolve, and the page itself forbids every request.
 _FLAGS = (
-    *(
-        "--headless",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--no-first-run",
-        "--disable-extensions",
-        "--disable-background-networking",
-    ),
-    *(
-        "--host-resolver-rules=MAP * ~NOTFOUND",
-        "--no-pdf-header-footer",
-        "--generate-pdf-document-outline",
-    ),
+    *("--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
+    *("--disable-extensions", "--disable-background-networking"),
+    *("--host-resolver-rules=MAP * ~NOTFOUND", "--no-pdf-header-footer"),
+    "--generate-pdf-document-outline",
 )
 
 
 def find_chromium() -> str:
-    """The path of a Chromium or Chrome. Raises SettingsError, which says what to install, where
-    there is none.
-    """
+    """A Chromium's path. Raises SettingsError, saying what to install, without one."""
     if found := installed_chromium():
         return found
     raise SettingsError(
@@ -48,29 +35,16 @@ def find_chromium() -> str:
 
 
 def to_pdf(result: Result, seconds: float = MOST_SECONDS) -> bytes:
-    """The report of a result as PDF, on A4. Blocks for at most `seconds`.
-
-    Raises SettingsError without a Chromium, SpadeworkError when it does not print in time.
-    """
+    """The report on A4, in `seconds`. Raises SettingsError without Chromium, SpadeworkError."""
     chromium = find_chromium()
     # What Chromium still writes while it ends must not fail a PDF that is there.
     with tempfile.TemporaryDirectory(prefix="spadework-", ignore_cleanup_errors=True) as name:
         page, printed = Path(name) / "report.html", Path(name) / "report.pdf"
         page.write_text(to_html(result), encoding="utf-8")
-        # As root Chromium runs only without its sandbox; the page holds no script and can ask for
-        # nothing.
+        # As root it runs only without sandbox; the page has no script and can ask nothing.
         rootly = ["--no-sandbox"] if runs_as_root() else []
-        _run(
-            [
-                chromium,
-                *_FLAGS,
-                *rootly,
-                f"--user-data-dir={name}/profile",
-                f"--print-to-pdf={printed}",
-                page.as_uri(),
-            ],
-            seconds,
-        )
+        places = (f"--user-data-dir={name}/profile", f"--print-to-pdf={printed}", page.as_uri())
+        _run([chromium, *_FLAGS, *rootly, *places], seconds)
         if not printed.is_file():
             raise SpadeworkError(
                 f"{chromium} did not print the PDF.",
@@ -81,13 +55,8 @@ def to_pdf(result: Result, seconds: float = MOST_SECONDS) -> bytes:
 
 def _run(command: list[str], seconds: float) -> None:
     """Run a program to its end and end all that it started, whatever happens."""
-    child = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    mute: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    child = subprocess.Popen(command, **mute, start_new_session=True)
     try:
         child.wait(timeout=seconds)
     except subprocess.TimeoutExpired:

@@ -1,6 +1,4 @@
-"""A section as the blocks in which it is set: those its writer chose, or those that code makes of
-its sentences.
-"""
+"""A section's blocks: those its writer chose, or those that code makes."""
 
 from __future__ import annotations
 
@@ -12,7 +10,6 @@ from spadework.tools.text.lead_in import leads
 from spadework.values import Evidence, Form, Report, Section, Sentence
 
 Item = tuple[Sentence, ...]
-
 #: What stands behind the marks of a sentence that concludes.
 INFERRED = "∴"
 #: What stands in a cell of which nothing is told.
@@ -21,9 +18,8 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Set:
-    """Sentences in one form. `items` are the paragraph, the items of a list, or the cells of a
-    table, row by row under its `columns`; a sub-heading has a `text` alone. Only items of lists
-    and cells of tables hold code besides sentences.
+    """Sentences in one form. `items` are a paragraph, a list's items, or a table's cells row by row
+    under its `columns`; a sub-heading has a `text` alone. Only items and cells may hold code.
     """
 
     form: Form
@@ -55,9 +51,7 @@ def blocks(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
 
 
 def _led(sentences: Item, ledger: Mapping[str, Evidence]) -> Item:
-    """The sentences as they are drawn: one that only leads to the next has no mark of its own
-    where that cites the same pages.
-    """
+    """The sentences as drawn: one that only leads on has no mark if the next cites as much."""
     pages = [{ledger[id_].url for id_ in each.evidence_ids if id_ in ledger} for each in sentences]
     leading = [
         not one.code and leads(one.text) and own <= following
@@ -70,19 +64,14 @@ def _led(sentences: Item, ledger: Mapping[str, Evidence]) -> Item:
 
 
 def emphasised(section: Section) -> bool:
-    """Whether the emphasis in a section is its writer's. That of quotes is their pages', and that
-    of code's own sentences what others have written.
-    """
+    """Whether the emphasis is the writer's, not that of quoted pages or of what others wrote."""
     return bool(section.parts) and section.kind != "limits"
 
 
 def concludes(report: Report) -> bool:
     """Whether a sentence of the report is a conclusion."""
-    return any(
-        said.inferred and said.evidence_ids
-        for section in report.sections
-        for said in section.sentences
-    )
+    said = [sentence for section in report.sections for sentence in section.sentences]
+    return any(sentence.inferred and sentence.evidence_ids for sentence in said)
 
 
 def _whole(block: Set) -> Iterator[Set]:
@@ -107,9 +96,7 @@ def _apart(sentences: Iterable[Sentence]) -> Iterator[Set]:
 
 
 def _by_code(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
-    """Sentences that rest on one page stand in one paragraph; items make lists; code stands
-    alone.
-    """
+    """Sentences on one page make a paragraph, items make lists, code stands alone."""
     made: list[Set] = []
     before = ""
     for sentence in section.sentences:

@@ -1,6 +1,4 @@
-"""A report laid out, as every format draws it: runs of text, blocks, chapters, numbered sources and
-the quotes behind each marker.
-"""
+"""A report laid out for every format: runs, blocks, chapters, sources, quotes of markers."""
 
 from __future__ import annotations
 
@@ -73,9 +71,7 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Quoted:
-    """A quote as a reader of its page sees it: under which headings, between which sentences.
-    `link` leads to its words; "" where the page is not on the web.
-    """
+    """A quote as read: below its headings, between sentences. `link` is "" if not on the web."""
 
     id: str
     runs: tuple[Run, ...]
@@ -89,9 +85,7 @@ class Quoted:
 
 @dataclass(frozen=True)
 class Reference:
-    """A cited source with all of its quotes. `link` is "" for what a browser cannot open; `url` is
-    its address as text.
-    """
+    """A cited source. `link` is "" for what browsers cannot open; `url` is text."""
 
     n: int
     title: tuple[Run, ...]
@@ -132,9 +126,7 @@ class Proven:
 
 @dataclass(frozen=True)
 class Sheet:
-    """All that an export shows; `explained` says what a sign in it means, `say` what the export
-    itself says.
-    """
+    """All that an export shows; `explained` is what a sign means, `say` the export's words."""
 
     title: tuple[Run, ...]
     facts: tuple[str, ...]

@@ -1,6 +1,4 @@
-"""Telling from what was read of a page whether it is the page: a wall, a notice or an empty room is
-not, and little may be a part of it.
-"""
+"""Whether what was read is the page: not a wall, a notice or an empty room, nor a part of it."""
 
 from __future__ import annotations
 
@@ -12,21 +10,16 @@ from spadework.tools.extract.document_kinds import kind_of
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import printable_url
-from spadework.tools.fetch.notices import notice
 from spadework.tools.fetch.walls import FINAL, MARKED_CHARS, SCRIPTS, find_wall, first_words, wall
 
 #: A page with less text than this has none.
 MIN_CHARS = 50
-
 #: A page with more text than this is not asked whether its scripts would show more.
 THIN_CHARS = 600
-
 #: Scripts that stand in a page of little text make it thin when they are this share of it.
 SCRIPT_SHARE = 0.8
-
 #: From this level on scripts have run.
 BROWSER = 2
-
 #: Signs that show nothing: a page of them is empty.
 _UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 _SCRIPT = re.compile(r"<script\b[^>]*>(.*?)</script\s*>", re.IGNORECASE | re.DOTALL)
@@ -39,35 +32,42 @@ _ROOM = re.compile(
 _WAITING = re.compile(r"\bloading\s*(?:\.\.\.|…|,? please)|\bplease wait\b", re.IGNORECASE)
 #: So much of a page is searched for scripts and empty rooms.
 _MOST = 2_000_000
+#: A page with more text than this is no notice, whatever words are in it.
+NOTICE_CHARS = 600
+#: What only tells why the page is not there, though its server sends it as if all were well.
+_NOTICES = {
+    "a notice that there is no such page": r"(?:page|file|document) (?:was )?not found|page"
+    r" (?:you\b[^.]{0,40})?(?:(?:cannot|can['’]?t|can not|could not|couldn['’]t) be found"
+    r"|(?:does not|doesn['’]t|no longer) exists?)",
+    "a notice of maintenance": r"(?:down|closed|offline|unavailable) for (?:\w+ )?maintenance"
+    r"|(?:under|undergoing) (?:\w+ )?maintenance",
+    "an offer of the domain for sale": r"domain (?:name )?(?:is|may be) for sale|buy this domain",
+    "the greeting of a server that has no site": r"web server is successfully installed"
+    r"|apache2? (?:\w+ )?default page|^it works!$",
+}
 
 
 def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
-    """Raise Blocked where the page is only the door of one or a notice that there is none,
-    Unreadable where there is nothing in it.
-
+    """Raise Blocked for a door or a notice instead of a page, Unreadable for nothing to read.
     `turned_away` of the error is True where a browser may be let in, or may have something to show.
     """
-    chars = len(found.markdown.translate(_UNSEEN).strip())
+    page, chars = printable_url(fetched.url), len(found.markdown.translate(_UNSEEN).strip())
     empty = chars < MIN_CHARS
     html = _html(fetched) if chars <= MARKED_CHARS else ""
     door, product = find_wall(html, chars) if html else ("", "")
     words = first_words(html) if empty and html else f"{found.title}\n{found.markdown}"
     door = door or wall(words)
     if door and not (door == SCRIPTS and fetched.level >= BROWSER):
-        raise _turned_away(
-            Blocked(
-                f"{printable_url(fetched.url)} is behind"
-                f" {door}{f' ({product})' if product else ''}."
-            ),
-            door not in FINAL,
-        )
+        made = f" ({product})" if product else ""
+        blocked = Blocked(f"{page} is behind {door}{made}.")
+        blocked.turned_away = door not in FINAL
+        raise blocked
     if told := notice(words):
-        raise Blocked(f"{printable_url(fetched.url)} holds only {told}.")
+        raise Blocked(f"{page} holds only {told}.")
     if empty:
-        raise _turned_away(
-            Unreadable(f"{printable_url(fetched.url)} has no text that can be read."),
-            "<script" in html.lower(),
-        )
+        unreadable = Unreadable(f"{page} has no text that can be read.")
+        unreadable.turned_away = "<script" in html.lower()
+        raise unreadable
 
 
 def thin(fetched: Fetched, found: Extracted) -> bool:
@@ -76,12 +76,11 @@ def thin(fetched: Fetched, found: Extracted) -> bool:
     if len(text) > THIN_CHARS or fetched.level >= BROWSER:
         return False
     html = _html(fetched)[:_MOST]
-    scripts = [match[1] for match in _SCRIPT.finditer(html)]
+    scripts = [len(match[1]) for match in _SCRIPT.finditer(html)]
     if not scripts:
         return False
-    return bool(_ROOM.search(html) or _WAITING.search(text)) or sum(
-        map(len, scripts)
-    ) > SCRIPT_SHARE * len(html)
+    waits = _ROOM.search(html) or _WAITING.search(text)
+    return bool(waits) or sum(scripts) > SCRIPT_SHARE * len(html)
 
 
 def _html(fetched: Fetched) -> str:
@@ -89,6 +88,9 @@ def _html(fetched: Fetched) -> str:
     return decode(fetched.body, fetched.charset) if is_html else ""
 
 
-def _turned_away(error: Blocked | Unreadable, value: bool) -> Blocked | Unreadable:
-    error.turned_away = value
-    return error
+def notice(text: str) -> str:
+    """What a text tells instead of a page, in words for a message; "" for a page."""
+    if len(text) > NOTICE_CHARS:
+        return ""
+    text = " ".join(text.lower().split())
+    return next((name for name, words in _NOTICES.items() if re.search(words, text)), "")

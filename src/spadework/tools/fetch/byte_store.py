@@ -1,6 +1,4 @@
-"""Bytes under keys, in files that all sessions and processes share: whole or not there, and the
-least recently used go first.
-"""
+"""Bytes under keys in files that all processes share: whole, least recently used go first."""
 
 from __future__ import annotations
 
@@ -16,21 +14,15 @@ from spadework.tools.stores.page_store import write_atomically
 
 #: When the files take more than allowed, they are removed down to this share of it.
 SWEPT_TO = 0.9
-
-#: The sizes are added up at the first entry of a process, and again whenever so great a share of
-#: what is allowed was written.
+#: Sizes are added up at a process's first entry, and when this share was written since.
 SWEEP_EVERY = 0.05
-
 #: An entry over this share of what is allowed is not kept.
 LARGEST = 0.1
 
 
 class Store:
-    """Entries under `folder`, at most `most_bytes` of them (packed); 0 keeps nothing. Its methods
-    wait for the disk.
-
-    A file that is damaged, or cannot be read or written, is as good as none: what is kept here can
-    be had again.
+    """At most `most_bytes` (packed) under `folder`; 0 keeps nothing. Methods wait for the disk. A
+    file that is damaged or unusable is as good as none: it can be had again.
     """
 
     def __init__(self, folder: Path, most_bytes: int) -> None:
@@ -79,9 +71,7 @@ class Store:
         self._sweep()
 
     def _sweep(self) -> None:
-        """Remove the entries that were used least recently, when all together are too large; drafts
-        of a killed process among them.
-        """
+        """If all are too large, remove the least recently used, and drafts of killed processes."""
         found = []
         for path in self._folder.glob("*/*/*"):
             with suppress(OSError):  # another process has removed it

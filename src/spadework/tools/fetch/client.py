@@ -1,13 +1,10 @@
-"""Pages from the web: checked addresses, robots.txt, one pool of connections, and patience that
-ends with the deadline.
-"""
+"""Pages from the web: checked addresses, robots.txt, one pool, patience up to the deadline."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack
 from functools import partial
-from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -27,41 +24,29 @@ from spadework.tools.fetch.http_cache import HttpCache
 from spadework.tools.fetch.redirect import next_url
 from spadework.tools.fetch.robots import Robots, TooSoon
 from spadework.tools.fetch.server_faults import lasting
-from spadework.tools.fetch.streams import Pool
 from spadework.tools.web.retries import ask_again
 from spadework.tools.web.slots import far_place
 
 MAX_CONNECTIONS = 100
 KEEPALIVE_SECONDS = 15.0
-
-#: A request that broke, or met one of these statuses, is sent again this often in all. 503 means
-#: "later" and is treated apart.
+#: Attempts in all where one broke or met these statuses. 503 means "later": see LATER.
 ATTEMPTS = 2
 PASSING = frozenset({500, 502, 504})
-
 #: "Later" is worth waiting for when it is at most this many seconds away.
 SHORT_WAIT = 5.0
 LATER = frozenset({429, 503})
-
 #: The levels of asking: plainly, and like a browser.
 LEVELS = (0, 1)
 
 
 def _passing(error: BaseException) -> bool:
-    """May the error be gone the next time? Not so for a name that does not exist, nor for a bad
-    certificate.
-    """
-    return (
-        isinstance(error, Unreachable)
-        and not isinstance(error.__cause__, connect.NoSuchHost)
-        and not lasting(error)
-    )
+    """May it be gone the next time? Not so a name that does not exist, nor a bad certificate."""
+    for_good = isinstance(error.__cause__, connect.NoSuchHost) or lasting(error)
+    return isinstance(error, Unreachable) and not for_good
 
 
 class Web:
-    """The one place that opens connections to the web; an async context manager. `resolve` finds
-    the addresses of a name.
-    """
+    """The one place that opens connections to the web; `resolve` finds a name's addresses."""
 
     def __init__(self, settings: Settings, *, resolve: connect.Resolve = connect.resolve) -> None:
         self._settings = settings
@@ -77,30 +62,21 @@ class Web:
 
     async def __aenter__(self) -> Self:
         self.hosts = await Hosts.open(self._settings.home)
-        self._pool = await self._open.enter_async_context(
-            Pool(
-                ssl_context=await asyncio.to_thread(httpx.create_ssl_context),
-                network_backend=self._backend,
-                most=MAX_CONNECTIONS,
-                keep_seconds=KEEPALIVE_SECONDS,
-            )
+        pool = connect.Pool(
+            MAX_CONNECTIONS,
+            ssl_context=await asyncio.to_thread(httpx.create_ssl_context),
+            network_backend=self._backend,
+            keepalive_expiry=KEEPALIVE_SECONDS,
         )
+        self._pool = await self._open.enter_async_context(pool)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._open.aclose()
 
     async def fetch(self, url: str, *, seconds: float) -> Fetched:
-        """The page at `url`, redirects followed, within `seconds`; a copy marked as stale where its
-        server cannot be reached.
-
-        Raises NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable, each with one
-        sentence that says why.
+        """The page at `url`, redirects followed, in `seconds`; a stale copy if its server is away.
+        Raises NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable.
         """
         url = check_url(url)
         try:
@@ -110,11 +86,7 @@ class Web:
             raise TooSlow(f"{printable_url(url)} did not come within {seconds:.3g} s.") from None
 
     async def ask_permission(self, url: str, *, seconds: float) -> None:
-        """Return when a page that a browser will fetch may be fetched, by the robots.txt of its
-        site.
-
-        Raises Blocked when it may not be, TooSlow when that is only after `seconds`.
-        """
+        """Return when robots.txt lets a browser fetch. Raises Blocked, TooSlow (`seconds`)."""
         self.hosts.check(url)
         if self._settings.robots:
             await self._robots.ask_permission(url, asyncio.get_running_loop().time() + seconds)
@@ -141,16 +113,13 @@ class Web:
         return None
 
     async def _levels_up(self, url: str, deadline: float) -> Fetched:
-        """Ask; if the server says "later", and soon, ask then; if it turns us away, ask once more
-        like a browser.
-        """
+        """Ask; again when "later" is soon; once more like a browser when turned away."""
         host = urlsplit(url).netloc
         level = min(1, self.hosts.level(host) or self.min_level, self._settings.max_level)
         answer = await self._visit(url, level, deadline)
         later = retry_after(answer.headers) if answer.status in LATER else None
-        if later is not None and later <= min(
-            SHORT_WAIT, deadline - asyncio.get_running_loop().time()
-        ):
+        left = deadline - asyncio.get_running_loop().time()
+        if later is not None and later <= min(SHORT_WAIT, left):
             await asyncio.sleep(later)
             answer = await self._visit(url, level, deadline)
         elif later is not None and not answer.from_cache:
@@ -163,9 +132,7 @@ class Web:
         return answer.fetched(level)
 
     async def _visit(self, url: str, level: int, deadline: float | None) -> Answer:
-        """Go where the redirects lead; cookies last as long as the visit. Without a deadline no
-        site is asked for leave.
-        """
+        """Follow redirects, cookies kept meanwhile. Without a deadline no robots.txt is asked."""
         cookies = httpx.Cookies()
         for _ in range(self._settings.redirects + 1):
             headers = for_level(level, url, self._settings.user_agent, cookies)
@@ -175,45 +142,32 @@ class Web:
             target = next_url(answer)
             if target is None:
                 return answer
-            cookies.extract_cookies(
-                httpx.Response(
-                    answer.status, headers=answer.headers, request=httpx.Request("GET", url)
-                )
-            )
+            asked = httpx.Request("GET", url)
+            response = httpx.Response(answer.status, headers=answer.headers, request=asked)
+            cookies.extract_cookies(response)
             url = target
         raise Unreachable(
             f"{printable_url(url)} is behind more than {self._settings.redirects} redirects."
         )
 
     async def _send(self, url: str, deadline: float | None, headers: dict[str, str]) -> Answer:
-        """Ask the server, once its robots.txt has given leave. Raises Blocked while it wants to be
-        left alone.
-        """
+        """Ask once robots.txt gives leave. Raises Blocked while the host is to be left alone."""
         self.hosts.check(url)
         if deadline and self._settings.robots:
             await self._robots.ask_permission(url, deadline)
-        return await self._get(url, headers)
+        ask = partial(self._ask, url, headers)
+        return await ask_again(ask, _passing, ATTEMPTS, first=0.2, jitter=0.2)
 
     async def _robots_txt(self, url: str) -> Answer:
         return await self._visit(url, 0, None)
 
-    async def _get(self, url: str, headers: dict[str, str]) -> Answer:
-        """One request, and a second where it broke."""
-        ask = partial(self._ask, url, headers)
-        return await ask_again(ask, _passing, ATTEMPTS, first=0.2, jitter=0.2)
-
     async def _ask(self, url: str, headers: dict[str, str]) -> Answer:
-        """One request, made when the host has a place for it, also beside those of other
-        sessions.
-        """
+        """One request, when the host has a place for it among all sessions."""
         limits = self._settings
+        first, most = limits.first_byte_seconds, limits.page_bytes
         async with far_place(urlsplit(url).netloc, id(self), limits.parallel_per_host):
             answer = await exchange(
-                self._pool,
-                url,
-                headers,
-                first_byte_seconds=limits.first_byte_seconds,
-                most_bytes=limits.page_bytes,
+                self._pool, url, headers, first_byte_seconds=first, most_bytes=most
             )
         if answer.status in PASSING:
             answer.check()

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Protocol
 
 import brotli
 import zstandard
 
-#: The usual size of a piece, in bytes. Brotli's are up to twice, zstd's up to sixteen times as
-#: large.
+#: The usual size of a piece, in bytes. Brotli's are up to 2, zstd's up to 16 times as large.
 PIECE = 65_536
-
 #: Four bytes of zstd can stand for 128 KB, so that so many give one megabyte at most.
 ZSTD_SLICE = 32
-
 #: The largest window that zstd may have as a content coding (RFC 9659).
 ZSTD_WINDOW = 8 * 1024 * 1024
-
 #: What the libraries raise for data that cannot be undone.
 ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
-
 _GZIP, _ZLIB, _RAW = 31, 15, -15
 _GZIP_STARTS = b"\x1f\x8b"
 _ZSTD_STARTS = b"\x28\xb5\x2f\xfd"
@@ -64,9 +60,7 @@ class _Zlib:
 
 
 class _Deflate:
-    """ "deflate", which comes with the header of zlib or, wrongly, without: the first two bytes
-    tell.
-    """
+    """With the header of zlib or, wrongly, without: the first two bytes tell."""
 
     def __init__(self) -> None:
         self._head = b""
@@ -128,9 +122,7 @@ class _Brotli:
 
 
 class _Members:
-    """Several packed streams, one behind the other, as gzip and zstd allow; anything else behind an
-    end is ignored.
-    """
+    """Packed streams behind one another, as gzip and zstd allow; other bytes are ignored."""
 
     def __init__(self, starts: bytes, new: Callable[[], _Zlib | _Zstd]) -> None:
         self._starts = starts
@@ -161,20 +153,11 @@ class _Members:
         return packed
 
 
-def gzip() -> Coding:
-    """A coding of gzip."""
-    return _Members(_GZIP_STARTS, lambda: _Zlib(_GZIP))
-
-
-def zstd() -> Coding:
-    """A coding of zstd."""
-    return _Members(_ZSTD_STARTS, _Zstd)
-
-
+_gzip = partial(_Members, _GZIP_STARTS, partial(_Zlib, _GZIP))
 CODINGS: dict[str, Callable[[], Coding]] = {
-    "gzip": gzip,
-    "x-gzip": gzip,
+    "gzip": _gzip,
+    "x-gzip": _gzip,
     "deflate": _Deflate,
     "br": _Brotli,
-    "zstd": zstd,
+    "zstd": partial(_Members, _ZSTD_STARTS, _Zstd),
 }

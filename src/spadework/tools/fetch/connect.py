@@ -1,12 +1,10 @@
-"""Connections to the web: a name is resolved once, every address it has is judged, and the
-connection goes to a judged one.
-"""
+"""Connections to the web: every address of a name is judged, and a judged one connected to."""
 
 from __future__ import annotations
 
 import socket
 from collections.abc import Awaitable, Callable, Collection, Iterable
-from ipaddress import ip_address
+from contextlib import AsyncExitStack
 from typing import Any
 
 import httpcore
@@ -15,10 +13,10 @@ from spadework.errors import NotAllowed
 from spadework.tools.fetch.guard import may_connect
 from spadework.tools.web import name_lookup
 from spadework.tools.web.connections import Line
+from spadework.tools.web.registered_domains import is_address
 
 #: From a host name to its addresses, best first. Raises OSError when it has none.
 Resolve = Callable[[str], Awaitable[list[str]]]
-
 #: A host's first addresses are tried one after the other, none for longer than this.
 MAX_ADDRESSES = 4
 CONNECT_SECONDS = 10.0
@@ -29,9 +27,7 @@ class NoSuchHost(httpcore.ConnectError):
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
-    """The network below httpcore. TLS and the Host header keep the name, since only the TCP
-    connection is made here.
-    """
+    """The network below httpcore: only TCP, so that TLS and the Host header keep the name."""
 
     def __init__(self, resolve: Resolve, allow_hosts: Collection[str] = ()) -> None:
         self._resolve = resolve
@@ -46,34 +42,26 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """A connection to the first address of `host` that answers. Raises NotAllowed when any of
-        its addresses is refused.
-        """
+        """A connection to the first address that answers. Raises NotAllowed if any is refused."""
         failure: httpcore.NetworkError | httpcore.TimeoutException = NoSuchHost(
             f"no address is known for {host}"
         )
+        seconds = min(timeout or CONNECT_SECONDS, CONNECT_SECONDS)
         for address in (await self._addresses(host))[:MAX_ADDRESSES]:
             try:
-                return Line(
-                    await self._network.connect_tcp(  # pyright: ignore[reportAttributeAccessIssue]  # another class without anyio
-                        address, port, min(timeout or CONNECT_SECONDS, CONNECT_SECONDS)
-                    )
-                )
+                return Line(await self._network.connect_tcp(address, port, seconds))  # pyright: ignore[reportAttributeAccessIssue]  # another class without anyio
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
         raise failure
 
     async def _addresses(self, host: str) -> list[str]:
-        """The addresses of a host. One that may not be reached condemns all: a name that leads
-        inside and outside is a trap.
-        """
+        """A host's addresses. One refused condemns all: leading inside and outside is a trap."""
         try:
-            addresses = [host] if _is_address(host) else await self._resolve(host)
+            addresses = [host] if is_address(host) else await self._resolve(host)
         except (OSError, UnicodeError) as error:
             silent = isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN
-            raise NoSuchHost(
-                f"{'no name server answered' if silent else 'no address is known'} for {host}"
-            ) from None
+            why = "no name server answered" if silent else "no address is known"
+            raise NoSuchHost(f"{why} for {host}") from None
         for address in addresses:
             if not may_connect(host, address, self._allow_hosts):
                 way = "" if address == host else f"{host} is refused: "
@@ -85,17 +73,37 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
 
 
 async def resolve(host: str) -> list[str]:
-    """The addresses of a name by the system's resolver, IPv4 first. Raises OSError or
-    UnicodeError.
-    """
+    """A name's addresses by the system's resolver, IPv4 first. Raises OSError, UnicodeError."""
     found = await name_lookup.addresses(host, None, type=socket.SOCK_STREAM)
     ranked = sorted(found, key=lambda entry: entry[0] != socket.AF_INET)
     return list(dict.fromkeys(str(entry[4][0]) for entry in ranked))
 
 
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
+class Pool(httpcore.AsyncConnectionPool):
+    """At most `most` connections without proxies, each made of `line` (see httpcore), and none used
+    again with stray bytes in it.
+    """
+
+    def __init__(self, most: int, **line: Any) -> None:
+        super().__init__(max_connections=most, http2=True, **line)
+        self._line = line
+
+    async def aclose(self) -> None:
+        """Close all connections, also when this is cancelled."""
+        async with AsyncExitStack() as closing:
+            closing.push_async_callback(super().aclose)
+            for connection in self.connections:
+                closing.push_async_callback(connection.aclose)
+
+    def create_connection(self, origin: httpcore.Origin) -> httpcore.AsyncConnectionInterface:
+        """A connection to `origin`, which is made when it is first used."""
+        return _Connection(origin=origin, http2=True, **self._line)
+
+
+class _Connection(httpcore.AsyncHTTPConnection):
+    def has_expired(self) -> bool:
+        """Also with a second answer in it: a stranger could have written the next page's."""
+        parser = getattr(self._connection, "_h11_state", None)  # httpcore has no public word for it
+        return super().has_expired() or (
+            self.is_idle() and parser is not None and bool(parser.trailing_data[0])
+        )

@@ -1,18 +1,18 @@
-"""One request, one answer: the errors of the connection in our words, the body within its
-limits.
-"""
+"""One request, one answer: errors in our words, the body within its limits."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterable, Callable, Mapping
+from collections.abc import AsyncIterable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.message import Message
 from email.utils import parsedate_to_datetime
+from functools import partial
 from http import HTTPStatus
+from typing import Any
 
 import httpcore
 import httpx
@@ -23,28 +23,22 @@ from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import printable_url
 from spadework.tools.fetch.headers import retry_after
 from spadework.tools.fetch.server_faults import reason
-from spadework.tools.fetch.tidy import tidy
 from spadework.tools.fetch.unpack import Unpacker
 
 #: So many bytes of a body are unpacked at a time: even a bomb takes a few milliseconds for them.
 SLICE = 16_384
-
 #: Statuses with which servers turn away what does not look like a browser.
 TURNED_AWAY = frozenset({403, 406, 429, 503})
-
 #: A range that begins with the first byte: its last byte, and how many bytes there are.
 _RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})")
-
 #: What a connection can end with. TLS faults in the middle of an answer come as OSError.
 _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server answered to one request. The body is read only for a status below 300.
-
-    `from_cache`: the body is a copy kept from before, which the server has called good; `stale`: it
-    could not be asked.
+    """An answer; its body is read only for a status below 300. `from_cache`: a kept copy, which the
+    server has called good; `stale`: it could not be asked.
     """
 
     url: str
@@ -76,33 +70,22 @@ class Answer:
 
     @property
     def turned_away(self) -> bool:
-        """Was it refused as what does not look like a browser does, rather than asked to come back
-        later?
-        """
+        """Was it refused as not a browser, rather than asked to come back later?"""
         return self.status in TURNED_AWAY and retry_after(self.headers) is None
 
     def check(self) -> None:
         """Raises Blocked, Unreachable or Unreadable when the status says that there is no page."""
+        page, known = printable_url(self.url), self.status in set(HTTPStatus)
         if self.status == 206 and not self._whole:
             raise Unreachable(
-                f"{printable_url(self.url)} sent a part of the page (206), though all of it"
-                " was asked for."
+                f"{page} sent a part of the page (206), though all of it was asked for."
             )
         if self.status < 300:
             return
-        phrase = (
-            HTTPStatus(self.status).phrase.lower()
-            if self.status in set(HTTPStatus)
-            else "an unknown status"
-        )
-        refusal = (
-            Unreadable
-            if self.status < 400
-            else Unreachable
-            if self.status in range(500, 600)
-            else Blocked
-        )
-        error = refusal(f"{printable_url(self.url)} answered {self.status} ({phrase}).")
+        phrase = HTTPStatus(self.status).phrase.lower() if known else "an unknown status"
+        failed = Unreachable if self.status in range(500, 600) else Blocked
+        refusal = Unreadable if self.status < 400 else failed
+        error = refusal(f"{page} answered {self.status} ({phrase}).")
         error.turned_away, error.status = self.turned_away, self.status
         raise error
 
@@ -111,17 +94,8 @@ class Answer:
         message = Message()
         message["content-type"] = self.headers.get("content-type", "")
         charset, sent = message.get_content_charset(""), self.dated if self.from_cache else None
-        return Fetched(
-            self.url,
-            self.status,
-            self.media_type,
-            charset,
-            self.body,
-            level,
-            self.from_cache,
-            self.stale,
-            sent,
-        )
+        came = (self.url, self.status, self.media_type, charset, self.body)
+        return Fetched(*came, level, self.from_cache, self.stale, sent)
 
 
 async def exchange(
@@ -132,34 +106,23 @@ async def exchange(
     first_byte_seconds: float,
     most_bytes: int,
 ) -> Answer:
-    """The answer to a GET of `url`; redirects are answers too.
-
-    Raises NotAllowed (by the guard), TooSlow, TooLarge, Unreadable, Unreachable.
-    """
-    timeouts = dict.fromkeys(("connect", "read", "write"), first_byte_seconds)
-    request = pool.stream(
-        "GET", url, headers=list(headers.items()), extensions={"timeout": timeouts}
-    )
+    """The answer to a GET, also a redirect. Raises NotAllowed or another FetchError."""
+    page = printable_url(url)
+    extensions = {"timeout": dict.fromkeys(("connect", "read", "write"), first_byte_seconds)}
+    request = pool.stream("GET", url, headers=list(headers.items()), extensions=extensions)
     try:
         async with asyncio.timeout(first_byte_seconds) as first_byte:
-            return await tidy(
-                _answer(url, request, most_bytes, came=lambda: first_byte.reschedule(None))
-            )
+            came = partial(first_byte.reschedule, None)
+            return await _tidy(_answer(url, request, most_bytes, came))
     except TimeoutError:
-        raise TooSlow(
-            f"{printable_url(url)} did not begin its answer within {first_byte_seconds:.3g} s."
-        ) from None
+        late = f"did not begin its answer within {first_byte_seconds:.3g} s"
+        raise TooSlow(f"{page} {late}.") from None
     except httpcore.TimeoutException:
-        raise TooSlow(
-            f"{printable_url(url)} sent nothing for {first_byte_seconds:.3g} s."
-        ) from None
+        raise TooSlow(f"{page} sent nothing for {first_byte_seconds:.3g} s.") from None
     except _BROKEN as error:
-        what = (
-            "could not be reached"
-            if isinstance(error, httpcore.ConnectError)
-            else "sent a broken answer"
-        )
-        raise Unreachable(f"{printable_url(url)} {what}: {reason(error)}.") from error
+        never = isinstance(error, httpcore.ConnectError)
+        what = "could not be reached" if never else "sent a broken answer"
+        raise Unreachable(f"{page} {what}: {reason(error)}.") from error
 
 
 async def _answer(
@@ -176,21 +139,15 @@ async def _answer(
         if response.status >= 300:
             return answer
         if what := refused_type(answer.media_type):
-            raise Unreadable(
-                f"{printable_url(url)} is {what}: {answer.media_type} is not read yet."
-            )
+            said = f"{what}: {answer.media_type} is not read yet"
+            raise Unreadable(f"{printable_url(url)} is {said}.")
         return replace(answer, body=await _body(response.aiter_stream(), headers, most))
 
 
 async def _body(chunks: AsyncIterable[bytes], headers: httpx.Headers, most: int) -> bytes:
-    """The body without its content encoding, which is undone as it arrives; the event loop has its
-    turn between two slices.
-    """
-    unpacker, received, announced = (
-        Unpacker(headers.get("content-encoding", ""), most),
-        0,
-        headers.get("content-length", ""),
-    )
+    """The body, decoded as it arrives; the event loop has its turn between two slices."""
+    unpacker, received = Unpacker(headers.get("content-encoding", ""), most), 0
+    announced = headers.get("content-length", "")
     if announced.isdecimal() and float(announced) > most:
         raise TooLarge(f"The page is larger than {most:,} bytes.")
     async with aclosing(aiter(chunks)) as stream:  # type: ignore[type-var]
@@ -202,3 +159,22 @@ async def _body(chunks: AsyncIterable[bytes], headers: httpx.Headers, most: int)
                 unpacker.feed(chunk[start : start + SLICE])
                 await asyncio.sleep(0)
     return unpacker.finish()
+
+
+async def _tidy(work: Coroutine[Any, Any, Answer]) -> Answer:
+    """What `work` returns or raises; cancelled with the caller, it ends before this goes on. A
+    second cancellation, as by a deadline, would leave the connection open for good.
+    """
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.cancel()
+        while not task.done():
+            try:
+                await asyncio.wait({task})
+            except asyncio.CancelledError:
+                continue  # the first one is raised below
+        if not task.cancelled():
+            task.exception()  # nobody is there for it any more
+        raise

@@ -1,6 +1,4 @@
-"""The text of pages that were read before: a body that has not changed is not read twice, whichever
-session asks.
-"""
+"""Texts of pages read before: a body that has not changed is not read twice."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ class Cleaned:
         self._store = store
 
     async def once(self, fetched: Fetched, read: Callable[[], Awaitable[Extracted]]) -> Extracted:
-        """What stands in a page: known from before, or what `read` gives now. Raises what `read`
-        raises, and keeps no failure.
-        """
+        """What stands in a page: known, or what `read` gives or raises; no failure is kept."""
         key, known = await asyncio.to_thread(self._look, fetched)
         if known is not None:
             return known
@@ -56,9 +52,7 @@ class Cleaned:
 
 @cache
 def _readers() -> str:
-    """A hash of the code of all readers, and of whether pictures can be read: a change in one of
-    them makes everything be read anew.
-    """
+    """A hash of all readers' code and of whether there is OCR: a change reads all anew."""
     files = sorted(Path(extract.__file__).parent.rglob("*.py"))
     digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in _LIBRARIES).encode())
     digest.update(b"OCR" * has_ocr())

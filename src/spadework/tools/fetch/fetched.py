@@ -8,12 +8,9 @@ from datetime import datetime
 
 @dataclass(frozen=True)
 class Fetched:
-    """An answer of a web server: the URL it came from after redirects, its body decoded from any
-    content encoding.
-
-    `media_type` is lower-case without parameters; `charset` is what the header names, or "".
-    `from_cache`: it was kept from an earlier fetch, whose day is `dated`; `stale`: it may be out of
-    date, since its server could not be reached now.
+    """An answer: its URL after redirects, its body without content encoding. `media_type` is
+    lower-case, `charset` the header's or "". `from_cache`: kept from an earlier fetch, `dated`
+    then; `stale`: maybe out of date, its server could not be reached.
     """
 
     url: str

@@ -1,6 +1,4 @@
-"""Which addresses may be fetched, and what a URL must look like: public http(s) servers and the
-hosts one owns, nothing else.
-"""
+"""Which addresses may be fetched: public http(s) servers and hosts one owns, nothing else."""
 
 from __future__ import annotations
 
@@ -15,51 +13,25 @@ import idna
 from spadework.errors import NotAllowed
 
 MAX_URL_CHARS = 2_000
-
-#: IPv4 that no public web site has (IANA special-purpose registry), and the platform address of
-#: Azure.
-_REFUSED_V4 = tuple(
-    IPv4Network(network)
-    for network in (
-        *(
-            "0.0.0.0/8",
-            "10.0.0.0/8",
-            "100.64.0.0/10",
-            "127.0.0.0/8",
-            "169.254.0.0/16",
-            "172.16.0.0/12",
-            "192.0.0.0/24",
-            "192.0.2.0/24",
-        ),
-        *(
-            "192.88.99.0/24",
-            "192.168.0.0/16",
-            "198.18.0.0/15",
-            "198.51.100.0/24",
-            "203.0.113.0/24",
-            "224.0.0.0/4",
-            "240.0.0.0/4",
-        ),
-        "168.63.129.16/32",
-    )
-)
-
-#: The only IPv6 that is handed out for public use, and what is special inside it (Teredo,
-#: benchmarks, documentation).
+#: IPv4 of no public site (IANA special-purpose registry), and Azure's platform address.
+# fmt: off
+_REFUSED_V4 = tuple(IPv4Network(network) for network in (
+    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+    "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
+    "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
+))
+# fmt: on
+#: The IPv6 for public use; special inside it: Teredo, benchmarks, documentation.
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _REFUSED_V6 = tuple(IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "3fff::/20"))
-
-#: IPv6 that carries an IPv4 address which is where the packets go: the network, and the bits to the
-#: right of that address.
+#: IPv6 around an IPv4 address to which the packets go: network, bits to its right.
 _CARRIERS = (
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("64:ff9b::/96"), 0),
     (IPv6Network("2002::/16"), 80),
 )
-
 #: Bits 64 to 96 of an ISATAP address, whatever network it is in.
 _ISATAP = (0x00005EFE, 0x02005EFE)
-
 _IPV4_LIKE = re.compile(r"(0x[0-9a-f]*|[0-9]+)(\.(0x[0-9a-f]*|[0-9]+)){0,3}")
 _NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
 _UNFIT = re.compile(r"[\x00-\x20\x7f\\]")
@@ -67,14 +39,12 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def is_public(address: str) -> bool:
-    """True for an IPv4 or IPv6 literal that a public web server can have; False for anything else,
-    also for what is no address.
-    """
+    """True for an IP literal that a public web server can have; False for anything else."""
     try:
         parsed = ip_address(address)
     except ValueError:
         return False
-    return _public_v4(parsed) if isinstance(parsed, IPv4Address) else _public_v6(parsed)
+    return _public_v6(parsed) if isinstance(parsed, IPv6Address) else _public_v4(parsed)
 
 
 def _public_v4(address: IPv4Address) -> bool:
@@ -93,19 +63,14 @@ def _public_v6(address: IPv6Address) -> bool:
 
 
 def may_connect(host: str, address: str, allow_hosts: Collection[str]) -> bool:
-    """True when `address`, to which the URL's `host` resolved, is public, or when the owner has
-    allowed that host or address.
-    """
+    """True when `address` of the URL's `host` is public, or either is allowed by the owner."""
     return host in allow_hosts or address in allow_hosts or is_public(address)
 
 
 def check_url(url: str) -> str:
-    """The URL as it will be asked for: lower-case ASCII host, addresses in their usual notation, no
-    fragment, no default port.
-
-    Raises NotAllowed when it is not an http(s) URL with a host, names a user, or is over
-    MAX_URL_CHARS. Whether the host's address is public is known only when it is resolved, and
-    checked there.
+    """The URL as it will be asked for: lower-case ASCII host, usual notation of addresses, no
+    fragment or default port. Raises NotAllowed unless it is an http(s) URL with a host, without
+    user, up to MAX_URL_CHARS. Whether its address is public is checked when it is resolved.
     """
     url = url.strip()
     if len(url) > MAX_URL_CHARS:
@@ -126,15 +91,10 @@ def check_url(url: str) -> str:
 def _split_web_url(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
-        fit = (
-            parts.scheme in _PORTS
-            and parts.hostname
-            and parts.port != 0
-            and not _UNFIT.search(parts.netloc)
-        )
+        fit = parts.scheme in _PORTS and parts.hostname and parts.port != 0
     except ValueError:
         return None
-    return parts if fit else None
+    return parts if fit and not _UNFIT.search(parts.netloc) else None
 
 
 def is_http_url(text: str) -> bool:
@@ -160,9 +120,8 @@ def _literal(host: str) -> str:
 def _name(host: str) -> str:
     """A URL's host in the notation of `check_url`; "0x7f.1" and "2130706433" are 127.0.0.1."""
     try:
-        name = (
-            (host if host.isascii() else idna.encode(host, uts46=True).decode()).lower().rstrip(".")
-        )
+        name = host if host.isascii() else idna.encode(host, uts46=True).decode()
+        name = name.lower().rstrip(".")
         if _IPV4_LIKE.fullmatch(name):
             return socket.inet_ntoa(socket.inet_aton(name))
     except (OSError, UnicodeError):
@@ -173,7 +132,5 @@ def _name(host: str) -> str:
 
 
 def printable_url(url: str) -> str:
-    """A URL for a message: short, and without what may be secret, which is what stands before an @
-    or behind a question mark.
-    """
+    """A short URL for a message, without what may be secret (before an @, behind a ?)."""
     return url.partition("?")[0].rpartition("@")[2].removeprefix("//")[:120]

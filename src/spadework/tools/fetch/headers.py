@@ -1,6 +1,4 @@
-"""The headers we send, honest first and browser-like when turned away, and the one that says when
-to come back.
-"""
+"""The headers we send, honest first, browser-like when turned away; and Retry-After."""
 
 from __future__ import annotations
 
@@ -18,13 +16,10 @@ _HONEST = {
     "Accept-Encoding": ACCEPT_ENCODING,
 }
 _BROWSER = {
-    "User-Agent": (
-        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0"
-        " Safari/537.36"
-    ),
-    "Accept": (
-        "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
-    ),
+    "User-Agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)"
+    " Chrome/142.0.0.0 Safari/537.36",
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;"
+    "q=0.8",
     "Accept-Language": "en-US,en;q=0.9",
     "Upgrade-Insecure-Requests": "1",
     "Sec-Fetch-Dest": "document",
@@ -36,9 +31,7 @@ _BROWSER = {
 def for_level(
     level: int, url: str, user_agent: str, cookies: httpx.Cookies | None = None
 ) -> dict[str, str]:
-    """The headers for a request of `url` at level 0 (plain) or 1 (like a browser that comes from
-    the site's front page).
-    """
+    """Headers at level 0 (plain) or 1 (a browser that comes from the site's front page)."""
     headers = {"User-Agent": user_agent} | _HONEST
     if level > 0:
         headers |= _BROWSER | {"Referer": urljoin(url, "/")}
@@ -46,9 +39,7 @@ def for_level(
 
 
 def _cookie(url: str, cookies: httpx.Cookies) -> dict[str, str]:
-    """The header that brings a site's cookies back, unless they are not ASCII, which no header may
-    be.
-    """
+    """The header that brings cookies back, unless they are not ASCII, as headers must be."""
     request = httpx.Request("GET", url)
     try:
         cookies.set_cookie_header(request)
@@ -58,9 +49,7 @@ def _cookie(url: str, cookies: httpx.Cookies) -> dict[str, str]:
 
 
 def retry_after(headers: httpx.Headers) -> float | None:
-    """Seconds until a server wants to be asked again, from Retry-After as a number or a date; None
-    when it does not say.
-    """
+    """Seconds from Retry-After, a number or a date; None when it does not say."""
     value = headers.get("retry-after", "").strip()
     if value.isdecimal():
         return float(value)
@@ -68,6 +57,5 @@ def retry_after(headers: httpx.Headers) -> float | None:
         moment = parsedate_to_datetime(value)
     except ValueError:
         return None
-    return max(
-        0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
-    )
+    until = moment.replace(tzinfo=moment.tzinfo or UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())

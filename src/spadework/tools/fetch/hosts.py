@@ -1,6 +1,5 @@
-"""What hosts want, remembered by all sessions of a home with a date up to which it counts: the
-level at which they give their pages, and until when they, or one page of theirs, want to be left
-alone.
+"""What hosts want, remembered for a home and up to a date: the level at which they give pages, and
+until when they, or a page of theirs, want to be left alone.
 """
 
 from __future__ import annotations
@@ -28,8 +27,7 @@ from spadework.tools.stores.page_store import write_atomically
 
 #: How long a level counts, and a block of a host that has turned away so many pages in a row.
 LEVEL_SECONDS, REFUSED_SECONDS, REFUSALS = 30 * 86_400.0, 86_400.0, 3
-#: A time to come back that a host names counts up to this, so that one wrong header does not
-#: silence it for long.
+#: Longest wait that a host can name, so that one wrong header does not silence it.
 MOST_SECONDS = 86_400.0
 #: Pages in a row that are out of order by which a host is.
 OUT_OF_ORDER = 2
@@ -54,18 +52,15 @@ _KNOWN = TypeAdapter(dict[str, Host])
 
 
 class Hosts:
-    """The hosts in the file at `path`, which several processes share. `clock` is the time of day.
-
-    A file that is damaged or cannot be written is as good as none: what stands in it is learned
-    anew.
+    """The hosts in the file at `path`, which several processes share. `clock` is the time of day. A
+    file that is damaged or cannot be written is as good as none: what stands in it is learned anew.
     """
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self._path, self._clock = path, clock
         self._lock = threading.Lock()
         self._known: dict[str, Host] = {}
-        #: The pages that each host has turned away, and those that were out of order, since it gave
-        #: one.
+        #: By host the pages turned away, and those out of order, since it gave one.
         self._refused: defaultdict[str, set[str]] = defaultdict(set)
         self._out_of_order: defaultdict[str, set[str]] = defaultdict(set)
 
@@ -87,11 +82,8 @@ class Hosts:
         for name in (urlsplit(url).netloc, url):
             known = self._known.get(name)
             if known and self._clock() < known.blocked_until:
-                until = datetime.fromtimestamp(known.blocked_until, UTC)
-                error = Blocked(
-                    f"{printable_url(name)} wants to be left alone until"
-                    f" {until:%Y-%m-%d %H:%M:%S} UTC."
-                )
+                until = f"{datetime.fromtimestamp(known.blocked_until, UTC):%Y-%m-%d %H:%M:%S} UTC"
+                error = Blocked(f"{printable_url(name)} wants to be left alone until {until}.")
                 error.final = False
                 raise error
 

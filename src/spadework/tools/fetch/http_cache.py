@@ -1,34 +1,30 @@
-"""Answers of servers kept by the rules of HTTP (RFC 9111): used while they are fresh, checked with
-the server when they are not.
-"""
+"""Answers kept by the rules of HTTP (RFC 9111): used while fresh, else checked."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import time
-from collections.abc import Awaitable, Callable, Collection
-from dataclasses import replace
+import uuid
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from email.utils import formatdate
+from typing import Self
 
 import hishel
 import httpx
 
 from spadework.tools.fetch.byte_store import Store
-from spadework.tools.fetch.cached_responses import Copy, request_of, response_of
 from spadework.tools.fetch.exchange import Answer
 
 Send = Callable[[dict[str, str]], Awaitable[Answer]]
-
-#: Without a word of the server (stale-if-error), a copy may stand in for a page that cannot be had
-#: up to this age, in seconds.
+#: Seconds up to which a copy may stand in where the server has no stale-if-error.
 STALE_SECONDS = 7 * 86_400
-
 #: What is kept: pages, and where they have moved for good. Anything else is asked for again.
 _KEPT = frozenset({200, 203, 301, 308})
 #: After these a copy is of no use any more.
 _GONE = frozenset({404, 410})
-
 _KIND = "http"
 _RULES: hishel.CacheOptions = {"shared": False, "supported_methods": ["GET"]}
 _PRECONDITIONS = ("if-none-match", "if-modified-since")
@@ -36,15 +32,10 @@ _PRECONDITIONS = ("if-none-match", "if-modified-since")
 _PERSONAL = frozenset({"cookie", "authorization", "proxy-authorization"})
 #: Not kept of an answer's headers: secrets, and what is true only of the bytes on the wire.
 _DROPPED = frozenset(
-    {
-        "set-cookie",
-        "set-cookie2",
-        "content-encoding",
-        "content-length",
-        "transfer-encoding",
-        "connection",
-        "keep-alive",
-    }
+    (
+        *("set-cookie", "set-cookie2", "content-encoding", "content-length", "transfer-encoding"),
+        *("connection", "keep-alive"),
+    )
 )
 _STALE_IF_ERROR, _MAX_AGE = (
     re.compile(rf"(?<![\w-]){name}\s*=\s*\"?(\d{{1,9}})", re.IGNORECASE)
@@ -52,61 +43,88 @@ _STALE_IF_ERROR, _MAX_AGE = (
 )
 
 
+@dataclass(frozen=True)
+class _Copy:
+    """An answer, and the headers it was asked for with, their names in lower case."""
+
+    answer: Answer
+    asked: dict[str, str]
+
+    @property
+    def entry(self) -> hishel.Entry:
+        """The copy as hishel knows it."""
+        request = _request_of(self.answer.url, self.asked)
+        return hishel.Entry(uuid.uuid4(), request, _response_of(self.answer))
+
+    def suits(self, headers: Mapping[str, str]) -> bool:
+        """Would the server choose the same answer for these headers, by what it says in Vary?"""
+        names = [name.strip().lower() for name in self.answer.headers.get("vary", "").split(",")]
+        return "*" not in names and all(self.asked.get(name) == headers.get(name) for name in names)
+
+    def dump(self) -> bytes:
+        """Everything but the URL: one line of JSON, and the body."""
+        status, headers = self.answer.status, self.answer.headers.multi_items()
+        head = {"status": status, "headers": headers, "asked": self.asked}
+        return json.dumps(head).encode() + b"\n" + self.answer.body
+
+    @classmethod
+    def load(cls, url: str, data: bytes) -> Self | None:
+        """The copy of a URL from what `dump` gave; None for what another version has written."""
+        head, _, body = data.partition(b"\n")
+        try:
+            known = json.loads(head)
+            headers = httpx.Headers([(name, value) for name, value in known["headers"]])
+            answer = Answer(url, int(known["status"]), headers, body, from_cache=True)
+            return cls(answer, dict(known["asked"]))
+        except (ValueError, KeyError, TypeError):
+            return None
+
+
 class HttpCache:
-    """The private cache of the one who runs spadework. Whoever may visit other hosts
-    (`allow_hosts`) has one of his own.
-    """
+    """A private cache, one for each set of hosts that may be visited (`allow_hosts`)."""
 
     def __init__(self, store: Store, allow_hosts: Collection[str] = ()) -> None:
         self._store = store
         self._visitor = ",".join(sorted({host.lower() for host in allow_hosts}))
 
     async def ask(self, url: str, level: int, headers: dict[str, str], send: Send) -> Answer:
-        """The answer to a request: a fresh copy, or what `send` brings from the server, kept if it
-        may be.
-
-        Answers to a request with cookies are neither kept nor taken from here. Raises what `send`
-        raises.
+        """A fresh copy, or what `send` brings or raises, kept if it may be. Answers to requests
+        with cookies are neither kept nor taken from here.
         """
         asked = {name.lower(): value for name, value in headers.items()}
         if asked.keys() & _PERSONAL:
             return await send(headers)
         copy = await self._load(url, level)
         usable = [copy] if copy and copy.suits(asked) else []
-        state = hishel.IdleClient(options=_RULES).next(
-            request_of(url, asked), [one.entry for one in usable]
-        )
+        entries = [one.entry for one in usable]
+        state = hishel.IdleClient(options=_RULES).next(_request_of(url, asked), entries)
         if isinstance(state, hishel.FromCache):
             return usable[0].answer
         answer = await send(headers | _preconditions(state))
-        outcome = _keep_state(state.next(response_of(answer)))
+        outcome = _keep_state(state.next(_response_of(answer)))
         # "not modified" of something else than the copy that is here.
         if isinstance(outcome, hishel.CacheMiss):
             answer = await send(headers)
-            outcome = _keep_state(outcome.next(response_of(answer)))
+            outcome = _keep_state(outcome.next(_response_of(answer)))
         if isinstance(outcome, hishel.NeedToBeUpdated):
             known = outcome.updating_entries[-1].response.headers
             dated = {"date": _lasting(answer.headers)["date"]}
-            answer = replace(
-                usable[0].answer,
-                headers=httpx.Headers({name: known[name] for name in known} | dated),
-            )
-        await self._keep(
-            Copy(answer, asked), level, may=not isinstance(outcome, hishel.CouldNotBeStored)
-        )
+            renewed = httpx.Headers({name: known[name] for name in known} | dated)
+            answer = replace(usable[0].answer, headers=renewed)
+        may = not isinstance(outcome, hishel.CouldNotBeStored)
+        await self._keep(_Copy(answer, asked), level, may=may)
         return answer
 
     async def stale(self, url: str, levels: Collection[int]) -> Answer | None:
-        """The copy of a page whose server cannot be reached, marked as stale; None where there is
-        none or its rules forbid it.
-        """
+        """The copy, marked as stale, of an unreachable page; None without one, or if forbidden."""
         for level in levels:
             copy = await self._load(url, level)
-            if copy is None or _age(copy.answer) > _longest(copy.answer):
+            # The seconds since the server last said that this is the page.
+            dated = copy.answer.dated if copy else None
+            if copy is None or dated is None or time.time() - dated.timestamp() > _longest(copy):
                 continue
-            state = hishel.IdleClient(options=_RULES | {"allow_stale": True}).next(
-                request_of(url, copy.asked), [copy.entry]
-            )
+            client = hishel.IdleClient(options=_RULES | {"allow_stale": True})
+            state = client.next(_request_of(url, copy.asked), [copy.entry])
             if isinstance(state, hishel.FromCache):
                 return replace(copy.answer, stale=True)
         return None
@@ -114,28 +132,34 @@ class HttpCache:
     def _key(self, url: str, level: int) -> str:
         return f"{self._visitor} {level} {url}"
 
-    async def _load(self, url: str, level: int) -> Copy | None:
+    async def _load(self, url: str, level: int) -> _Copy | None:
         data = await asyncio.to_thread(self._store.get, _KIND, self._key(url, level))
-        return Copy.load(url, data) if data else None
+        return _Copy.load(url, data) if data else None
 
-    async def _keep(self, copy: Copy, level: int, *, may: bool) -> None:
+    async def _keep(self, copy: _Copy, level: int, *, may: bool) -> None:
         """Keep an answer, if it may be kept; forget what it has replaced or shown to be gone."""
         answer, key = copy.answer, self._key(copy.answer.url, level)
-        if (
-            may
-            and answer.status in _KEPT
-            and not (answer.status >= 300 and "set-cookie" in answer.headers)
-        ):
+        personal = answer.status >= 300 and "set-cookie" in answer.headers
+        if may and answer.status in _KEPT and not personal:
             kept = replace(copy, answer=replace(answer, headers=_lasting(answer.headers)))
             await asyncio.to_thread(self._store.put, _KIND, key, kept.dump())
         elif answer.status in _KEPT | _GONE:
             await asyncio.to_thread(self._store.drop, _KIND, key)
 
 
+def _request_of(url: str, headers: Mapping[str, str]) -> hishel.Request:
+    """A GET as hishel knows it."""
+    return hishel.Request("GET", url, hishel.Headers(dict(headers)))
+
+
+def _response_of(answer: Answer) -> hishel.Response:
+    """An answer as hishel knows it, without the body, which its rules do not look at."""
+    headers = {name: answer.headers.get_list(name) for name in answer.headers}
+    return hishel.Response(answer.status, hishel.Headers(headers))
+
+
 def _preconditions(state: hishel.CacheMiss | hishel.NeedRevalidation) -> dict[str, str]:
-    """The headers that ask only for what has changed; none where the server's own words do not fit
-    into a header.
-    """
+    """The headers that ask for changes only; none where the server's words fit in no header."""
     if not isinstance(state, hishel.NeedRevalidation):
         return {}
     headers = state.request.headers
@@ -151,9 +175,7 @@ def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
 
 
 def _lasting(headers: httpx.Headers) -> httpx.Headers:
-    """The headers to keep, with the day they came: a copy without it, or from the future, would
-    never grow old.
-    """
+    """The headers to keep, dated: without a date, or with a future one, none would grow old."""
     kept = [
         (name, value)
         for name, value in headers.multi_items()
@@ -165,16 +187,9 @@ def _lasting(headers: httpx.Headers) -> httpx.Headers:
     return httpx.Headers([*kept, ("date", day if fits else formatdate(usegmt=True))])
 
 
-def _age(answer: Answer) -> float:
-    """Seconds since the server last said that this is the page."""
-    return time.time() - answer.dated.timestamp() if answer.dated else float("inf")
-
-
-def _longest(answer: Answer) -> float:
-    """The age up to which an answer may stand in, in seconds (RFC 5861, section 4, counts from the
-    end of its freshness).
-    """
-    rules = answer.headers.get("cache-control", "")
+def _longest(copy: _Copy) -> float:
+    """Seconds up to which an answer may stand in (RFC 5861, section 4: beyond its freshness)."""
+    rules = copy.answer.headers.get("cache-control", "")
     given = _STALE_IF_ERROR.search(rules)
     if not given:
         return STALE_SECONDS

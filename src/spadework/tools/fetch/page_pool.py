@@ -1,6 +1,4 @@
-"""Many pages at once: results as they come, a reserve for every page that fails, and a second one
-beside a page that is slow.
-"""
+"""Many pages at once: results as they come, a reserve for each that fails or is slow."""
 
 from __future__ import annotations
 
@@ -14,18 +12,13 @@ from spadework.errors import BudgetSpent, FetchError, TooSlow
 
 C = TypeVar("C")
 R = TypeVar("R")
-
-
 Why = Literal["deadline", "stopped", "not needed", "budget"]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How many results are `wanted`, how many candidates are read at once, in all (`parallel`) and
-    of one group, and how long.
-
-    A candidate has `page_seconds`; after `slow_seconds` another one is read beside it. All ends at
-    `until`, on the clock of the event loop.
+    """How many results are `wanted`, how many candidates are read at once, in all and a group. Each
+    has `page_seconds`; after `slow_seconds` another begins. `until` is loop time.
     """
 
     wanted: int
@@ -61,9 +54,7 @@ class Failed(Generic[C]):
 
 @dataclass(frozen=True)
 class Left(Generic[C]):
-    """The candidate was given up: at the deadline, because it was told to stop, was not needed any
-    more, or could not be paid for.
-    """
+    """Given up: out of time, told to stop, not needed any more, or not to be paid for."""
 
     candidate: C
     why: Why
@@ -100,13 +91,14 @@ async def read_many(
                 break
             for done in await pool.next_done(stopping):
                 yield pool.outcome(done)
+        late: Why = "deadline" if pool.late else "not needed"
         for candidate in pool.running.values():
-            yield Left(
-                candidate,
-                "stopped" if stopping.done() else "deadline" if pool.late else "not needed",
-            )
+            yield Left(candidate, "stopped" if stopping.done() else late)
     finally:
-        await _cancel_reading(*pool.running, stopping)
+        tasks: list[asyncio.Task[Any]] = [*pool.running, stopping]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class _Pool(Generic[C, R]):
@@ -142,34 +134,25 @@ class _Pool(Generic[C, R]):
         return self._limits.wanted - len(self._came)
 
     def start(self) -> Iterator[C]:
-        """Start the next candidates, as many as there is room for; a slow one leaves room for one
-        more, as far as one is missing.
-        """
+        """Start as many as there is room for; a slow one leaves room for one that is missing."""
         now = self._clock()
         slow = sum(now >= moment for moment in self._slow_at.values())
         wanted = self._missing + min(slow, self._missing)
-        most = min(self._limits.parallel, wanted)
-        while (
-            len(self.running) < most
-            and (candidate := self._next(wanted - len(self.running), now)) is not None
-        ):
+        while len(self.running) < min(self._limits.parallel, wanted):
+            candidate = self._next(wanted - len(self.running), now)
+            if candidate is None:
+                return
             task = asyncio.create_task(self._within_time(candidate))
             self.running[task] = candidate
             self._slow_at[task] = now + self._limits.slow_seconds
             yield candidate
 
     def _next(self, places: int, now: float) -> C | None:
-        """The best candidate whose group has room.
-
-        One that waits for its group keeps one of the free `places`, so that no worse one comes
-        first, unless all of its group are slow.
+        """The best candidate whose group has room. One that waits for its group keeps one of the
+        free `places`, so that no worse one comes first, unless all of its group are slow.
         """
         busy = Counter(self._group(candidate) for candidate in self.running.values())
-        quick = {
-            self._group(candidate)
-            for task, candidate in self.running.items()
-            if now < self._slow_at[task]
-        }
+        quick = {self._group(self.running[task]) for task, at in self._slow_at.items() if now < at}
         for place, candidate in enumerate(self._waiting):
             group = self._group(candidate)
             if not group or busy[group] < self._limits.per_group:
@@ -185,28 +168,19 @@ class _Pool(Generic[C, R]):
             async with asyncio.timeout(self._limits.page_seconds):
                 return await self._read(candidate, seconds)
         except TimeoutError:
-            raise TooSlow(
-                f"The page was not read within {self._limits.page_seconds:.3g} s."
-            ) from None
+            late = f"not read within {self._limits.page_seconds:.3g} s"
+            raise TooSlow(f"The page was {late}.") from None
 
     async def next_done(self, stopping: asyncio.Task[bool]) -> list[asyncio.Task[R]]:
         """Wait until candidates are done, one of them is slow, or all must end."""
-        now = self._clock()
-        moments = [
-            self._limits.until,
-            *(moment for moment in self._slow_at.values() if moment > now and self._waiting),
-        ]
-        await asyncio.wait(
-            {*self.running, stopping},
-            timeout=min(moments) - now,
-            return_when=asyncio.FIRST_COMPLETED,
-        )
+        now, tasks = self._clock(), {*self.running, stopping}
+        slow = [moment for moment in self._slow_at.values() if moment > now and self._waiting]
+        seconds = min([self._limits.until, *slow]) - now
+        await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         return [task for task in self.running if task.done()]
 
     def outcome(self, done: asyncio.Task[R]) -> Came[C, R] | Failed[C] | Left[C]:
-        """What became of a candidate that is done. Raises what `read` raised, if it is no
-        FetchError.
-        """
+        """What became of a candidate. Raises what `read` raised, if it is no FetchError."""
         candidate = self.running.pop(done)
         del self._slow_at[done]
         try:
@@ -221,9 +195,3 @@ class _Pool(Generic[C, R]):
             return Left(candidate, "not needed")
         self._came |= {key} - {None}
         return Came(candidate, result)
-
-
-async def _cancel_reading(*tasks: asyncio.Task[Any]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)

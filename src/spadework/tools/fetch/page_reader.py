@@ -1,6 +1,4 @@
-"""A page of the web as text: fetched, in a browser where that is needed, and read by the reader of
-its format.
-"""
+"""A page of the web as text: fetched, in a browser if needed, and read by its format's reader."""
 
 from __future__ import annotations
 
@@ -29,13 +27,10 @@ from spadework.tools.web.background_threads import aside
 HARMLESS = frozenset({"", "text", "code", "markdown"})
 #: Longer ones are read apart as well: one search over a long text holds up every thread.
 HARMLESS_BYTES = 50_000
-
 #: The share of the time left that one way of a site may take: the page itself must still have some.
 WAY_SHARE = 0.5
-
 #: Longest visits by level, in seconds.
 VISIT_SECONDS = {2: 45.0, 3: 60.0}
-
 Read = tuple[Fetched, Extracted]
 Fetch = Callable[[], Awaitable[Fetched]]
 
@@ -45,18 +40,14 @@ async def _at_once(level: int, fetch: Fetch) -> Fetched:
 
 
 class _Trip(NamedTuple):
-    """One page on its way: until when, on the clock of the event loop, and how what is to be
-    fetched at a level is had.
-    """
+    """Until when (clock of the event loop), and how what is fetched at a level is had."""
 
     until: float
     had: Callable[[int, Fetch], Awaitable[Fetched]]
 
 
 class Reader:
-    """Reads pages through a `Web`, and those that need one through a `Browser`, if it is given
-    one.
-    """
+    """Reads pages through a `Web`, and through a `Browser`, if given, where needed."""
 
     def __init__(
         self, web: Web, browser: Browser | None = None, *, sites: Sequence[Site] = SITES
@@ -104,9 +95,7 @@ class Reader:
             raise name_server(error, url) from error
 
     async def source(self, url: str, *, seconds: float) -> Fetched:
-        """What is at `url` as it came, whatever it is: that of a browser, where the settings begin
-        with one, as its scripts have left it. Raises FetchError.
-        """
+        """What is at `url` as it came, or as a browser's scripts left it. Raises FetchError."""
         level = self._web.min_level
         if level < BROWSER or self._browser is None:
             return await self._web.fetch(url, seconds=seconds)
@@ -126,9 +115,7 @@ class Reader:
             return None
 
     async def _levels_up(self, url: str, level: int, trip: _Trip) -> Read:
-        """Plainly first, unless only a browser was let in at this host; then in the browser, if
-        that may give more.
-        """
+        """Plainly first, unless only a browser was let in; then in the browser, if that helps."""
         if level >= BROWSER:
             try:
                 return await self._in_browser(url, level, trip)
@@ -143,15 +130,11 @@ class Reader:
             return await self._in_browser(url, BROWSER, trip, error)
         if not await aside(thin, *plain):
             return plain
-        return await self._richer(url, plain, trip)
-
-    async def _richer(self, url: str, plain: Read, trip: _Trip) -> Read:
-        """What the browser shows, where that is more than the `plain` page has."""
         try:
-            shown_there = await self._in_browser(url, BROWSER, trip)
+            shown = await self._in_browser(url, BROWSER, trip)
         except SpadeworkError:
             return plain
-        return shown_there if len(shown_there[1].markdown) > len(plain[1].markdown) else plain
+        return max(plain, shown, key=lambda read: len(read[1].markdown))
 
     async def _plainly(self, url: str, trip: _Trip) -> Read:
         async def fetch() -> Fetched:
@@ -162,9 +145,7 @@ class Reader:
     async def _in_browser(
         self, url: str, level: int, trip: _Trip, before: FetchError | None = None
     ) -> Read:
-        """The page at the first level from `level` on that has it. Raises the error of the last
-        one, `before` where there is none.
-        """
+        """The page at the first level from `level` that has it; else raises the last error."""
         most = self._browser.max_level if self._browser else 0
         error = before or Unreadable(f"{printable_url(url)} is not read in a browser.")
         if self._browser and most >= level and self._browser.missing:
@@ -186,9 +167,8 @@ class Reader:
 
         async def fetch() -> Fetched:
             await self._web.ask_permission(url, seconds=_seconds_left(trip))
-            fetched = await browser.visit(
-                url, level=level, seconds=min(VISIT_SECONDS[level], _seconds_left(trip))
-            )
+            most = min(VISIT_SECONDS[level], _seconds_left(trip))
+            fetched = await browser.visit(url, level=level, seconds=most)
             if urlsplit(fetched.url).netloc != urlsplit(url).netloc:
                 await self._web.ask_permission(fetched.url, seconds=_seconds_left(trip))
             return fetched
@@ -198,34 +178,20 @@ class Reader:
         return read
 
     async def _read(self, fetched: Fetched, trip: _Trip) -> Read:
-        found = await self._web.cleaned.once(
-            fetched, partial(_document, fetched, _seconds_left(trip))
-        )
+        read = partial(_document, fetched, _seconds_left(trip))
+        found = await self._web.cleaned.once(fetched, read)
         await aside(refuse_blocked, fetched, found)
         return fetched, found
 
 
 async def _document(fetched: Fetched, seconds: float) -> Extracted:
-    """The document that was fetched, read in a process of its own unless its format cannot do
-    harm.
-    """
+    """The document, read in a process of its own unless its format is harmless."""
     # The first time it imports the formats.
     kind = await aside(kind_of, fetched.body, fetched.media_type, fetched.url)
+    said = {"media_type": fetched.media_type, "url": fetched.url, "charset": fetched.charset}
     if kind.reader in HARMLESS and len(fetched.body) <= HARMLESS_BYTES:
-        return await aside(
-            read_document,
-            fetched.body,
-            media_type=fetched.media_type,
-            url=fetched.url,
-            charset=fetched.charset,
-        )
-    return await read_apart(
-        fetched.body,
-        media_type=fetched.media_type,
-        url=fetched.url,
-        charset=fetched.charset,
-        seconds=seconds,
-    )
+        return await aside(read_document, fetched.body, **said)
+    return await read_apart(fetched.body, **said, seconds=seconds)
 
 
 def _seconds_left(trip: _Trip) -> float:

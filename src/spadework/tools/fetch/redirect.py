@@ -1,6 +1,4 @@
-"""Where an answer sends the client: the headers Location and Refresh, or a page that holds nothing
-but a refresh.
-"""
+"""Where an answer leads: Location, Refresh, or a page that holds nothing but a refresh."""
 
 from __future__ import annotations
 
@@ -13,12 +11,9 @@ from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.guard import check_url, printable_url
 
 _STATUSES = frozenset({301, 302, 303, 307, 308})
-
-#: A page that refreshes is taken for a signpost when it is at most this long and sends on within
-#: this many seconds.
+#: A refresh is a signpost in a page of so many bytes, within so many seconds.
 SIGNPOST_BYTES = 4_000
 SIGNPOST_SECONDS = 5
-
 _REFRESH = re.compile(r"""<meta\b[^>]*\bhttp-equiv\s*=\s*["']?refresh\b[^>]*>""", re.IGNORECASE)
 _SENT = re.compile(r"""\s*(\d{1,3})[^;,]*[;,]\s*url\s*=\s*["']?\s*([^"'\s]+)""", re.IGNORECASE)
 _TARGET = re.compile(
@@ -28,10 +23,14 @@ _TARGET = re.compile(
 
 
 def next_url(answer: Answer) -> str | None:
-    """The URL an answer leads to, checked, or None when it is the end of the way. Raises NotAllowed
-    when it may not be followed.
-    """
-    target = _location(answer) if answer.status in _STATUSES else _signpost(answer)
+    """The checked URL an answer leads to, None at the end. Raises NotAllowed."""
+    if answer.status in _STATUSES:
+        places = set(answer.headers.get_list("location"))
+        if len(places) > 1:
+            raise Unreachable(f"{printable_url(answer.url)} leads to {len(places)} places at once.")
+        target = places.pop() if places else None
+    else:
+        target = _signpost(answer)
     if not target:
         return None
     try:
@@ -40,24 +39,12 @@ def next_url(answer: Answer) -> str | None:
         return check_url(target)  # urljoin cannot parse it, and the check says so in our words
 
 
-def _location(answer: Answer) -> str | None:
-    places = set(answer.headers.get_list("location"))
-    if len(places) > 1:
-        raise Unreachable(f"{printable_url(answer.url)} leads to {len(places)} places at once.")
-    return places.pop() if places else None
-
-
 def _signpost(answer: Answer) -> str | None:
-    if (
-        (header := _SENT.match(answer.headers.get("refresh", "")))
-        and answer.status < 300
-        and int(header[1]) <= SIGNPOST_SECONDS
-    ):
+    header = _SENT.match(answer.headers.get("refresh", "")) if answer.status < 300 else None
+    if header and int(header[1]) <= SIGNPOST_SECONDS:
         return header[2]
-    if (
-        answer.media_type not in ("text/html", "application/xhtml+xml", "")
-        or len(answer.body) > SIGNPOST_BYTES
-    ):
+    html = answer.media_type in ("text/html", "application/xhtml+xml", "")
+    if not html or len(answer.body) > SIGNPOST_BYTES:
         return None
     refresh = _REFRESH.search(answer.body.decode("latin-1"))
     target = _TARGET.search(refresh[0]) if refresh else None

@@ -1,8 +1,5 @@
-"""What a site's robots.txt allows (RFC 9309). A site without one, or whose robots.txt cannot be had
-soon, allows everything.
-
-A server that answers 5xx for it allows nothing for a while (section 2.3.1.4): there may be rules,
-and it is in trouble.
+"""What robots.txt allows (RFC 9309): all, where there is none or it cannot be had soon; nothing for
+a while after a 5xx (section 2.3.1.4): there may be rules, and the server is in trouble.
 """
 
 from __future__ import annotations
@@ -24,18 +21,12 @@ from spadework.tools.stores.shared_rooms import Opening, shared_place
 
 #: Longest wait for a robots.txt, in seconds; the pages of a site wait for it.
 ROBOTS_SECONDS = 5.0
-
-#: So much of a robots.txt counts (RFC 9309, section 2.5, asks for at least this); more would keep
-#: the event loop busy.
+#: So much counts (RFC 9309, 2.5, asks for as much); more keeps the event loop busy.
 MAX_BYTES = 512_000
-
-#: Seconds for which what a site has answered is kept for other runs, at most a day by RFC 9309,
-#: section 2.4.
+#: Seconds for which an answer is kept for other runs; RFC 9309, 2.4: a day at most.
 KEPT_SECONDS = 3_600.0
-
 #: Seconds after which a server that has failed is asked for its robots.txt again.
 AGAIN_SECONDS = 60.0
-
 _KIND = "robots"
 _ALL_ALLOWED = Protego.parse("")
 _FAILED = Protego.parse("User-agent: *\nDisallow: /")
@@ -46,9 +37,7 @@ class TooSoon(TooSlow):
 
 
 class Turns:
-    """When each host that wants pauses may be asked again, by whichever session of the process, in
-    whatever thread. Moments are on the clock of `time.monotonic`.
-    """
+    """When hosts that want pauses may be asked again, in any thread (`time.monotonic`)."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -60,9 +49,7 @@ class Turns:
             self._next = {}
 
     def take(self, host: str, delay: float, until: float) -> float | None:
-        """The moment of the next turn at a host, which is taken; None where it is not before
-        `until`, and then none is.
-        """
+        """Take the next turn at a host; its moment, None where it is not before `until`."""
         now = time.monotonic()
         with self._lock:
             self._next = {name: moment for name, moment in self._next.items() if moment > now}
@@ -85,9 +72,7 @@ TURNS = Turns()
 
 
 class Robots:
-    """The rules of every origin asked about so far. `get` fetches a robots.txt, redirects
-    followed; `store` keeps it for other runs, and for one that is taken up again.
-    """
+    """The rules by origin. `get` fetches a robots.txt; `store` keeps it for other runs."""
 
     def __init__(self, agent: str, get: Callable[[str], Awaitable[Answer]], store: Store) -> None:
         self._clock = time.monotonic
@@ -99,11 +84,8 @@ class Robots:
         self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def ask_permission(self, url: str, deadline: float) -> None:
-        """Return when a page may be fetched: at once, or after the delay its site wants between two
-        pages.
-
-        Raises Blocked when it may not be, TooSoon when that is only after `deadline`, on the clock
-        of the event loop.
+        """Return when a page may be fetched, maybe after its site's delay. Raises Blocked, or
+        TooSoon when that is only after `deadline` (loop time).
         """
         rules, host = await self._rules_for(url), urlsplit(url).netloc
         if rules is _FAILED:
@@ -149,8 +131,8 @@ class Robots:
                 answer = await self._get(url)
         except TimeoutError:
             return _ALL_ALLOWED
-        except FetchError as error:
-            return _without(error.status)
+        except FetchError as error:  # of status 0 where what came cannot be used
+            return _FAILED if error.status in range(500, 600) else _ALL_ALLOWED
         if answer.status in range(500, 600):
             return _FAILED
         body = answer.body[:MAX_BYTES] if answer.status < 300 else b""
@@ -159,20 +141,16 @@ class Robots:
 
 
 async def _among_all(host: str, delay: float, deadline: float) -> None:
-    """Return when it is one's turn at a host among all machines. Raises TooSoon where that is only
-    after `deadline`.
-    """
+    """Return at one's turn among all machines. Raises TooSoon if it is after `deadline`."""
     clock = asyncio.get_running_loop().time
 
     def check(opening: Opening) -> None:
         if clock() + opening.opens > deadline:
             raise _too_soon(host, delay)
 
+    place = shared_place(f"turns at {host}", lambda: 1, delay, check)
     try:
-        async with (
-            asyncio.timeout_at(deadline),
-            shared_place(f"turns at {host}", lambda: 1, delay, check),
-        ):
+        async with asyncio.timeout_at(deadline), place:
             pass
     except TimeoutError:
         raise _too_soon(host, delay) from None
@@ -187,10 +165,3 @@ def _too_soon(host: str, delay: float) -> TooSoon:
 
 def _parse_robots(body: bytes) -> Protego:
     return Protego.parse(body.decode("utf-8-sig", "replace"))
-
-
-def _without(status: int) -> Protego:
-    """The rules of a site that has answered with `status` in place of its robots.txt, or (0) with
-    nothing that can be used.
-    """
-    return _FAILED if status in range(500, 600) else _ALL_ALLOWED

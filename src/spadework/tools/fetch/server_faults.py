@@ -1,6 +1,4 @@
-"""Faults of servers in words for a person: which page it was, and what was wrong, without the
-insides of libraries.
-"""
+"""Faults of servers for a person: which page, what was wrong, no insides of libraries."""
 
 from __future__ import annotations
 
@@ -12,7 +10,6 @@ from spadework.tools.fetch.guard import printable_url
 
 #: The longest reason of a library that is shown.
 MAX_CHARS = 150
-
 #: What the libraries of HTTP say, and what is meant.
 _MEANT = (
     ("Server disconnected", "the connection ended before the answer began"),
@@ -26,20 +23,15 @@ _MEANT = (
     ("StreamReset", "the server broke it off"),
     ("ConnectionTerminated", "the server ended the connection"),
 )
-
-#: What else libraries put into their messages that says nothing to a person: places in their code,
-#: raw bytes, objects.
+#: What in libraries' messages says nothing to a person: places in code, bytes, objects.
 _INSIDES = re.compile(
     r"\s*\(_ssl\.c:\d+\)|\[SSL(?:: \w+)?\] ?|:? ?bytearray\(.*|<\w[^>]*>", re.DOTALL
 )
-
 _HOST = re.compile(r"//(?:[^/?#]*@)?([^/?#@]+)")
 
 
 def name_server(error: FetchError, url: str) -> FetchError:
-    """The same refusal in a sentence that names the server of `url`: a reader or a limit does not
-    know whose page it had.
-    """
+    """The refusal with the server of `url`: readers and limits do not know whose page it is."""
     words, host = str(error), _HOST.search(url)
     if host and host[1].lower() in words.lower():
         return error
@@ -50,26 +42,20 @@ def name_server(error: FetchError, url: str) -> FetchError:
 
 
 def reason(error: BaseException) -> str:
-    """What broke a connection, in a few words without an end; "the connection ended" where the
-    library says nothing.
-    """
+    """What broke a connection, in a few words; "the connection ended" if nothing is said."""
     secure = _of_tls(error)
     if isinstance(secure, ssl.SSLCertVerificationError):
         return f"its certificate is not good: {secure.verify_message.strip(' .')}"
     if secure is not None:
-        return (
-            "it speaks no TLS that is understood"
-            f" ({(secure.reason or 'unknown').replace('_', ' ').lower()})"
-        )
+        kind = (secure.reason or "unknown").replace("_", " ").lower()
+        return f"it speaks no TLS that is understood ({kind})"
     words = str(error)
     meant = next((meaning for sign, meaning in _MEANT if sign in words), "")
     return meant or _INSIDES.sub("", words)[:MAX_CHARS].strip(" .:") or "the connection ended"
 
 
 def lasting(error: BaseException) -> bool:
-    """True for a fault that the next request would meet as well: a certificate does not get better
-    in a second.
-    """
+    """True if the next request would meet it, too: certificates get no better in a second."""
     return isinstance(_of_tls(error), ssl.SSLCertVerificationError)
 
 

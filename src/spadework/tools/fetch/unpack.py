@@ -9,28 +9,20 @@ from spadework.tools.fetch.codings import CODINGS, ERRORS, Coding
 
 #: What is asked for: each coding here is undone in pieces.
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
-
-#: A body may grow this many times, once it is over RATIO_FREE bytes. Text seldom grows more than
-#: thirtyfold, a bomb a thousandfold.
+#: A body over RATIO_FREE bytes may grow so often. Text grows thirtyfold, bombs a thousand.
 MAX_RATIO = 200
 RATIO_FREE = 1_000_000
-
 #: So many codings, one upon the other, are undone; no server means more of them.
 MAX_LAYERS = 3
 
 
 class Unpacker:
-    """Takes a body as it arrives and gives it back without its content encoding; `limit` is in
-    bytes, for every layer of it.
-    """
+    """Takes a body as it arrives, decoded; `limit` is in bytes, for every layer of it."""
 
     def __init__(self, encoding: str, limit: int) -> None:
         """Raises Unreadable for an encoding that was not asked for."""
-        names = [
-            name
-            for part in encoding.lower().split(",")
-            if (name := part.strip()) not in ("", "identity")
-        ]
+        given = [part.strip() for part in encoding.lower().split(",")]
+        names = [name for name in given if name not in ("", "identity")]
         if len(names) > MAX_LAYERS or not CODINGS.keys() >= set(names):
             raise Unreadable(f"The content encoding {encoding.strip()[:40]!r} is not read.")
         self._layers = [_Layer(CODINGS[name](), limit) for name in reversed(names)]
@@ -38,10 +30,8 @@ class Unpacker:
         self._plain = bytearray()
 
     def feed(self, chunk: bytes) -> None:
-        """Take the next bytes that came.
-
-        Raises TooLarge over the limit or MAX_RATIO, Unreachable when they are broken. What stands
-        behind the end of the packed data is ignored, as browsers do.
+        """Take the next bytes. Raises TooLarge over the limit or MAX_RATIO, Unreachable if broken.
+        What stands behind the end of the packed data is ignored, as browsers do.
         """
         try:
             self._pass_on(chunk, 0)
@@ -55,9 +45,7 @@ class Unpacker:
         return bytes(self._plain)
 
     def _pass_on(self, piece: bytes, depth: int) -> None:
-        """Send a piece through the layers from `depth` on: all the way, before the next one is
-        unpacked.
-        """
+        """Send a piece through the layers from `depth` on, before the next is unpacked."""
         if depth < len(self._layers):
             for inner in self._layers[depth].pieces(piece):
                 self._pass_on(inner, depth + 1)
@@ -88,10 +76,3 @@ class _Layer:
             if self._unpacked > most:
                 raise TooLarge(f"The page is larger than {most:,} bytes when unpacked.")
             yield piece
-
-
-def unpack(body: bytes, encoding: str, limit: int) -> bytes:
-    """The body without its content encoding. Raises what Unpacker raises."""
-    unpacker = Unpacker(encoding, limit)
-    unpacker.feed(body)
-    return unpacker.finish()

@@ -29,7 +29,6 @@ from spadework.values import Page
 BUSY_SECONDS = 10.0
 #: Raise it when the tables change.
 FORMAT = 1
-
 _SCHEMA = """
 CREATE TABLE pages (
     id INTEGER PRIMARY KEY AUTOINCREMENT, url TEXT UNIQUE NOT NULL, host TEXT NOT NULL,
@@ -48,9 +47,7 @@ INSERT INTO shelf VALUES (0, 0);
 
 
 class Catalogue:
-    """The file at `path`, at most `most_bytes` of pages in it (packed). `clock` is the time of day
-    in seconds.
-    """
+    """The file at `path`, at most `most_bytes` of pages (packed). `clock` is in seconds."""
 
     def __init__(self, path: Path, most_bytes: int, clock: Callable[[], float] = time.time) -> None:
         self._path = path
@@ -82,9 +79,7 @@ class Catalogue:
             yield db
 
     def put(self, db: sqlite3.Connection, entries: Iterable[Entry]) -> int:
-        """Keep pages, but those that are known in as new a state; then make room. Returns how many
-        were kept.
-        """
+        """Keep pages unless known as new, then make room. Returns how many were kept."""
         with transaction(db):
             kept = sum(self._put(db, entry) for entry in entries)
             self._make_room(db)
@@ -121,10 +116,8 @@ class Catalogue:
         """Remove pages; returns how many."""
         condition, values = condition_of(which)
         with transaction(db):
-            numbers = [
-                number
-                for (number,) in db.execute(f"SELECT id FROM pages WHERE {condition}", values)
-            ]
+            asked = db.execute(f"SELECT id FROM pages WHERE {condition}", values)
+            numbers = [number for (number,) in asked]
             _remove(db, numbers)
         return len(numbers)
 
@@ -135,22 +128,20 @@ class Catalogue:
         ).fetchone()
         if row:
             db.execute("UPDATE pages SET used_at = ? WHERE url = ?", (self._clock(), url))
-        return _entry(*row) if row else None
+        return Entry.unpacked(*row) if row else None
 
-    def pages(self, db: sqlite3.Connection, which: Which) -> Iterator[Page]:
+    def pages(self, db: sqlite3.Connection, which: Which) -> list[Page]:
         """Pages without their texts, the newest first."""
         condition, values = condition_of(which)
-        for (record,) in db.execute(
-            f"SELECT record FROM pages WHERE {condition} ORDER BY fetched_at DESC, id DESC", values
-        ):
-            yield Page.model_validate_json(record)
+        asked = f"SELECT record FROM pages WHERE {condition} ORDER BY fetched_at DESC, id DESC"
+        return [Page.model_validate_json(record) for (record,) in db.execute(asked, values)]
 
 
 def entries(db: sqlite3.Connection, numbers: Sequence[int], since: float = 0.0) -> dict[int, Entry]:
     """Pages by their numbers, those fetched since then."""
     marks = ",".join("?" * len(numbers))
     query = f"SELECT id, record, text, own FROM pages WHERE id IN ({marks}) AND fetched_at >= ?"
-    return {number: _entry(*row) for number, *row in db.execute(query, (*numbers, since))}
+    return {number: Entry.unpacked(*row) for number, *row in db.execute(query, (*numbers, since))}
 
 
 def _make(db: sqlite3.Connection) -> None:
@@ -169,7 +160,3 @@ def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
     for number in numbers:
         db.execute("DELETE FROM pages WHERE id = ?", (number,))
         db.execute("INSERT INTO gone VALUES (?)", (number,))
-
-
-def _entry(record: str, text: bytes, own: int) -> Entry:
-    return Entry(Page.model_validate_json(record), zstandard.decompress(text).decode(), bool(own))

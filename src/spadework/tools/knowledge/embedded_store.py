@@ -1,8 +1,6 @@
-"""The knowledge store without a server: a catalogue and an index under the home, shared by all
-processes.
-
-Pages are in the catalogue as soon as they are added. The index is written by one at a time; who
-does not get its turn in time leaves the work to the next, and nothing is lost.
+"""The knowledge store without a server: a catalogue and an index under the home, for all processes.
+Pages are in the catalogue at once. The index is written by one at a time; who does not get its turn
+in time leaves the work to the next, and nothing is lost.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from filelock import FileLock, Timeout
 from spadework.errors import KnowledgeError, ModelError
 from spadework.tools.dense.filling import fill
 from spadework.tools.dense.meaning import Meaning
-from spadework.tools.dense.vectors import Passage, Vectors
+from spadework.tools.dense.vectors import Near, Passage, Vectors
 from spadework.tools.knowledge.catalogue import Catalogue, entries
 from spadework.tools.knowledge.entry import Entry, Recalled, Which
 from spadework.tools.knowledge.page_ranking import answer, document
@@ -35,20 +33,16 @@ from spadework.tools.web.urls import canonical_url
 from spadework.values import Page
 
 T = TypeVar("T")
-
 #: How long the turn to write the index is waited for.
 LOCK_SECONDS = 10.0
-#: The index is made anew when more pages were removed from it since than are kept, and more than
-#: this.
+#: It is made anew when more pages were removed since than are kept, and more than this.
 MOST_REMOVED = 500
 #: Texts that are held in memory at once while the index is written.
 _BATCH = 50
 
 
 class EmbeddedKnowledge:
-    """The store in `folder`. `clock` is the time of day in seconds. Its pages are found by their
-    `meaning`, too, where it is given.
-    """
+    """The store in `folder`; found by `meaning`, too, if given. `clock` is in seconds."""
 
     def __init__(
         self,
@@ -73,26 +67,24 @@ class EmbeddedKnowledge:
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
         """See `Knowledge.search`."""
         nearest = await self._dense.nearest(text) if self._dense else nothing
-        return await asyncio.to_thread(
-            self._at,
-            lambda db: self._found(db, parse_question(text), limit, since.timestamp(), nearest),
-            [],
-        )
+
+        def find(db: sqlite3.Connection) -> list[Recalled]:
+            return self._found(db, parse_question(text), limit, since.timestamp(), nearest)
+
+        return await asyncio.to_thread(self._at, find, [])
 
     async def known(self, url: str, *, since: datetime | None = None) -> Entry | None:
         """See `Knowledge.known`."""
         key, least = canonical_url(url), since.timestamp() if since else 0.0
-        return await asyncio.to_thread(
-            self._at, lambda db: self._catalogue.use(db, key, least), None
-        )
+        use = partial(self._catalogue.use, url=key, since=least)
+        return await asyncio.to_thread(self._at, use, None)
 
     async def add(self, entries: Sequence[Entry]) -> int:
         """See `Knowledge.add`."""
-        done = (
-            await asyncio.to_thread(self._written, lambda db: self._catalogue.put(db, entries))
-            if entries
-            else 0
-        )
+        done = 0
+        if entries:
+            put = partial(self._catalogue.put, entries=entries)
+            done = await asyncio.to_thread(self._written, put)
         if self._dense and not self._dense.meaning.broken:
             await self._embed(self._dense.meaning)
         return done
@@ -105,9 +97,8 @@ class EmbeddedKnowledge:
 
     async def pages(self, which: Which) -> AsyncIterator[Page]:
         """See `Knowledge.pages`."""
-        for page in await asyncio.to_thread(
-            self._at, lambda db: list(self._catalogue.pages(db, which)), []
-        ):
+        kept = await asyncio.to_thread(self._at, partial(self._catalogue.pages, which=which), [])
+        for page in kept:
             yield page
 
     async def count(self) -> int:
@@ -129,33 +120,24 @@ class EmbeddedKnowledge:
             raise self._unusable(error) from None
 
     async def _embed(self, meaning: Meaning) -> None:
-        """Give vectors to the pages that have none, the newest first. Whatever ends it, the next
-        time goes on.
-        """
+        """Give vectors to pages without, newest first; if ended, the next time goes on."""
         try:
             numbers = await asyncio.to_thread(self._at, self._without_vectors, list[int]())
             await fill(self._vectors, meaning.embeds, self._passages(numbers))
             await asyncio.to_thread(self._at, self._without_pages, None)
         except ModelError as error:
-            meaning.fail(
-                error, "Pages were kept without vectors; the next run that keeps pages goes on."
-            )
+            lost = "Pages were kept without vectors; the next run that keeps pages goes on."
+            meaning.fail(error, lost)
 
     def _without_vectors(self, db: sqlite3.Connection) -> list[int]:
         known = self._vectors.numbers()
-        return [
-            number
-            for (number,) in db.execute("SELECT id FROM pages ORDER BY id DESC")
-            if number not in known
-        ]
+        return [n for n in _numbers(db, "pages ORDER BY id DESC") if n not in known]
 
     def _without_pages(self, db: sqlite3.Connection) -> None:
-        """Forget the vectors of pages that were forgotten while the model was asked for them: none
-        holds the lock for so long.
-        """
+        """Forget vectors of pages forgotten meanwhile: nobody holds the lock for so long."""
         # Before the pages, or one that is added now would seem to be gone.
         known = self._vectors.numbers()
-        self._vectors.forget(known - {number for (number,) in db.execute("SELECT id FROM pages")})
+        self._vectors.forget(known - {*_numbers(db, "pages")})
 
     def _passages(self, numbers: Sequence[int]) -> Iterator[list[Passage]]:
         for n in range(0, len(numbers), _BATCH):
@@ -169,18 +151,12 @@ class EmbeddedKnowledge:
         if searcher is None or not question.terms or limit < 1:
             return []
         matches = list(propose_passages(searcher, question))
-        near = nearest(matches, _fresh(db, since)) if nearest is not nothing else []
-        known = entries(
-            db, sorted({match.number for match in matches} | {one.number for one in near}), since
-        )
-        return answer(
-            matches,
-            known,
-            question,
-            {term.text: rarity(searcher, term) for term in question.terms},
-            limit,
-            near,
-        )
+        near: list[Near] = []
+        if nearest is not nothing:
+            near = nearest(matches, {*_numbers(db, "pages WHERE fetched_at >= ?", since)})
+        numbers = {match.number for match in matches} | {one.number for one in near}
+        weights = {term.text: rarity(searcher, term) for term in question.terms}
+        return answer(matches, entries(db, sorted(numbers), since), question, weights, limit, near)
 
     def _shelf(self, db: sqlite3.Connection) -> PassageIndex:
         """The index that counts now."""
@@ -206,8 +182,7 @@ class EmbeddedKnowledge:
             raise self._unusable(error) from None
 
     def _catch_up(self, db: sqlite3.Connection, *, anew: bool) -> None:
-        fresh = [number for (number,) in db.execute("SELECT id FROM pages WHERE indexed = 0")]
-        gone = [number for (number,) in db.execute("SELECT id FROM gone")]
+        fresh, gone = _numbers(db, "pages WHERE indexed = 0"), _numbers(db, "gone")
         self._vectors.forget(gone)
         (removed,) = db.execute("SELECT removed FROM shelf").fetchone()
         index = self._shelf(db)
@@ -223,8 +198,7 @@ class EmbeddedKnowledge:
         """The index made anew beside the old one, which is then deleted."""
         old = self._shelf(db)
         (generation,) = db.execute("SELECT generation + 1 FROM shelf").fetchone()
-        numbers = [number for (number,) in db.execute("SELECT id FROM pages")]
-        gone = [number for (number,) in db.execute("SELECT id FROM gone")]
+        numbers, gone = _numbers(db, "pages"), _numbers(db, "gone")
         made = PassageIndex(self.folder / f"index-{generation}")
         made.remove()
         made.write(_in_batches(db, numbers))
@@ -240,10 +214,8 @@ class EmbeddedKnowledge:
         value: int,
     ) -> None:
         with transaction(db):
-            db.executemany(
-                "UPDATE pages SET indexed = 1 WHERE id = ?", ((number,) for number in fresh)
-            )
-            db.executemany("DELETE FROM gone WHERE id = ?", ((number,) for number in gone))
+            db.executemany("UPDATE pages SET indexed = 1 WHERE id = ?", ((n,) for n in fresh))
+            db.executemany("DELETE FROM gone WHERE id = ?", ((n,) for n in gone))
             db.execute(f"UPDATE shelf SET {change}", (value,))
 
     def _forgotten(self, which: Which) -> int:
@@ -256,7 +228,7 @@ class EmbeddedKnowledge:
                 raise
             # It is damaged, and nothing of it is wanted.
             shutil.rmtree(self.folder, ignore_errors=True)
-            count = 0
+            return 0
         return count
 
     def _unusable(self, error: Exception) -> KnowledgeError:
@@ -273,10 +245,8 @@ def _in_batches(db: sqlite3.Connection, numbers: Sequence[int]) -> Iterator[tupl
         yield from entries(db, numbers[n : n + _BATCH]).items()
 
 
-def _fresh(db: sqlite3.Connection, since: float) -> set[int]:
-    return {
-        number for (number,) in db.execute("SELECT id FROM pages WHERE fetched_at >= ?", (since,))
-    }
+def _numbers(db: sqlite3.Connection, where: str, *values: float) -> list[int]:
+    return [number for (number,) in db.execute(f"SELECT id FROM {where}", values)]
 
 
 def _count(db: sqlite3.Connection) -> int:

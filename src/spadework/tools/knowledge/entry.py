@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Self
+
+import zstandard
 
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
@@ -17,13 +20,17 @@ LEAST_CHARS = 200
 
 @dataclass(frozen=True)
 class Entry:
-    """A page with its cleaned Markdown. `own`: it is of a host that only its owner may visit
-    (`allow_hosts`).
-    """
+    """A page with its Markdown. `own`: of a host only its owner may visit (`allow_hosts`)."""
 
     page: Page
     text: str
     own: bool = False
+
+    @classmethod
+    def unpacked(cls, record: str, packed: bytes, own: int) -> Self:
+        """The entry of a row: its page as JSON, its text packed."""
+        text = zstandard.decompress(packed).decode()
+        return cls(Page.model_validate_json(record), text, bool(own))
 
     @property
     def key(self) -> str:
@@ -33,11 +40,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Recalled:
-    """A page that fits a question. `passages` are the stretches of its text that do, best first
-    page by page, neighbours merged.
-
-    `share` is how much of what the question needs stands in its best passage or its title, 0..1;
-    less where it needs few words.
+    """A page that fits a question, and the merged `passages` that do, best first. `share` is how
+    much of the question is in its best passage or title, 0..1; less for few words.
     """
 
     entry: Entry
@@ -48,9 +52,7 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Which:
-    """Some of the pages: those at these addresses or of these hosts (none named: all), and fetched
-    before a moment where one is given.
-    """
+    """Pages at these addresses or of these hosts (none named: all), fetched `before` then."""
 
     named: tuple[str, ...] = ()
     before: datetime | None = None
@@ -63,25 +65,15 @@ class Which:
     @property
     def hosts(self) -> list[str]:
         """The hosts; each stands for those below it, too."""
-        return [
-            host_of(f"http://{name.strip().lower()}").removeprefix("www.")
-            for name in self.named
-            if "://" not in name
-        ]
+        hosts = [name.strip().lower() for name in self.named if "://" not in name]
+        return [host_of(f"http://{host}").removeprefix("www.") for host in hosts]
 
 
 def worth_keeping(page: Page) -> bool:
-    """Whether a page may enter the store: it came from the web in this run, whole and now, and says
-    something.
-    """
+    """Whether a page may be kept: from the web in this run, whole, and it says something."""
     web = page.url.startswith(("http://", "https://")) and page.level >= 0
-    return (
-        web
-        and not page.stale
-        and not page.known
-        and page.status == 200
-        and page.chars >= LEAST_CHARS
-    )
+    whole = page.status == 200 and page.chars >= LEAST_CHARS
+    return web and whole and not page.stale and not page.known
 
 
 def merge_spans(spans: Sequence[tuple[int, int]], gap: int = 2) -> tuple[tuple[int, int], ...]:

@@ -11,9 +11,7 @@ from spadework.values import Page
 
 
 class Knowledge(Protocol):
-    """Pages by their canonical URL, each in its newest state. Every method raises KnowledgeError
-    when the store cannot be used.
-    """
+    """Pages by canonical URL, each in its newest state. All methods raise KnowledgeError."""
 
     @property
     def describes(self) -> str:
@@ -21,21 +19,15 @@ class Knowledge(Protocol):
         ...
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
-        """At most `limit` pages fetched since then that fit a question in plain words, best first,
-        each once.
-        """
+        """At most `limit` pages fetched since then that fit a question, best first."""
         ...
 
     async def known(self, url: str, *, since: datetime | None = None) -> Entry | None:
-        """The page at a URL, None where it is not known, or was fetched before `since`. Whoever
-        takes it has used it.
-        """
+        """The page at a URL, now used; None if unknown or fetched before `since`."""
         ...
 
     async def add(self, entries: Sequence[Entry]) -> int:
-        """Keep pages; a newer state of a page replaces the older. Returns how many are new or
-        newer.
-        """
+        """Keep pages; newer states replace older. Returns how many are new or newer."""
         ...
 
     async def forget(self, which: Which) -> int:

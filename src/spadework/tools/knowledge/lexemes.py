@@ -1,10 +1,8 @@
-"""Passages and questions as PostgreSQL's full text search takes them: words made by the library's
-rules, not by its dictionaries, so that all engines find the same.
-"""
+"""Passages and questions for PostgreSQL's full text search, in words by the library's rules."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from spadework.tools.knowledge.entry import PASSAGE_CHARS, Entry
@@ -15,8 +13,7 @@ from spadework.tools.library.schema import signed_terms, spread, word_analyzer
 
 #: The last place that a word can have in a passage.
 _LAST = 16_383
-#: How the weights of PostgreSQL name title, heading and body (`schema.BOOSTS`), and what they count
-#: there, from D to A.
+#: PostgreSQL's weights of title, heading, body (`schema.BOOSTS`), and their worth, D to A.
 TITLE, HEADING, BODY = "A", "B", "D"
 WEIGHTS = [0.5, 0.5, 0.6, 0.75]
 
@@ -63,15 +60,10 @@ def lexeme(word: str) -> str:
 
 def _vector(fields: Iterable[tuple[list[str], str]], owner: str) -> str:
     places: dict[str, list[str]] = {mark(owner): []}
-    for place, (word, weight) in enumerate(_weighed(fields), 1):
+    weighed = ((word, weight) for words, weight in fields for word in words)
+    for place, (word, weight) in enumerate(weighed, 1):
         places.setdefault(lexeme(word), []).append(f"{min(place, _LAST)}{weight}")
     return " ".join(f"{word}:{','.join(at)}" if at else word for word, at in places.items())
-
-
-def _weighed(fields: Iterable[tuple[list[str], str]]) -> Iterator[tuple[str, str]]:
-    for words, weight in fields:
-        for word in words:
-            yield word, weight
 
 
 def _words(text: str) -> list[str]:

@@ -1,6 +1,4 @@
-"""From passages that an index has found to pages, best first: by the library's ranking, the same
-whatever the index.
-"""
+"""From passages found to pages, best first, by the library's ranking whatever the index."""
 
 from __future__ import annotations
 
@@ -14,8 +12,7 @@ from spadework.tools.library.query import Asked
 from spadework.tools.library.ranking import Match, Ranked, rank
 from spadework.tools.library.snippet import snippet
 
-#: A question of fewer telling words counts as one of so many: all of a few words stand in many
-#: pages that are about something else.
+#: Fewer telling words count as so many: all of a few stand in many unrelated pages.
 FEW_WORDS = 3
 
 
@@ -32,9 +29,7 @@ def answer(
     limit: int,
     near: Sequence[Near] = (),
 ) -> list[Recalled]:
-    """At most `limit` pages of those `known` by number that have a match or are near. `weights`
-    says how rare each term is.
-    """
+    """At most `limit` of the `known` pages that match or are near. `weights`: terms' rarity."""
     documents = {number: document(entry) for number, entry in known.items()}
     there = with_near([match for match in matches if match.number in known], near, documents)
     spans: dict[int, list[tuple[int, int]]] = {}
@@ -43,14 +38,11 @@ def answer(
     words = {word for term in question.terms for word in term.words}
     tells = min(1.0, sum(term.needed for term in question.terms) / FEW_WORDS)
     best = blend_rankings(rank(there, documents, question, weights), near, documents)[:limit]
-    return [
-        _recall_entry(known[one.best.number], one, one.own * tells, words, spans[one.best.number])
-        for one in best
-    ]
 
+    def recalled(one: Ranked) -> Recalled:
+        entry = known[one.best.number]
+        shown = snippet(entry.text[one.best.start : one.best.end], words)
+        merged = merge_spans(spans[one.best.number])
+        return Recalled(entry, shown, round(one.own * tells, 3), merged)
 
-def _recall_entry(
-    entry: Entry, one: Ranked, share: float, words: set[str], spans: Sequence[tuple[int, int]]
-) -> Recalled:
-    shown = snippet(entry.text[one.best.start : one.best.end], words)
-    return Recalled(entry, shown, round(share, 3), merge_spans(spans))
+    return [recalled(one) for one in best]

@@ -1,6 +1,4 @@
-"""The full-text index of the embedded store: the passages of its pages, in the fields and by the
-rules of the library's index.
-"""
+"""The embedded store's full-text index: passages by the rules of the library's index."""
 
 from __future__ import annotations
 
@@ -20,8 +18,7 @@ from spadework.tools.library.ranking import Match
 from spadework.tools.library.schema import open_index, open_writer, schema, spread, subject
 from spadework.tools.stores.private_files import close_files, private_folder
 
-#: How many passages each query proposes: with any term, with all of them, about a subject that the
-#: question names.
+#: Passages that each query proposes: any term, all terms, about a named subject.
 _ANY, _ALL, _ABOUT = 40, 20, 10
 _HEAP_BYTES = 32_000_000
 #: Words are as rare as if so many other passages were there: what a small store is full of is not
@@ -30,9 +27,7 @@ _OTHERS = 10_000
 
 
 class PassageIndex:
-    """The index in `folder`. Several may read it, in several processes; who writes holds the
-    store's lock.
-    """
+    """The index in `folder`, read by several processes; who writes holds the store's lock."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -55,14 +50,11 @@ class PassageIndex:
             return False
 
     def write(self, entries: Iterable[tuple[int, Entry]], gone: Iterable[int] = ()) -> None:
-        """Index pages by their numbers, and drop those of `gone`. All of it is there when this
-        returns, or nothing.
-        """
+        """Index pages by number and drop those of `gone`, all or nothing."""
         private_folder(self.folder)
         writer = open_writer(open_index(self.folder), _HEAP_BYTES)
-        writer.delete_documents_by_query(
-            tantivy.Query.term_set_query(schema(), "document", list(gone))
-        )
+        dropped = tantivy.Query.term_set_query(schema(), "document", list(gone))
+        writer.delete_documents_by_query(dropped)
         for number, entry in entries:
             for passage in _passages(number, entry):
                 writer.add_document(passage)
@@ -93,9 +85,7 @@ def propose_passages(searcher: tantivy.Searcher, question: Asked) -> Iterator[Ma
 
 
 def rarity(searcher: tantivy.Searcher, term: Term) -> float:
-    """How rare a term is among the passages and others (the inverse document frequency of
-    BM25).
-    """
+    """How rare a term is among the passages and others (BM25's inverse document frequency)."""
     counts = [searcher.doc_freq("body", word) for word in term.words] if not term.signed else []
     count = min(counts, default=searcher.doc_freq("signed", term.text))
     return math.log(1 + (searcher.num_docs + _OTHERS - count + 0.5) / (count + 0.5))

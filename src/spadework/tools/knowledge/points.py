@@ -1,12 +1,13 @@
-"""A page as points of Qdrant, and back."""
+"""A page as points of Qdrant, and back; and which points are meant, as its filters."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from spadework.tools.knowledge.entry import PASSAGE_CHARS, Entry
+from spadework.tools.knowledge.entry import PASSAGE_CHARS, Entry, Which
 from spadework.tools.knowledge.page_ranking import document
 from spadework.tools.knowledge.sparse import passage_vector
 from spadework.tools.library.document import pieces
@@ -38,38 +39,23 @@ def texts_of(entry: Entry) -> list[str]:
 def points_of(
     entry: Entry, meanings: Sequence[list[float]] = ()
 ) -> tuple[list[models.PointStruct], models.PointStruct]:
-    """The points of an entry's passages, and that of its page, to be written in this order.
-    `meanings` are the vectors of `texts_of`.
-    """
+    """An entry's passages, then its page, in writing order; `meanings` are of `texts_of`."""
     from qdrant_client import models
 
-    common = {
-        "url": entry.key,
-        "hosts": _hosts(entry.page.url),
-        "hash": entry.page.content_hash,
-        "fetched": entry.page.fetched_at.timestamp(),
-    }
-    passages = []
+    page, passages = entry.page, []
+    common: dict[str, Any] = {"url": entry.key, "hosts": _hosts(page.url)}
+    common |= {"hash": page.content_hash, "fetched": page.fetched_at.timestamp()}
     for n, piece in enumerate(pieces(document(entry), PASSAGE_CHARS)):
-        indices, values = passage_vector(
-            entry.page.title, piece.heading, entry.text[piece.start : piece.end]
-        )
+        body = entry.text[piece.start : piece.end]
+        indices, values = passage_vector(page.title, piece.heading, body)
         place = {"kind": PASSAGE, "start": piece.start, "end": piece.end}
         vector: dict[str, Any] = {WORDS: models.SparseVector(indices=indices, values=values)}
         vector |= {MEANING: meanings[n]} if meanings else {}
-        point = models.PointStruct(
-            id=page_id(f"{entry.key}#{entry.page.content_hash}#{piece.start}"),
-            vector=vector,
-            payload=common | place,
-        )
-        passages.append(point)
-    body = {
-        "kind": PAGE,
-        "record": entry.page.model_dump_json(),
-        "text": entry.text.encode(errors="replace").decode(),
-        "own": entry.own,
-    }
-    return passages, models.PointStruct(id=page_id(entry.key), vector={}, payload=common | body)
+        number = page_id(f"{entry.key}#{page.content_hash}#{piece.start}")
+        passages.append(models.PointStruct(id=number, vector=vector, payload=common | place))
+    text = entry.text.encode(errors="replace").decode()
+    common |= {"kind": PAGE, "record": page.model_dump_json(), "text": text, "own": entry.own}
+    return passages, models.PointStruct(id=page_id(entry.key), vector={}, payload=common)
 
 
 def entry_of(payload: dict[str, Any]) -> Entry:
@@ -81,3 +67,35 @@ def _hosts(url: str) -> list[str]:
     """The host of a page and all that stand above it: docs.example.org, example.org, org."""
     labels = host_of(url).split(".")
     return [".".join(labels[n:]) for n in range(len(labels))]
+
+
+def filter_of(which: Which, kind: str = "", *, since: datetime | None = None) -> models.Filter:
+    """The points of some pages, of one `kind` if named, fetched `since` then."""
+    from qdrant_client import models
+
+    must: list[models.Condition] = []
+    if kind:
+        must.append(models.FieldCondition(key="kind", match=models.MatchValue(value=kind)))
+    if which.named:
+        url = models.FieldCondition(key="url", match=models.MatchAny(any=which.urls))
+        host = models.FieldCondition(key="hosts", match=models.MatchAny(any=which.hosts))
+        must.append(models.Filter(should=[url, host]))
+    if since or which.before:
+        window = models.Range(
+            gte=since.timestamp() if since else None,
+            lt=which.before.timestamp() if which.before else None,
+        )
+        must.append(models.FieldCondition(key="fetched", range=window))
+    return models.Filter(must=must)
+
+
+def passages_of_other_states(entry: Entry) -> models.Filter:
+    """The passages of a page as it was before."""
+    from qdrant_client import models
+
+    same = models.FieldCondition(key="url", match=models.MatchValue(value=entry.key))
+    passage = models.FieldCondition(key="kind", match=models.MatchValue(value=PASSAGE))
+    current = models.FieldCondition(
+        key="hash", match=models.MatchValue(value=entry.page.content_hash)
+    )
+    return models.Filter(must=[same, passage], must_not=[current])

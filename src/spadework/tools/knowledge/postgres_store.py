@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -27,7 +27,7 @@ from spadework.tools.knowledge.lexemes import (
 )
 from spadework.tools.knowledge.page_ranking import answer
 from spadework.tools.knowledge.which_rows import condition_of
-from spadework.tools.library.query import Asked, parse_question
+from spadework.tools.library.query import parse_question
 from spadework.tools.library.ranking import Match
 from spadework.tools.stores.database_faults import DatabaseDown
 from spadework.tools.stores.postgres.address import where_is
@@ -36,13 +36,11 @@ from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 
 T = TypeVar("T")
-
 #: Seconds for an answer: a run waits no longer for what is known.
 WHOLE_SECONDS = 10.0
 #: Passages that a question proposes; and among how many others words are counted (see
 #: `passage_index`), beyond which nobody counts on.
 PROPOSED, OTHERS = 60, 10_000
-
 _FIELDS = "record, packed, own"
 _PUT = (
     "INSERT INTO known_pages AS kept"
@@ -109,16 +107,19 @@ class PostgresKnowledge:
         matches = [Match(*row) for row in await self._ask(_FIND, *asked)]
         numbers = sorted({match.number for match in matches})
         rows = await self._ask(_ENTRIES, own, numbers)
-        known = {number: _entry(*row) for number, *row in rows}
-        return await asyncio.to_thread(
-            answer, matches, known, question, _term_weights(question, rare), limit
-        )
+        known = {number: Entry.unpacked(*row) for number, *row in rows}
+        # A term is as rare as its rarest word.
+        terms = {
+            term.text: max((rare[word] for word in lexemes_of(term)), default=0.0)
+            for term in question.terms
+        }
+        return await asyncio.to_thread(answer, matches, known, question, terms, limit)
 
     async def known(self, url: str, *, since: datetime | None = None) -> Entry | None:
         """See `Knowledge.known`."""
         least = since.timestamp() if since else 0.0
         rows = await self._ask(_USE, self._owner, canonical_url(url), least)
-        return _entry(*rows[0]) if rows else None
+        return Entry.unpacked(*rows[0]) if rows else None
 
     async def add(self, entries: Sequence[Entry]) -> int:
         """See `Knowledge.add`."""
@@ -190,21 +191,10 @@ class PostgresKnowledge:
 
     async def _done(self, work: Callable[[Database], Awaitable[T]]) -> T:
         """What the work with the database gives. Raises KnowledgeError."""
-        with self._in_one_sentence():
+        try:
             async with asyncio.timeout(WHOLE_SECONDS):
                 database = await self._opened()
                 return await database.again(partial(work, database))
-
-    async def _opened(self) -> Database:
-        async with self._opening:
-            if self._database is None:
-                self._database = await self._held.enter_async_context(opened(self._url))
-        return self._database
-
-    @contextmanager
-    def _in_one_sentence(self) -> Iterator[None]:
-        try:
-            yield
         except (DatabaseDown, SettingsError, TimeoutError) as error:
             said = error.strerror if isinstance(error, DatabaseDown) else str(error).rstrip(".")
             raise KnowledgeError(
@@ -212,14 +202,8 @@ class PostgresKnowledge:
                 hint="--no-knowledge does without.",
             ) from None
 
-
-def _entry(record: str, packed: bytes, own: bool) -> Entry:
-    return Entry(Page.model_validate_json(record), zstandard.decompress(packed).decode(), own)
-
-
-def _term_weights(question: Asked, rare: dict[str, float]) -> dict[str, float]:
-    """How rare each term is: as its rarest word."""
-    return {
-        term.text: max((rare[word] for word in lexemes_of(term)), default=0.0)
-        for term in question.terms
-    }
+    async def _opened(self) -> Database:
+        async with self._opening:
+            if self._database is None:
+                self._database = await self._held.enter_async_context(opened(self._url))
+        return self._database

@@ -1,9 +1,7 @@
 """The knowledge store on a Qdrant server: a point for every page with its text, and one for every
-passage with its words as a vector.
-
-A page counts in the state that its own point names; passages of other states are not seen, and
-removed by who brings a new one. So a writer that is ended half way leaves nothing that could be
-found by mistake.
+passage with its words as a vector. A page counts in the state that its own point names; passages of
+others are not seen, and removed by who brings a new one: a writer that is ended leaves nothing
+wrong.
 """
 
 from __future__ import annotations
@@ -25,18 +23,19 @@ from spadework.tools.knowledge.points import (
     PASSAGE,
     WORDS,
     entry_of,
+    filter_of,
     page_id,
+    passages_of_other_states,
     points_of,
     texts_of,
 )
 from spadework.tools.knowledge.qdrant_errors import in_one_sentence, nothing_there
-from spadework.tools.knowledge.qdrant_filters import filter_of, passages_of_other_states
 from spadework.tools.knowledge.sparse import query_vector
 from spadework.tools.library.query import Asked, parse_question
 from spadework.tools.library.ranking import Match
 from spadework.tools.web import name_lookup
 from spadework.tools.web.background_threads import aside
-from spadework.tools.web.urls import canonical_url, host_of
+from spadework.tools.web.urls import canonical_url
 from spadework.values import Page
 
 if TYPE_CHECKING:
@@ -51,11 +50,9 @@ WHOLE_SECONDS = 10.0
 
 
 class QdrantKnowledge:
-    """The collection of that name. `connect` makes the client, which is slow to import; `where` is
-    how the server is called in messages.
-
-    With an embedder passages are found by their meaning, too, and both rankings fused (RRF). What
-    different models made cannot be compared, so each has a collection of its own.
+    """The collection; `connect` makes the client, slow to import; `where` names the server. An
+    embedder adds search by meaning, both rankings fused (RRF); as models cannot be compared, each
+    has a collection of its own.
     """
 
     def __init__(
@@ -66,11 +63,8 @@ class QdrantKnowledge:
         embedder: EndpointEmbedder | None = None,
     ) -> None:
         self._connect = connect
-        self._collection = (
-            f"{collection}-{re.sub(r'[^A-Za-z0-9.]+', '-', embedder.name)}"
-            if embedder
-            else collection
-        )
+        model = re.sub(r"[^A-Za-z0-9.]+", "-", embedder.name) if embedder else ""
+        self._collection = f"{collection}-{model}" if embedder else collection
         self._where = where
         self._embedder = embedder
         self._client: AsyncQdrantClient | None = None
@@ -99,8 +93,7 @@ class QdrantKnowledge:
             and known[key].page.content_hash == point.payload["hash"]
         ]
         pages = {numbers[key]: entry for key, entry in known.items()}
-        # The server knows how rare a word is, and does not say: here all that is needed counts
-        # alike.
+        # The server does not say how rare a word is: here all that is needed counts alike.
         weights = {term.text: 1.0 for term in question.terms}
         return await asyncio.to_thread(answer, matches, pages, question, weights, limit)
 
@@ -116,11 +109,10 @@ class QdrantKnowledge:
         client = await self._opened()
         with in_one_sentence(self._where):
             before = await self._pages(client, {entry.key for entry in entries})
-            newer = {
-                e.key: e
-                for e in sorted(entries, key=lambda e: e.page.fetched_at)
-                if _is_newer(e, before.get(e.key))
-            }
+            known = {key: entry.page.fetched_at for key, entry in before.items()}
+            dated = sorted(entries, key=lambda entry: entry.page.fetched_at)
+            new = [e for e in dated if e.key not in known or e.page.fetched_at > known[e.key]]
+            newer = {entry.key: entry for entry in new}
             for entry in newer.values():
                 meanings = await self._embedder.embed(texts_of(entry)) if self._embedder else []
                 await self._make(client, len(meanings[0]) if meanings else 0)
@@ -146,18 +138,13 @@ class QdrantKnowledge:
         offset: Any = None
         client = await self._opened()
         with in_one_sentence(self._where), nothing_there():
+            meant, fields = filter_of(which, PAGE), ["record"]
             while True:
-                fields = ["record"]
                 points, offset = await client.scroll(
-                    self._collection,
-                    filter_of(which, PAGE),
-                    BATCH,
-                    offset=offset,
-                    with_payload=fields,
+                    self._collection, meant, BATCH, offset=offset, with_payload=fields
                 )
-                found += [
-                    Page.model_validate_json((point.payload or {})["record"]) for point in points
-                ]
+                records = [(point.payload or {})["record"] for point in points]
+                found += map(Page.model_validate_json, records)
                 if offset is None:
                     break
         for page in sorted(found, key=lambda page: page.fetched_at, reverse=True):
@@ -167,9 +154,8 @@ class QdrantKnowledge:
         """See `Knowledge.count`."""
         client = await self._opened()
         with in_one_sentence(self._where), nothing_there():
-            return (
-                await client.count(self._collection, filter_of(Which(), PAGE), exact=True)
-            ).count
+            every = filter_of(Which(), PAGE)
+            return (await client.count(self._collection, every, exact=True)).count
         return 0
 
     async def close(self) -> None:
@@ -201,10 +187,9 @@ class QdrantKnowledge:
             await client.create_collection(
                 self._collection, vectors_config=dense, sparse_vectors_config=words
             )
-            kinds = dict.fromkeys(
-                ("kind", "url", "hosts", "hash"), models.PayloadSchemaType.KEYWORD
-            )
-            for field, kind in {**kinds, "fetched": models.PayloadSchemaType.FLOAT}.items():
+            word, number = models.PayloadSchemaType.KEYWORD, models.PayloadSchemaType.FLOAT
+            kinds = dict.fromkeys(("kind", "url", "hosts", "hash"), word) | {"fetched": number}
+            for field, kind in kinds.items():
                 await client.create_payload_index(self._collection, field, kind)
 
     async def _passages(
@@ -216,24 +201,18 @@ class QdrantKnowledge:
     ) -> list[Any]:
         from qdrant_client import models
 
-        terms = [
-            (term.text if term.signed else word, term.needed)
+        indices, values = query_vector(
+            (term.text if term.signed else word, 1.0 if term.needed else OPTIONAL)
             for term in question.terms
             for word in term.words or ("",)
-        ]
-        indices, values = query_vector(
-            (word, 1.0 if needed else OPTIONAL) for word, needed in terms
         )
-        words, fresh = (
-            models.SparseVector(indices=indices, values=values),
-            filter_of(Which(), PASSAGE, since=since),
-        )
+        words = models.SparseVector(indices=indices, values=values)
+        fresh = filter_of(Which(), PASSAGE, since=since)
         asking: dict[str, Any] = {"query": words, "using": WORDS, "query_filter": fresh}
         if meaning:
-            asked = [(words, WORDS), (meaning, MEANING)]
             lists = [
                 models.Prefetch(query=vector, using=name, filter=fresh, limit=PROPOSED)
-                for vector, name in asked
+                for vector, name in ((words, WORDS), (meaning, MEANING))
             ]
             asking = {"prefetch": lists, "query": models.FusionQuery(fusion=models.Fusion.RRF)}
         with nothing_there():
@@ -251,9 +230,7 @@ class QdrantKnowledge:
 def client_of(
     url: str, key: str, seconds: float, whole: float = WHOLE_SECONDS
 ) -> Callable[[], AsyncQdrantClient]:
-    """How to connect to a server, which may be silent for `seconds`, and take `whole` for all of an
-    answer.
-    """
+    """How to connect: silent for `seconds` at most, `whole` seconds for an answer."""
 
     def connect() -> AsyncQdrantClient:
         from qdrant_client import AsyncQdrantClient
@@ -267,19 +244,10 @@ def client_of(
     return connect
 
 
-def where_of(url: str) -> str:
-    """How a server is called in messages: its host, nothing that could be a key."""
-    return host_of(url)
-
-
 async def _within(seconds: float, request: Any, send: Callable[[Any], Awaitable[Any]]) -> Any:
     """The answer to a request of the client. Raises TimeoutError."""
     async with asyncio.timeout(seconds):
         return await send(request)
-
-
-def _is_newer(entry: Entry, known: Entry | None) -> bool:
-    return known is None or entry.page.fetched_at > known.page.fetched_at
 
 
 def _without_warnings(connect: Callable[[], AsyncQdrantClient]) -> AsyncQdrantClient:

@@ -1,6 +1,4 @@
-"""What goes wrong at a Qdrant server, in one sentence, without its words: they may hold what was
-asked, or a key.
-"""
+"""Faults of a Qdrant server in one sentence, without its words, which may hold a key."""
 
 from __future__ import annotations
 
@@ -16,47 +14,31 @@ from spadework.errors import KnowledgeError, ModelError
 def in_one_sentence(where: str) -> Iterator[None]:
     """Whatever the client raises, as KnowledgeError."""
     from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
-    from qdrant_client.http.exceptions import (
-        ApiException,
-        ResponseHandlingException,
-        UnexpectedResponse,
-    )
+    from qdrant_client.http import exceptions as client
 
+    late, strange = "did not answer in time", "gave no answer of Qdrant's"
+    hint = "Check QDRANT_URL."
     try:
         yield
+        return
     except ModelError as error:
         raise KnowledgeError(str(error), hint="Pages cannot be compared by meaning.") from None
     except ResourceExhaustedResponse:
-        raise KnowledgeError(
-            f"Qdrant at {where} answered that there were too many requests."
-        ) from None
-    except UnexpectedResponse as error:
+        said, hint = "answered that there were too many requests", ""
+    except client.UnexpectedResponse as error:
+        said = f"refused the request (status {error.status_code})"
         hint = "Check QDRANT_API_KEY." if error.status_code in (401, 403) else ""
-        raise KnowledgeError(
-            f"Qdrant at {where} refused the request (status {error.status_code}).", hint=hint
-        ) from None
-    except ResponseHandlingException as error:
-        late = isinstance(error.source, httpx.TimeoutException)
-        said = (
-            "did not answer in time"
-            if late
-            else "cannot be reached"
-            if isinstance(error.source, httpx.TransportError)
-            else "gave no answer of Qdrant's"
-        )
-        raise KnowledgeError(f"Qdrant at {where} {said}.", hint="Check QDRANT_URL.") from None
+    except client.ResponseHandlingException as error:
+        unreached = isinstance(error.source, httpx.TransportError)
+        said = "cannot be reached" if unreached else strange
+        said = late if isinstance(error.source, httpx.TimeoutException) else said
     except TimeoutError:
-        raise KnowledgeError(
-            f"Qdrant at {where} did not answer in time.", hint="Check QDRANT_URL."
-        ) from None
+        said = late
     except ValueError:  # no JSON, or not the fields that there must be
-        raise KnowledgeError(
-            f"Qdrant at {where} gave no answer of Qdrant's.", hint="Check QDRANT_URL."
-        ) from None
-    except (ApiException, httpx.HTTPError) as error:
-        raise KnowledgeError(
-            f"Qdrant at {where} could not be asked ({type(error).__name__})."
-        ) from None
+        said = strange
+    except (client.ApiException, httpx.HTTPError) as error:
+        said, hint = f"could not be asked ({type(error).__name__})", ""
+    raise KnowledgeError(f"Qdrant at {where} {said}.", hint=hint) from None
 
 
 @contextmanager

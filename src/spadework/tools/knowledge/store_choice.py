@@ -13,23 +13,20 @@ from spadework.tools.dense.meaning import Meaning
 from spadework.tools.fetch.guard import is_http_url
 from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
 from spadework.tools.knowledge.knowledge_store import Knowledge
+from spadework.tools.web.urls import host_of
 
 #: Seconds for one answer of a server.
 SERVER_SECONDS = 2.0
 
 
 def knowledge_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge | None:
-    """The store of the settings, None where they want none. Opens nothing yet. Raises SettingsError
-    as `store_of` does.
-    """
+    """The settings' store, None if unwanted. Opens nothing. Raises SettingsError."""
     return store_of(settings, meaning) if settings.knowledge else None
 
 
 def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
-    """The store itself, whether runs use it or not; the embedded one finds pages by their
-    `meaning`, too, where it is given.
-
-    Raises SettingsError for a server that cannot be meant, or without its client.
+    """The store, used or not; the embedded one finds pages by `meaning`, too, if given. Raises
+    SettingsError for a server that cannot be meant, or without its client.
     """
     if settings.database_url is not None and not settings.qdrant_url:
         return _in_database(settings, settings.database_url)
@@ -44,13 +41,11 @@ def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
             "QDRANT_URL needs the package qdrant-client.",
             hint='Install it: pip install "spadework[qdrant]".',
         )
-    from spadework.tools.knowledge.qdrant import QdrantKnowledge, client_of, where_of
+    from spadework.tools.knowledge.qdrant import QdrantKnowledge, client_of
 
     key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else ""
-    client, where = (
-        client_of(settings.qdrant_url, key, SERVER_SECONDS),
-        where_of(settings.qdrant_url),
-    )
+    client = client_of(settings.qdrant_url, key, SERVER_SECONDS)
+    where = host_of(settings.qdrant_url)  # nothing that could be a key
     return QdrantKnowledge(client, settings.qdrant_collection, where, embedder(settings))
 
 

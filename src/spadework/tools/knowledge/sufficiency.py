@@ -21,8 +21,7 @@ from spadework.values import Freshness, Query, Task
 #: or in its title: the least step of `benchmarks/poison.py` at which no page of an unrelated store
 #: is, for any question.
 RELEVANT = 0.8
-#: Good pages must come from so many domains: one site, however many pages of it are known, never
-#: keeps the web out.
+#: Good pages come from so many domains: one site alone never keeps the web out.
 DOMAINS = 3
 #: Good pages must speak of this share of the aspects that the topic must cover.
 ASPECTS = 0.6
@@ -31,9 +30,7 @@ ASPECTS = 0.6
 def fresh_since(
     queries: Sequence[Query], settings: Settings, now: datetime | None = None
 ) -> datetime | None:
-    """The moment from which on a kept page is fresh enough for queries; None where only the web
-    will do.
-    """
+    """Since when a kept page is fresh enough for queries; None for only the web."""
     wanted: set[Freshness] = {freshness_of(query) for query in queries}
     days: dict[Freshness, float] = {
         "any": settings.knowledge_days,
@@ -51,9 +48,7 @@ def subject(question: str) -> str:
 
 
 def relevant(found: Sequence[Sequence[Recalled]]) -> list[Recalled]:
-    """The pages that are about what is asked, as one list, best first; `found` for the question and
-    for its topic.
-    """
+    """The pages about what is asked, best first; `found` for the question and its topic."""
     best: dict[str, Recalled] = {}
     for one in (one for pages in found for one in pages if one.share >= RELEVANT):
         known = best.setdefault(one.entry.key, one)
@@ -62,20 +57,14 @@ def relevant(found: Sequence[Sequence[Recalled]]) -> list[Recalled]:
 
 
 def enough(found: Sequence[Recalled], task: Task) -> bool:
-    """Whether pages that are about what is asked will do for a task.
-
-    A survey, which lives of many pages, and a gap never have enough.
-    """
-    return not task.broad and task.round == 1 and _good_enough(found, task)
-
-
-def _good_enough(good: Sequence[Recalled], task: Task) -> bool:
-    if len({domain_of(one.entry.page.url) for one in good}) < DOMAINS:
+    """Whether pages will do for a task. A survey, living of many, and a gap never have enough."""
+    many = len({domain_of(one.entry.page.url) for one in found}) >= DOMAINS
+    if task.broad or task.round != 1 or not many:
         return False
-    code = spoken(*(one.entry.text for one in good))
+    code = spoken(*(one.entry.text for one in found))
     aspects = [words for aspect in task.topic.must_cover if (words := stems(aspect, code))]
     if not aspects:
         return True
-    texts = (f"{one.entry.page.title}\n{one.entry.text}" for one in good)
+    texts = (f"{one.entry.page.title}\n{one.entry.text}" for one in found)
     known = set[str]().union(*(stems(text, code) for text in texts))
     return sum(words <= known for words in aspects) >= ASPECTS * len(aspects)

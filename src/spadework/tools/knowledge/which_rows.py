@@ -6,9 +6,7 @@ from spadework.tools.knowledge.entry import Which
 
 
 def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
-    """A condition on the columns url, host and fetched_at, and its values; each stands where
-    `value` does.
-    """
+    """A condition on url, host and fetched_at, and its values; `value` marks each."""
     parts, values = [], list[object]()
     for url in which.urls:
         parts.append(f"url = {value}")

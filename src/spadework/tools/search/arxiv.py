@@ -30,11 +30,8 @@ class Arxiv:
         self._service = Service("arXiv", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Preprints with any of the query's terms, most relevant first, with their abstracts. See
-        `Provider.search`.
-
-        Recent ones are those submitted within the time, still by relevance: sorted by date, any of
-        the words would do.
+        """Preprints with any of the terms by relevance, with abstracts. See `Provider.search`.
+        Recent ones are by relevance, too: sorted by date, any of the words would do.
         """
         terms = query_terms(query.text) or query.text.replace('"', " ").split()
         asked = " OR ".join(f'all:"{term}"' for term in terms)
@@ -48,12 +45,8 @@ class Arxiv:
             "sortBy": "relevance",
             "sortOrder": "descending",
         }
-        return number_rows(
-            rows(await self._service.content("/query", params=params, seconds=seconds)),
-            self.name,
-            query,
-            limit,
-        )
+        feed = await self._service.content("/query", params=params, seconds=seconds)
+        return number_rows(rows(feed), self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
         """Days of submission."""
@@ -61,10 +54,8 @@ class Arxiv:
 
 
 def rows(feed: bytes) -> list[Row]:
-    """The entries of an Atom feed. Entities are not resolved and nothing is loaded.
-
-    Raises SearchError for what is no whole feed and for arXiv's errors, which come as an entry,
-    QuotaSpent for its limit of requests.
+    """The entries of an Atom feed, without entities. Raises SearchError for no whole feed and for
+    arXiv's errors, which come as an entry, QuotaSpent for its limit of requests.
     """
     if feed.lstrip()[:40].lower().startswith(b"rate exceeded"):
         raise QuotaSpent("arXiv answered that there were too many requests.")
@@ -79,10 +70,8 @@ def rows(feed: bytes) -> list[Row]:
         raise SearchError("arXiv did not answer with an Atom feed.")
     found = [_row(entry) for entry in root.iterfind(f"{_ATOM}entry")]
     if found and "/api/errors" in found[0].url:
-        raise SearchError(
-            "arXiv could not answer:"
-            f" {str(found[0].snippet)[:200].rstrip('.') or 'it does not say why'}."
-        )
+        why = str(found[0].snippet)[:200].rstrip(".") or "it does not say why"
+        raise SearchError(f"arXiv could not answer: {why}.")
     return found
 
 

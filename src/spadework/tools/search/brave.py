@@ -35,27 +35,17 @@ class Brave:
 
     def __init__(self, key: SecretStr | None, *, url: str = URL, agent: str = AGENT) -> None:
         secret = read_key(key, "BRAVE_API_KEY")
-        self._service = Service(
-            "Brave",
-            url,
-            Access({"X-Subscription-Token": secret}, secret, "check BRAVE_API_KEY"),
-            agent,
-        )
+        access = Access({"X-Subscription-Token": secret}, secret, "check BRAVE_API_KEY")
+        self._service = Service("Brave", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """At most 20 results, for queries about now the news of the past month. See
-        `Provider.search`.
-        """
+        """At most 20 results, about now the news of the past month. See `Provider.search`."""
         news = news_wanted(query)
         sites = with_sites(query, " ").split()
         words = query.text.split()[: max(1, _QUERY_WORDS - len(sites))]
         asked = " ".join([" ".join(words)[: _QUERY_CHARS - len(" ".join(sites)) - 1], *sites])
-        params = {
-            "q": asked,
-            "count": str(min(limit, _MOST)),
-            **({} if news else {"result_filter": "web", "text_decorations": "false"}),
-            **_wishes(query),
-        }
+        params = {"q": asked, "count": str(min(limit, _MOST)), **_wishes(query)}
+        params |= {} if news else {"result_filter": "web", "text_decorations": "false"}
         path, listed = ("/news/search", ()) if news else ("/web/search", ("web",))
         answer = await self._service.json(path, params=params, seconds=seconds)
         if isinstance(answer, dict) and answer.get("type") == "search" and "web" not in answer:

@@ -1,15 +1,13 @@
-"""Any search tool or retriever of LangChain as a provider. LangChain itself is not imported: the
-object brings what is needed.
-"""
+"""Any search tool or retriever of LangChain as a provider, without importing LangChain."""
 
 from __future__ import annotations
 
-import asyncio
 from contextvars import copy_context
 from typing import Any
 
 from spadework.errors import SearchError
 from spadework.tools.search.domain_filter import with_sites
+from spadework.tools.search.provider import held_to
 from spadework.tools.search.result_rows import number_rows
 from spadework.tools.search.result_shapes import find_list, row
 from spadework.tools.web.background_threads import aside
@@ -17,11 +15,8 @@ from spadework.values import Hit, Query
 
 
 class LangChainSearch:
-    """Searches with a LangChain tool or retriever. `name` is one lower-case word.
-
-    A tool that only blocks runs in a thread of its own, which goes on after the deadline until the
-    tool ends by itself, and which nothing waits for. LangChain would take one of the event loop's
-    threads, of which there are few.
+    """Searches with a LangChain tool or retriever. One that only blocks has a thread of its own,
+    which goes on after the deadline unwaited for; LangChain would take one of the event loop's few.
     """
 
     def __init__(self, tool_or_retriever: Any, name: str, *, describes: str = "") -> None:
@@ -31,17 +26,8 @@ class LangChainSearch:
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
         """What the tool found, results without an address left out. See `Provider.search`."""
-        try:
-            async with asyncio.timeout(seconds):
-                answer = await self._asked(with_sites(query))
-        except TimeoutError:
-            raise SearchError(f"{self.name} did not answer within {seconds:g} s.") from None
-        except (
-            Exception
-        ) as error:  # what a foreign tool raises is not known, and its words may hold its key
-            raise SearchError(
-                f"{self.name} could not be searched: {type(error).__name__}."
-            ) from error
+        async with held_to(self.name, seconds):
+            answer = await self._asked(with_sites(query))
         results = find_list(answer)
         if results is None:
             raise SearchError(f"{self.name} answered without a list of results.")

@@ -1,6 +1,4 @@
-"""Countries and languages as search services write them. Ours are the two letters of ISO 3166 and
-the code of ISO 639, in lower case.
-"""
+"""Countries (ISO 3166, lower case) and languages (ISO 639) as search services write them."""
 
 from __future__ import annotations
 
@@ -49,8 +47,7 @@ BRAVE_LANGUAGES = MappingProxyType(
     | {"ja": "jp", "zh": "zh-hans", "pt": "pt-br", "no": "nb"}
     | {"pt-pt": "pt-pt", "pt-br": "pt-br", "en-gb": "en-gb"}
 )
-#: The regions of DuckDuckGo: a country, and a language in it. The first of a country is its usual
-#: one.
+#: The regions of DuckDuckGo: a country, and a language in it; a country's usual one first.
 _REGIONS = (
     "ar-es", "at-de", "au-en", "be-fr", "be-nl", "bg-bg", "br-pt", "ca-en", "ca-fr", "ch-de",
     "ch-fr", "ch-it", "cl-es", "cn-zh", "co-es", "cz-cs", "de-de", "dk-da", "ee-et", "es-es",

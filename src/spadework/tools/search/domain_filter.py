@@ -1,6 +1,4 @@
-"""Keeping a search to some domains, or away from them: as operators of the query, and on the
-results, whatever the provider did.
-"""
+"""Keeping a search to some domains or away from them, whatever the provider does."""
 
 from __future__ import annotations
 
@@ -12,39 +10,29 @@ from spadework.values import Query
 
 #: Operators in one query at most; engines refuse long ones.
 MOST_SITES = 5
-
 #: How the address of a document of a library begins.
 SHELF = "library://"
-
 _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+")
 
 
 def domains(named: Iterable[str]) -> list[str]:
-    """The domains among these texts, each once: `https://www.Example.org/x` is example.org; what is
-    no domain is left out.
-    """
+    """The domains among these texts, each once: `https://www.Example.org/x` is example.org."""
     hosts = (text.strip().lower()[:300].rpartition("://")[2] for text in named)
     found = (re.split(r"[/:?#]", host, maxsplit=1)[0].removeprefix("www.") for host in hosts)
     return list(dict.fromkeys(domain for domain in found if _DOMAIN.fullmatch(domain)))
 
 
 def with_sites(query: Query, text: str = "") -> str:
-    """The query's text (or `text` in its place) with `site:` operators for its domains, as search
-    engines know them.
-    """
+    """The query's text (or `text`) with `site:` operators for its domains."""
     inside = " OR ".join(f"site:{domain}" for domain in domains(query.include_domains)[:MOST_SITES])
     outside = " ".join(f"-site:{domain}" for domain in domains(query.exclude_domains)[:MOST_SITES])
-    return " ".join(
-        part
-        for part in (text or query.text, f"({inside})" if " OR " in inside else inside, outside)
-        if part
-    )
+    either = f"({inside})" if " OR " in inside else inside
+    return " ".join(filter(None, (text or query.text, either, outside)))
 
 
 def is_wanted(query: Query, url: str) -> bool:
-    """Whether a page may be among the results of a query. Documents of a library are nobody's
-    domain: they may, unless shelves are named to keep to or away from, as the beginnings of their
-    addresses (`library://notes/2026`).
+    """Whether a page may be a result. Library documents are nobody's domain: they may, unless
+    shelves are named by the beginnings of their addresses (`library://notes/2026`).
     """
     if not url.startswith(("http://", "https://")):
         inside, outside = _shelves(query.include_domains), _shelves(query.exclude_domains)

@@ -1,7 +1,5 @@
-"""Searching DuckDuckGo without a key, through the package `ddgs`.
-
-That package blocks, keeps threads and may hang, so every search runs in a child process that is
-killed at its deadline: this module, run with the question as JSON on its standard input.
+"""Searching DuckDuckGo without a key. The package `ddgs` blocks and may hang, so a search is a
+child process with a deadline: this module, asked in JSON on its standard input.
 """
 
 from __future__ import annotations
@@ -22,18 +20,15 @@ from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.ranking.recency import is_dated, news_wanted, reach
 from spadework.tools.search.countries import is_spoken, region
 from spadework.tools.search.domain_filter import with_sites
-from spadework.tools.search.result_rows import publisher_of
+from spadework.tools.search.result_rows import Row, number_rows
 from spadework.tools.search.search_filters import tongue
 from spadework.tools.stores.tape import Piece
-from spadework.tools.text.dates import moment
 from spadework.tools.web.recorded_traffic import over_the_wire
 from spadework.values import Hit, Query, Wish
 
 #: Where the web is asked; whoever can reach it can search.
 HOST = "html.duckduckgo.com"
-
-#: The region that `ddgs` asks for where nobody names one, and where a range of days begins that has
-#: no beginning.
+#: What `ddgs` asks for where no region is named, and where an open range of days begins.
 _REGION = "us-en"
 _FIRST = date(1990, 1, 1)
 
@@ -45,15 +40,9 @@ class DuckDuckGo:
     describes = "the web, through DuckDuckGo"
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """The first page of results, about 10; for questions about now of the news. See
-        `Provider.search`.
-        """
-        asked = {
-            "query": with_sites(query),
-            "limit": limit,
-            "since": _span(query),
-            "news": news_wanted(query),
-        }
+        """The first page, about 10 results; about now of the news. See `Provider.search`."""
+        asked: dict[str, Any] = {"query": with_sites(query), "limit": limit}
+        asked |= {"since": _span(query), "news": news_wanted(query)}
         if place := region(query.country, tongue(query)):
             asked["region"] = place
 
@@ -65,7 +54,11 @@ class DuckDuckGo:
                 piece = await over_the_wire(["DuckDuckGo", asked], send)
         except TimeoutError:
             raise SearchError(f"DuckDuckGo did not answer within {seconds:g} s.") from None
-        return hits(_parse_child_reply(piece.body), query, limit)
+        try:
+            answer = json.loads(piece.body)
+        except ValueError:
+            answer = None  # it broke off
+        return hits(answer, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
         """News and days, and a region that it has: a country, with one of its languages."""
@@ -79,9 +72,7 @@ class DuckDuckGo:
 
 
 def _span(query: Query) -> str | None:
-    """The days that count as DuckDuckGo writes them, None for all of time. Its news know ranges
-    back from today alone.
-    """
+    """The days as DuckDuckGo writes them, None for all; news know ranges back from today alone."""
     if is_dated(query) and not query.news:
         return f"{query.since or _FIRST}..{query.until or clock.today().date()}"
     span = reach(query)
@@ -89,53 +80,30 @@ def _span(query: Query) -> str | None:
 
 
 def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """The hits of what the child process answered, `{"results": […]}`; raises SearchError for
-    `{"error": …}` and for anything else.
-    """
+    """The hits in `{"results": […]}` of the child process; raises SearchError for anything else."""
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise _error(str(answer.get("error", "")) if isinstance(answer, dict) else "")
     # Web pages have an `href`, news a `url` and a date.
-    named = [(str(r.get("href") or r.get("url")), r) for r in results if isinstance(r, dict)]
-    usable = [(url, r) for url, r in named if url.startswith(("http://", "https://"))]
-    return [
-        Hit(
-            url=url,
-            title=str(result.get("title") or ""),
-            snippet=str(result.get("body") or ""),
-            position=position,
-            provider=DuckDuckGo.name,
-            query=query.text,
-            publisher=publisher_of(result.get("source")),
-            published_at=moment(result.get("date")),
-        )
-        for position, (url, result) in enumerate(usable[:limit], 1)
-    ]
+    rows = (
+        Row(r.get("href") or r.get("url"), *map(r.get, ("title", "body", "date", "source")))
+        for r in results
+        if isinstance(r, dict)
+    )
+    return number_rows(rows, DuckDuckGo.name, query, limit)
 
 
 def _error(text: str) -> SearchError:
-    """What went wrong, from the words of ddgs. It says "no results" also when DuckDuckGo refuses to
-    answer, so that is no finding.
-    """
+    """The failure in the words of ddgs, whose "no results" may also be a refusal, no finding."""
     if "Ratelimit" in text:
         return QuotaSpent("DuckDuckGo answered that there were too many requests.")
     if "No results" in text:
         return SearchError("DuckDuckGo gave no results, as it does when it limits requests.")
     if "DNSError" in text or "ConnectError" in text:
         return SearchError("DuckDuckGo could not be reached.")
-    return SearchError(
-        f"DuckDuckGo could not be searched: {text[:200]}."
-        if text
-        else "The search of DuckDuckGo broke off."
-    )
-
-
-def _parse_child_reply(answer: bytes) -> Any:
-    """The JSON that the child process answers, None when it broke off."""
-    try:
-        return json.loads(answer)
-    except ValueError:
-        return None
+    if text:
+        return SearchError(f"DuckDuckGo could not be searched: {text[:200]}.")
+    return SearchError("The search of DuckDuckGo broke off.")
 
 
 async def _ask_child(asked: bytes) -> bytes:
@@ -158,12 +126,7 @@ async def _ask_child(asked: bytes) -> bytes:
 
 
 def _answer(
-    query: str,
-    limit: int,
-    seconds: float,
-    since: str | None,
-    news: bool,
-    region: str = _REGION,
+    query: str, limit: int, seconds: float, since: str | None, news: bool, region: str = _REGION
 ) -> dict[str, Any]:
     from ddgs import DDGS
     from ddgs.exceptions import DDGSException
@@ -178,9 +141,7 @@ def _answer(
 
 
 def _main() -> None:
-    """The child process: one search, and no longer than its deadline even when nobody is there any
-    more to kill it.
-    """
+    """The child process: one search that keeps its deadline also when nobody can kill it."""
     asked = json.load(sys.stdin)
     watch = threading.Timer(asked["seconds"] + 1, os._exit, (1,))
     watch.daemon = True

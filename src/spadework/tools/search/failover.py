@@ -1,6 +1,4 @@
-"""Asking several providers: results kept from before first, each at the pace it allows, going on
-without those that fail.
-"""
+"""Asking several providers: kept results first, each at its pace, on without those that fail."""
 
 from __future__ import annotations
 
@@ -32,20 +30,15 @@ CLOSING_SECONDS = 10.0
 
 @dataclass
 class _Breaker:
-    """How one provider fared: failures in a row, until when it is left out, and whether that was
-    said.
-    """
+    """Failures of a provider in a row, and until when it is left out."""
 
     failures: int = 0
     until: float = 0.0
-    said: bool = False
 
 
 @dataclass(frozen=True)
 class Manners:
-    """How providers are asked. `limits` are those of the settings; `kept` are the providers whose
-    results `cache` holds.
-    """
+    """The `limits` of the settings, and the providers whose results `cache` keeps (`kept`)."""
 
     limiters: RateLimiters = RATE_LIMITERS
     limits: Mapping[str, tuple[float, int]] = field(default_factory=lambda: MappingProxyType({}))
@@ -70,30 +63,8 @@ class Search:
         self._clock = clock
         self._breakers: defaultdict[str, _Breaker] = defaultdict(_Breaker)
 
-    async def search(
-        self, query: Query, *, limit: int, seconds: float
-    ) -> list[tuple[str, list[Hit] | SearchError]]:
-        """What every provider answers, all asked at once, by name in the order of `providers`: its
-        hits or its failure.
-
-        One that is left out after failing too often is in the list once, with that as its error,
-        and then missing until it is asked again.
-        """
-        asked = [provider for provider in self.providers if self._mentioned(provider)]
-        async with asyncio.TaskGroup() as group:
-            answers = [
-                group.create_task(self._answer(provider, query, limit, seconds))
-                for provider in asked
-            ]
-        return [
-            (provider.name, answer.result())
-            for provider, answer in zip(asked, answers, strict=True)
-        ]
-
     async def known(self, provider: Provider, query: Query, *, limit: int) -> list[Hit] | None:
-        """The hits that were kept of the same question, None where it must be asked. Costs no
-        search.
-        """
+        """The kept hits of the same question, None where it must be asked. No search is charged."""
         self.unmet.add(provider, query)
         cache = self._manners.cache if provider.name in self._manners.kept else None
         return await cache.get(provider.name, query, limit) if cache else None
@@ -107,15 +78,13 @@ class Search:
         seconds: float,
         charge: Callable[[], None] = lambda: None,
     ) -> list[Hit]:
-        """The hits of one provider within the query's domains and days, asked now. `charge` is
-        called before every request. Who has written them down may `keep` them for later.
-
-        Raises SearchError when it fails and while it is left out, Throttled when its turn does not
-        come within `seconds`.
+        """The hits of one provider within the query's domains and days, asked now, `charge` called
+        before. They may be `keep`-ed once written down. Raises SearchError, Throttled when its turn
+        does not come within `seconds`.
         """
         if seconds <= 0:
             raise SearchError(f"{provider.name} was not asked: no time was left for it.")
-        if self._left_out(self._breakers[provider.name]):
+        if self._clock() < self._breakers[provider.name].until:
             raise SearchError(
                 f"{provider.name} is left out for {PAUSE_SECONDS:g} s after {FAILURES} failures in"
                 " a row."
@@ -134,17 +103,13 @@ class Search:
     async def again(
         self, provider: Provider, query: Query, *, limit: int, seconds: float
     ) -> list[Hit]:
-        """The hits in answers that came before (`spadework.tools.web.recorded_traffic`): nobody is
-        asked, and nothing waited for. Raises SearchError.
-        """
+        """The hits in recorded answers: nobody is asked or waited for. Raises SearchError."""
         self.unmet.add(provider, query)
         found = await provider.search(query, limit=limit, seconds=seconds)
         return [hit for hit in found if fits(query, hit)]
 
     async def close(self) -> None:
-        """End what providers hold open, such as the processes of MCP servers: each, whatever
-        becomes of the others, also when this is cancelled.
-        """
+        """End what providers hold open: each, whatever becomes of others, also when cancelled."""
         ending = asyncio.gather(
             *(provider.close() for provider in self.providers if isinstance(provider, Closing)),
             return_exceptions=True,
@@ -160,10 +125,11 @@ class Search:
     async def _in_turn(
         self, provider: Provider, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
     ) -> list[Hit]:
-        """Ask when it is one's turn; once more where the provider named a time to come back and
-        that is before the end.
-        """
+        """Ask in turn; once more if the provider named a time to come back before the end."""
         name, until, again = provider.name, self._clock() + seconds, True
+        # What all machines know it by, "" where it is on this machine alone.
+        where = provider.where if isinstance(provider, Placed) else name
+        common = where and f"search at {where}"
         rate = limit_of(name, self._manners.limits)
         if rate is None:
             return await asked(seconds)
@@ -171,7 +137,7 @@ class Search:
         while True:
             try:
                 left = until - self._clock()
-                async with limiter.turn(rate, left, _common(provider)) as waited:
+                async with limiter.turn(rate, left, common) as waited:
                     self.waits.add(name, waited)
                     with limiter.heeding():
                         return await asked(_rest(seconds, waited, until - self._clock()))
@@ -202,46 +168,17 @@ class Search:
             self._failed(breaker)
             raise SearchError(f"{provider.name} did not answer within {seconds:g} s.") from None
         except SearchError as error:
-            # One that says when to come back is waited for in its queue; leaving it out would only
-            # be longer.
+            # Who says when to come back is waited for in its queue: being left out is longer.
             if not (isinstance(error, QuotaSpent) and error.retry_after is not None):
                 self._failed(breaker)
             raise
         self._breakers[provider.name] = _Breaker()
         return hits
 
-    async def _answer(
-        self, provider: Provider, query: Query, limit: int, seconds: float
-    ) -> list[Hit] | SearchError:
-        try:
-            if (kept := await self.known(provider, query, limit=limit)) is not None:
-                return kept
-            hits = await self.ask(provider, query, limit=limit, seconds=seconds)
-        except SearchError as error:
-            return error
-        await self.keep(provider, query, hits, limit=limit)
-        return hits
-
-    def _mentioned(self, provider: Provider) -> bool:
-        """Whether a provider is asked now, or its being left out has yet to be said."""
-        breaker = self._breakers[provider.name]
-        silent = self._left_out(breaker) and breaker.said
-        breaker.said = self._left_out(breaker)
-        return not silent
-
-    def _left_out(self, breaker: _Breaker) -> bool:
-        return self._clock() < breaker.until
-
     def _failed(self, breaker: _Breaker) -> None:
         breaker.failures += 1
         if breaker.failures >= FAILURES:
             breaker.until = self._clock() + PAUSE_SECONDS
-
-
-def _common(provider: Provider) -> str:
-    """What all machines know a provider by, "" where it is on this machine alone."""
-    where = provider.where if isinstance(provider, Placed) else provider.name
-    return where and f"search at {where}"
 
 
 def _rest(seconds: float, waited: float, left: float) -> float:

@@ -1,10 +1,8 @@
-"""What a search service answers in place of results, as errors of one sentence that never hold the
-key.
-"""
+"""What services answer in place of results, as one-sentence errors without the key."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -14,8 +12,7 @@ import httpx
 from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.text.dates import moment
 
-#: Statuses that say the quota is used up: payment required, and the two of Tavily for a plan and
-#: for pay-as-you-go.
+#: The quota is used up: payment required; Tavily's for a plan and for pay-as-you-go.
 _SPENT = (402, 432, 433)
 _REFUSED = (401, 403)
 #: What services write when the quota is used up or the key is wrong, also under other statuses:
@@ -29,9 +26,7 @@ _WORDS_CHARS = 200
 
 @dataclass(frozen=True)
 class Access:
-    """How a service lets us in: the headers it wants, the secret it knows us by, and what mends a
-    refusal.
-    """
+    """How a service lets us in: its headers, our secret, and what mends a refusal."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
     secret: str = ""
@@ -39,9 +34,8 @@ class Access:
 
     def shown(self, text: str) -> str:
         """A text of the service in one line, short, without the secret."""
-        return " ".join((text.replace(self.secret, "…") if self.secret else text).split())[
-            :_WORDS_CHARS
-        ].rstrip(".")
+        said = text.replace(self.secret, "…") if self.secret else text
+        return " ".join(said.split())[:_WORDS_CHARS].rstrip(".")
 
 
 #: No key, and nothing to mend.
@@ -49,23 +43,18 @@ OPEN = Access()
 
 
 def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
-    """The error that an answer with another status than 200 stands for; QuotaSpent says how long to
-    wait where the service does.
-    """
+    """The error of a status other than 200; QuotaSpent says how long to wait where known."""
     status, words = answer.status_code, access.shown(_words(parse_json(answer)))
     wait = answer.headers.get("retry-after", "")
+    busy = "it is busy" if status == httpx.codes.SERVICE_UNAVAILABLE and _wait(wait) else ""
     if status == httpx.codes.TOO_MANY_REQUESTS:
-        return QuotaSpent(
-            f"{label} answered that there were too many requests{_wait(wait)}.",
-            retry_after=seconds_to_wait(wait),
-        )
-    if status == httpx.codes.SERVICE_UNAVAILABLE and _wait(wait):
-        return QuotaSpent(
-            f"{label} answered that it is busy{_wait(wait)}.", retry_after=seconds_to_wait(wait)
-        )
-    if status in _SPENT or _tells_of(_QUOTA, words):
+        busy = "there were too many requests"
+    if busy:
+        said = f"{label} answered that {busy}{_wait(wait)}."
+        return QuotaSpent(said, retry_after=seconds_to_wait(wait))
+    if status in _SPENT or tells_of_quota(words):
         return QuotaSpent(f"{label} answered that the quota is used up (status {status}).")
-    if status in _REFUSED or _tells_of(_KEY, words):
+    if status in _REFUSED or any(sign in words.lower() for sign in _KEY):
         return SearchError(
             f"{label} refused the request (status {status}){': ' * bool(access.mend)}{access.mend}."
         )
@@ -75,7 +64,7 @@ def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
 def without_results(label: str, access: Access, answer: Any) -> SearchError:
     """The error of JSON that holds no list of results, in the words of the service."""
     words = access.shown(_words(answer))
-    kind = QuotaSpent if _tells_of(_QUOTA, words) else SearchError
+    kind = QuotaSpent if tells_of_quota(words) else SearchError
     return kind(f"{label} answered without results{': ' * bool(words)}{words}.")
 
 
@@ -98,17 +87,11 @@ def _words(answer: Any) -> str:
 
 def tells_of_quota(words: str) -> bool:
     """Whether words say that a quota is used up or a rate too high."""
-    return _tells_of(_QUOTA, words)
-
-
-def _tells_of(signs: Sequence[str], words: str) -> bool:
-    return any(sign in words.lower() for sign in signs)
+    return any(sign in words.lower() for sign in _QUOTA)
 
 
 def seconds_to_wait(retry_after: str, now: datetime | None = None) -> float | None:
-    """The seconds that a Retry-After header names, which holds seconds or a date (RFC 9110,
-    10.2.3); None where it names none.
-    """
+    """Seconds from a Retry-After header, a number or a date (RFC 9110, 10.2.3), or None."""
     if retry_after.isascii() and retry_after.isdigit():
         return float(retry_after[:9])
     until = moment(retry_after)
@@ -116,9 +99,7 @@ def seconds_to_wait(retry_after: str, now: datetime | None = None) -> float | No
 
 
 def _wait(retry_after: str) -> str:
-    """The end of a sentence from a Retry-After header, which holds seconds or a date (RFC 9110,
-    10.2.3).
-    """
+    """The end of a sentence from a Retry-After header."""
     if retry_after.isascii() and retry_after.isdigit():
         return f"; it asks to wait {retry_after[:9]} s"
     until = moment(retry_after)

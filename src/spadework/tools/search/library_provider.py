@@ -23,9 +23,7 @@ class LibrarySearch:
         return self.library.describe
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """At most `limit` documents, best first. Raises SearchError when they were not found within
-        `seconds`.
-        """
+        """At most `limit` documents, best first. Raises SearchError after `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 return await self.library.search(query.text, limit=limit)

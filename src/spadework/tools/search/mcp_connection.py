@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from mcp import Client
 
 T = TypeVar("T")
-
 #: What kinds of errors mean before there is a connection. Those of the client are known by their
 #: names: it is imported when it is needed.
 _CAUSES = {
@@ -33,26 +32,20 @@ _CAUSES = {
     "ConnectError": "nobody answers at its address",
     "MCPError": "it ended, or is no MCP server",
 }
-
 #: A connection that was told to end is cut after so long. The client itself kills a process that
 #: does not end, with all its children, which takes it seven seconds at most, and must not be
 #: disturbed while it does.
 CLOSE_SECONDS = 10.0
-
 #: The variable by which the process of a connection is known among the children of this one.
 _MARK = "SPADEWORK_MCP_CONNECTION"
-
 #: Where what the client says of a server's answers goes, unless who uses us listens to it: not to
 #: standard error. What matters of it comes as an error.
 _UNHEARD = logging.NullHandler()
 
 
 class Connection:
-    """One client of an MCP server at `where`, an address or a command line, opened at its first use
-    and again when it broke.
-
-    The client lives in a task of its own: its parts must end in the task in which they began, and
-    searches are many tasks.
+    """One client of the server at `where`, opened at first use and again when it broke, in a task
+    of its own: its parts must end in the task in which they began, and searches are many.
     """
 
     def __init__(self, where: str) -> None:
@@ -65,15 +58,12 @@ class Connection:
         self._was_cut: set[asyncio.Task[None]] = set()
 
     async def use(self, work: Callable[[Client], Awaitable[T]]) -> T:
-        """What `work` gives with the client. Where that fails, the next use connects anew. The
-        caller sets the deadline.
-        """
+        """What `work` gives with the client, within the caller's deadline; after a failure anew."""
         if self._ready is None:
             self._ready, self._closing = asyncio.get_running_loop().create_future(), asyncio.Event()
-            task = asyncio.create_task(_serve(self._where, self._ready, self._closing))
-            self._serving = task
-            self._tasks.add(task)
-            task.add_done_callback(partial(self._ended, self._ready))
+            self._serving = asyncio.create_task(_serve(self._where, self._ready, self._closing))
+            self._tasks.add(self._serving)
+            self._serving.add_done_callback(partial(self._ended, self._ready))
         ready = self._ready
         client = await asyncio.shield(ready)
         try:
@@ -83,9 +73,7 @@ class Connection:
             raise
 
     async def close(self) -> None:
-        """End the connection, and the process where there is one. However often this is cancelled,
-        it waits until that is done.
-        """
+        """End the connection and its process; waits for that however often it is cancelled."""
         cancelled: asyncio.CancelledError | None = None
         self._drop(self._ready)
         cut = asyncio.get_running_loop().call_later(CLOSE_SECONDS, lambda: self._cut(self._tasks))
@@ -113,18 +101,13 @@ class Connection:
             task.cancel()
 
     def _ended(self, ready: asyncio.Future[Client], task: asyncio.Task[None]) -> None:
-        """A client is gone. Who still waits for it is told why; whatever a server's way of failing
-        is, it is no error of ours.
-        """
+        """A client is gone: who still waits is told why. No way of failing is an error of ours."""
         self._tasks.discard(task)
         self._was_cut.discard(task)
         error = None if task.cancelled() else task.exception()
         if not ready.done():
-            ready.set_exception(
-                SearchError(
-                    f"could not be connected to: {_innermost(error) if error else 'it was closed'}"
-                )
-            )
+            why = _innermost(error) if error else "it was closed"
+            ready.set_exception(SearchError(f"could not be connected to: {why}"))
             ready.exception()  # also where nobody waits any more
         if ready is self._ready:
             self._ready = None
@@ -152,9 +135,8 @@ async def _client(where: str) -> AsyncIterator[Client]:
     env, command = command_of(where)
     mark = uuid4().hex
     with open(os.devnull, "w") as nowhere:  # noqa: ASYNC230, PTH123 - what a server says on standard error is nobody's
-        started = StdioServerParameters(
-            command=command[0], args=command[1:], env={**env, _MARK: mark}
-        )
+        env[_MARK] = mark
+        started = StdioServerParameters(command=command[0], args=command[1:], env=env)
         guard = asyncio.create_task(_guard(mark))
         try:
             with ended_by(partial(_kill, mark)):
@@ -165,9 +147,7 @@ async def _client(where: str) -> AsyncIterator[Client]:
 
 
 async def _guard(mark: str) -> None:
-    """End the process that bears a mark when the event loop ends: a client that is then ended waits
-    for its process before it has killed it.
-    """
+    """End the process when the event loop ends: its client would wait before killing it."""
     try:
         await asyncio.Event().wait()
     finally:
@@ -188,9 +168,7 @@ def is_address(where: str) -> bool:
 
 
 def command_of(where: str) -> tuple[dict[str, str], list[str]]:
-    """The variables at the beginning of a command line, and its words. Raises SettingsError for one
-    without a command.
-    """
+    """The variables and the words of a command line. Raises SettingsError without a command."""
     try:
         words = shlex.split(where)
     except ValueError:
@@ -208,16 +186,8 @@ def command_of(where: str) -> tuple[dict[str, str], list[str]]:
 
 
 def _innermost(error: BaseException) -> str:
-    """Why, by the kind of error inside the groups in which the client wraps it; its words may hold
-    a key.
-    """
+    """Why, by the innermost kind of error; its words may hold a key."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    known = (
-        words for kind, words in _CAUSES.items() if kind in map(_name_error, type(error).__mro__)
-    )
-    return next(known, type(error).__name__)
-
-
-def _name_error(kind: type) -> str:
-    return kind.__name__
+    names = [kind.__name__ for kind in type(error).__mro__]
+    return next((words for kind, words in _CAUSES.items() if kind in names), names[0])

@@ -27,22 +27,13 @@ class OpenAlex:
 
     def __init__(self, key: SecretStr | None = None, *, url: str = URL, agent: str = AGENT) -> None:
         secret = read_key(key, "OPENALEX_API_KEY") if key else ""
-        self._service = Service(
-            "OpenAlex",
-            url,
-            Access({}, secret, f"{'check' if key else 'set'} OPENALEX_API_KEY"),
-            agent,
-        )
+        access = Access({}, secret, f"{'check' if key else 'set'} OPENALEX_API_KEY")
+        self._service = Service("OpenAlex", url, access, agent)
         self._key = {"api_key": secret} if secret else {}
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
         """At most 100 works with their abstracts. See `Provider.search`."""
-        params = {
-            "search": query.text,
-            "per_page": str(min(limit, _MOST)),
-            "select": _FIELDS,
-            **self._key,
-        }
+        params = {"search": query.text, "per_page": str(min(limit, _MOST)), "select": _FIELDS}
         first, last = period(query)
         wishes = {
             "from_publication_date": first.isoformat() if first else "",
@@ -51,11 +42,10 @@ class OpenAlex:
             "language": query.language.partition("-")[0],
         }
         asked = ",".join(f"{name}:{wish}" for name, wish in wishes.items() if wish)
-        params |= {"filter": asked} if asked else {}
-        results = self._service.results(
-            await self._service.json("/works", params=params, seconds=seconds), "results"
-        )
-        return number_rows((_row(work) for work in results), self.name, query, limit)
+        params |= self._key | ({"filter": asked} if asked else {})
+        answer = await self._service.json("/works", params=params, seconds=seconds)
+        works = self._service.results(answer, "results")
+        return number_rows(map(_row, works), self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
         """A language, and days of publication."""

@@ -6,15 +6,12 @@ import asyncio
 
 from spadework.tools.web import name_lookup
 
-#: An address that does not answer is left alone after so many seconds, and the next one tried
-#: beside it (RFC 8305).
+#: Seconds after which the next address is tried beside a silent one (RFC 8305).
 BESIDE_SECONDS = 0.25
 
 
 async def reachable(host: str, port: int, *, seconds: float) -> bool:
-    """Whether a TCP connection to a host can be made within `seconds`, looking up its name
-    included.
-    """
+    """Whether a TCP connection can be made within `seconds`, name look-up included."""
     name_lookup.own()
     try:
         async with asyncio.timeout(seconds):

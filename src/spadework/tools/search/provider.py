@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Protocol, runtime_checkable
 
+from spadework.errors import SearchError
 from spadework.values import Hit, Query
 
 
@@ -21,20 +25,15 @@ class Provider(Protocol):
         ...
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """At most `limit` hits, best first, positions from 1, `provider` and `query` set; [] when
-        nothing was found.
-
-        Ends within `seconds`. Raises SearchError (QuotaSpent) when the provider failed, which is
-        not the same as finding nothing.
+        """At most `limit` hits within `seconds`, best first, positions from 1, `provider` and
+        `query` set; [] for none. Raises SearchError (QuotaSpent) when it failed, which is not none.
         """
         ...
 
 
 @runtime_checkable
 class Placed(Protocol):
-    """A provider that its name does not tell apart from others: `where` does, an address, or "" for
-    what is on this machine alone.
-    """
+    """A provider known by `where` it is: an address, or "" for what is on this machine alone."""
 
     where: str
 
@@ -46,3 +45,17 @@ class Closing(Protocol):
     async def close(self) -> None:
         """End it; the provider is not asked again."""
         ...
+
+
+@asynccontextmanager
+async def held_to(name: str, seconds: float) -> AsyncIterator[None]:
+    """Foreign code ends in time and raises SearchError, without words that may hold a key."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise SearchError(f"{name} did not answer within {seconds:g} s.") from None
+    except SearchError:
+        raise
+    except Exception as error:
+        raise SearchError(f"{name} could not be searched: {type(error).__name__}.") from error

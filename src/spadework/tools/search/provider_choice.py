@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 #: Opens a provider that was not chosen; None where it cannot be reached.
 Spare = Callable[[], Coroutine[Any, Any, Provider | None]]
-
 AUTO, MCP = "auto", "mcp"
 DUCKDUCKGO, LIBRARY = "duckduckgo", "library"
 KNOWN = (AUTO, *PROVIDERS, MCP, LIBRARY)
@@ -31,11 +30,8 @@ KNOWN = (AUTO, *PROVIDERS, MCP, LIBRARY)
 
 @dataclass(frozen=True)
 class Choice:
-    """The providers to ask, all of them for every query, and what the user should know about the
-    choice.
-
-    `kept` are those whose results may be kept for other sessions: what they answer depends on the
-    settings alone. `spares` are tried, one after the other, where all of the providers fail.
+    """The providers to ask for every query, and notices for the user. `kept` are those whose
+    results other sessions may have, `spares` those tried in turn where all providers fail.
     """
 
     providers: tuple[Provider, ...]
@@ -45,10 +41,9 @@ class Choice:
 
     def search(self, settings: Settings) -> Search:
         """The providers with their limits and the results kept from before."""
-        return Search(
-            self.providers,
-            Manners(limits=settings.search_limits, cache=SearchCache.of(settings), kept=self.kept),
-        )
+        cache = SearchCache.of(settings)
+        manners = Manners(limits=settings.search_limits, cache=cache, kept=self.kept)
+        return Search(self.providers, manners)
 
 
 async def choose(
@@ -68,19 +63,16 @@ async def choose(
     offline = found == [LIBRARY] and not settings.library
     chosen = dict.fromkeys([*found, *(name for name in names if name != AUTO)])
     named = {name: await providers_named(name, settings, open_library) for name in chosen}
-    notices = (
-        (f"The web cannot be reached; searching {named[LIBRARY][0].describes} instead.",)
-        if offline
-        else ()
-    )
+    notices: tuple[str, ...] = ()
+    if offline:
+        notices = (f"The web cannot be reached; searching {named[LIBRARY][0].describes} instead.",)
     providers = [provider for made in named.values() for provider in made]
     names_taken = [provider.name for provider in providers]
     spare = AUTO in names and not own and DUCKDUCKGO not in chosen
-    kept = frozenset([*names_taken, *[DUCKDUCKGO] * spare]) - {LIBRARY}
     return Choice(
         (*providers, *own_providers(own, names_taken)),
         notices,
-        kept,
+        frozenset([*names_taken, *[DUCKDUCKGO] * spare]) - {LIBRARY},
         (partial(_duckduckgo, settings),) * spare,
     )
 
@@ -118,10 +110,8 @@ def _names(settings: Settings) -> list[str]:
     for name in names:
         if name in PROVIDERS and PROVIDERS[name].lacking(settings):
             needed = PROVIDERS[name].variable
-            raise SettingsError(
-                f"search cannot be {name!r} without its {'key' if 'KEY' in needed else 'address'}:"
-                f" set {needed}."
-            )
+            what = "key" if "KEY" in needed else "address"
+            raise SettingsError(f"search cannot be {name!r} without its {what}: set {needed}.")
     if MCP in names and not settings.mcp_search:
         raise SettingsError("search cannot be 'mcp' without its tool: set SPADEWORK_MCP_SEARCH.")
     return names

@@ -20,13 +20,15 @@ from spadework.tools.search.wikipedia import Wikipedia
 
 @dataclass(frozen=True)
 class Known:
-    """How a provider is made. `setting` is the one that it cannot do without, `variable` its name
-    in the environment.
-    """
+    """How a provider is made. `setting` is the one that it cannot do without."""
 
     make: Callable[[Settings], Provider]
     setting: str = ""
-    variable: str = ""
+
+    @property
+    def variable(self) -> str:
+        """The name of the setting in the environment."""
+        return self.setting.upper()
 
     def configured(self, settings: Settings) -> bool:
         """Whether the setting that it needs is set; False when it needs none."""
@@ -38,20 +40,10 @@ class Known:
 
 
 PROVIDERS: dict[str, Known] = {
-    "searxng": Known(
-        lambda s: SearXNG(s.searxng_url, agent=s.user_agent), "searxng_url", "SEARXNG_URL"
-    ),
-    "serper": Known(
-        lambda s: Serper(s.serper_api_key, agent=s.user_agent),
-        "serper_api_key",
-        "SERPER_API_KEY",
-    ),
-    "tavily": Known(
-        lambda s: Tavily(s.tavily_api_key, agent=s.user_agent), "tavily_api_key", "TAVILY_API_KEY"
-    ),
-    "brave": Known(
-        lambda s: Brave(s.brave_api_key, agent=s.user_agent), "brave_api_key", "BRAVE_API_KEY"
-    ),
+    "searxng": Known(lambda s: SearXNG(s.searxng_url, agent=s.user_agent), "searxng_url"),
+    "serper": Known(lambda s: Serper(s.serper_api_key, agent=s.user_agent), "serper_api_key"),
+    "tavily": Known(lambda s: Tavily(s.tavily_api_key, agent=s.user_agent), "tavily_api_key"),
+    "brave": Known(lambda s: Brave(s.brave_api_key, agent=s.user_agent), "brave_api_key"),
     "duckduckgo": Known(lambda s: DuckDuckGo()),
     "wikipedia": Known(lambda s: Wikipedia(language=s.search_language, agent=s.user_agent)),
     "arxiv": Known(lambda s: Arxiv(agent=s.user_agent)),

@@ -1,6 +1,4 @@
-"""Searching PubMed through NCBI's E-utilities: the search gives numbers, a second request what
-stands behind them.
-"""
+"""Searching PubMed through NCBI's E-utilities: first for numbers, then for what they stand for."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ class PubMed:
         self._service = Service("PubMed", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Articles, most relevant first; the snippet says who wrote them, where and when. See
-        `Provider.search`.
-        """
+        """Articles by relevance; the snippet has authors, journal, date. See `Provider.search`."""
         try:
             async with asyncio.timeout(seconds):
                 ids = await self._ids(query, limit, seconds)
@@ -76,13 +72,9 @@ class PubMed:
             article = articles.get(number) if articles else None
             if isinstance(article, dict) and article.get("title"):
                 title = plain(plain(article["title"]))  # its tags are written as &lt;i&gt;
-                yield Row(
-                    f"{PAGE}{number}/",
-                    title,
-                    _about(article),
-                    article.get("sortpubdate"),
-                    article.get("fulljournalname") or article.get("source"),
-                )
+                journal = article.get("fulljournalname") or article.get("source")
+                date = article.get("sortpubdate")
+                yield Row(f"{PAGE}{number}/", title, _about(article), date, journal)
 
 
 def _span(query: Query) -> dict[str, str]:
@@ -95,12 +87,9 @@ def _span(query: Query) -> dict[str, str]:
 
 
 def _about(article: dict[str, Any]) -> str:
-    listed = article.get("authors")
-    names = (
-        [plain(author.get("name")) for author in listed if isinstance(author, dict)]
-        if isinstance(listed, list)
-        else []
-    )
+    given = article.get("authors")
+    listed = given if isinstance(given, list) else []
+    names = [plain(author.get("name")) for author in listed if isinstance(author, dict)]
     authors = ", ".join(names[:_AUTHORS]) + (" et al." if len(names) > _AUTHORS else "")
     parts = (authors, plain(article.get("fulljournalname")), plain(article.get("pubdate")))
     return ". ".join(part.rstrip(".") for part in parts if part)

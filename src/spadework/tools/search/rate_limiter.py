@@ -1,8 +1,6 @@
-"""How often each provider is asked: one queue a provider for the whole process, so that ten
-sessions are as polite as one.
-
-A queue is known by the provider's name. It is first come, first served, and ends with its process.
-Who is first there asks beside those of other machines, where these share a database.
+"""How often each provider is asked: a queue by name for the whole process, first come, first
+served, so that ten sessions are as polite as one. Who is first there asks beside those of other
+machines, where these share a database.
 """
 
 from __future__ import annotations
@@ -20,16 +18,13 @@ from spadework.errors import QuotaSpent, Throttled
 from spadework.tools.stores.shared_rooms import Opening, shared_place
 from spadework.tools.web.waiters import Waiter
 
-#: A time to wait that a provider names counts up to this, so that one wrong header does not silence
-#: it for days.
+#: Longest wait that a provider can name: one wrong header must not silence it for days.
 MOST_PAUSE_SECONDS = 3_600.0
 
 
 @dataclass(frozen=True)
 class Limit:
-    """At most `at_once` searches at the same time, each begun at least `every` seconds after the
-    one before.
-    """
+    """At most `at_once` searches at the same time, begun at least `every` seconds apart."""
 
     every: float = 0.0
     at_once: int = 8
@@ -43,29 +38,24 @@ class Limit:
 #: What providers allow, by name; a search counts as one request where nothing else is said. Those
 #: not listed have DEFAULT.
 LIMITS: Mapping[str, Limit] = {
-    # arXiv, API terms of use: no more than one request every three seconds, and a single connection
-    # at a time.
+    # arXiv, API terms of use: one request every three seconds, a single connection.
     "arxiv": Limit(3.0, 1),
     # NCBI, E-utilities usage policy: three requests a second without a key; a search here is two.
     "pubmed": Limit.per_second(1.5, 2),
     # OpenAlex, rate limits and authentication: ten requests a second.
     "openalex": Limit.per_second(10, 5),
-    # MediaWiki, API etiquette: no hard limit on reading, but requests one after the other rather
-    # than at once.
+    # MediaWiki, API etiquette: no hard limit on reading, but not many requests at once.
     "wikipedia": Limit(0.0, 2),
-    # Tavily, rate limits: 100 requests a minute with a development key (1,000 with one for
-    # production).
+    # Tavily, rate limits: 100 requests a minute with a development key (else 1,000).
     "tavily": Limit.per_second(100 / 60, 5),
     # Brave Search API, plans: 50 requests a second for Search.
     "brave": Limit.per_second(50, 10),
     # Serper: the rate depends on the plan, and no public page was found; a cautious choice.
     "serper": Limit.per_second(5, 5),
-    # DuckDuckGo documents nothing and soon gives no results to those who hurry; and each search is
-    # a process here.
+    # DuckDuckGo documents none and soon refuses who hurries; each search is a process here.
     "duckduckgo": Limit.per_second(1, 2),
 }
-#: For a SearXNG server, an MCP server, or a provider of one's own: no rate, and not too many at
-#: once.
+#: For a SearXNG or MCP server, or a provider of one's own: no rate, not too many at once.
 DEFAULT = Limit()
 #: Nobody waits for the library.
 UNLIMITED = ("library",)
@@ -77,17 +67,14 @@ class _Waiter(Waiter):
 
 
 class RateLimiter:
-    """The queue of one provider, for every thread and event loop of the process. `clock` counts
-    seconds.
-    """
+    """One provider's queue for all threads and event loops. `clock` counts seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._queue: deque[_Waiter] = deque()
         self._running = 0
-        #: Whether somebody has left the queue and waits for the clock; only one does, so the order
-        #: is kept.
+        #: Whether one has left the queue and waits for the clock; only one does, in order.
         self._starting = False
         self._next = 0.0
         self._paused = 0.0
@@ -113,9 +100,8 @@ class RateLimiter:
 
     @asynccontextmanager
     async def turn(self, limit: Limit, seconds: float, common: str = "") -> AsyncIterator[float]:
-        """One's turn to ask; gives the seconds that were waited. `common` is what all machines know
-        the provider by, where they ask it, too. Raises Throttled as soon as it is clear that none
-        comes in time.
+        """One's turn; gives the seconds waited. `common` is what machines that ask, too, know the
+        provider by. Raises Throttled as soon as it is clear that no turn comes in time.
         """
         begun = self._clock()
         with self._lock:
@@ -176,9 +162,7 @@ class RateLimiter:
     async def _beside_others(
         self, inside: AsyncExitStack, limit: Limit, until: float, common: str
     ) -> None:
-        """Have a turn among those of all machines, and leave it with `inside`, when what the
-        provider has asked for is told to all of them.
-        """
+        """Have a turn among all machines, left with `inside`, when they are told of a pause."""
 
         def check(opening: Opening) -> None:
             if opening.shut:
@@ -253,9 +237,7 @@ RATE_LIMITERS = RateLimiters()
 
 
 def limit_of(name: str, asked: Mapping[str, tuple[float, int]]) -> Limit | None:
-    """The limit of a provider: what the settings ask (searches a second, at once), else the
-    default; None for no limit at all.
-    """
+    """The limit that settings ask (searches a second, at once), the default, or None for none."""
     if name in asked:
         return Limit.per_second(*asked[name])
     return None if name in UNLIMITED else LIMITS.get(name, DEFAULT)

@@ -1,8 +1,6 @@
-"""Results of earlier searches, for all sessions: one SQLite file under the home, which several
-processes share.
-
-What stands in it can be had again, so a file that is damaged or cannot be written never stops a
-search. Entries are found by a digest of the question; no key of a provider is ever a part of them.
+"""Results of earlier searches, for all sessions and processes: one SQLite file under the home,
+which, damaged or unusable, never stops a search. Entries are found by a digest of the question; no
+key of a provider is ever a part of them.
 """
 
 from __future__ import annotations
@@ -26,12 +24,10 @@ from spadework.tools.stores.private_files import private_file, private_folder
 from spadework.values import Freshness, Hit, Query
 
 T = TypeVar("T")
-
 #: How long a statement waits for another process's write.
 BUSY_SECONDS = 3.0
 #: A file that has grown too large is emptied, oldest first, down to this share of what is allowed.
 SWEPT_TO = 0.8
-
 _HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS results (
@@ -40,14 +36,16 @@ CREATE TABLE IF NOT EXISTS results (
 CREATE INDEX IF NOT EXISTS by_age ON results (at);
 CREATE INDEX IF NOT EXISTS by_end ON results (until);
 """
+#: How many entries there are, and the bytes that they take.
+_SIZE = (
+    "SELECT (SELECT count(*) FROM results), (page_count - freelist_count) * page_size"
+    " FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
+)
 
 
 class SearchCache:
-    """Hits by provider and query, each for the time that `keep` names (seconds), in a file of at
-    most `most_bytes`; 0 keeps nothing.
-
-    `scope` tells apart what answers differently under one name, such as two SearXNG servers.
-    `clock` is the time of day in seconds.
+    """Hits by provider and query, each for the seconds in `keep`, in at most `most_bytes` (0:
+    none). `scope` tells apart what shares a name, such as two SearXNG servers.
     """
 
     def __init__(
@@ -75,21 +73,15 @@ class SearchCache:
         }
         mcp = settings.mcp_search.get_secret_value() if settings.mcp_search else ""
         scope = hashlib.sha256(f"{settings.searxng_url}\n{mcp}".encode()).hexdigest()
-        return cls(
-            settings.home / "cache" / "searches.sqlite",
-            settings.search_cache_mb * 1_000_000,
-            keep,
-            scope,
-        )
+        path = settings.home / "cache" / "searches.sqlite"
+        return cls(path, settings.search_cache_mb * 1_000_000, keep, scope)
 
     async def get(self, provider: str, query: Query, limit: int) -> list[Hit] | None:
         """What the provider answered to the same question not too long ago, or None."""
         key = self._key(provider, query, limit)
-        text = (
-            await asyncio.to_thread(self._on_file, lambda db: self._read(db, key))
-            if self._most
-            else None
-        )
+        if not self._most:
+            return None
+        text = await asyncio.to_thread(self._on_file, lambda db: self._read(db, key))
         try:
             return None if text is None else _HITS.validate_json(text)
         except ValidationError:  # kept by another version
@@ -100,39 +92,27 @@ class SearchCache:
         seconds = min(self._keep[freshness_of(query)], self._keep["any" if hits else "now"])
         if not self._most or not seconds:
             return
-        now = self._clock()
-        row = (
-            self._key(provider, query, limit),
-            _HITS.dump_json(hits).decode(),
-            now,
-            now + seconds,
-        )
+        now, key = self._clock(), self._key(provider, query, limit)
+        row = (key, _HITS.dump_json(hits).decode(), now, now + seconds)
         await asyncio.to_thread(self._on_file, lambda db: self._write(db, row))
 
     def _key(self, provider: str, query: Query, limit: int) -> str:
-        asked = query.model_dump(mode="json", exclude={"kind", "results"}) | {
-            "freshness": freshness_of(query)
-        }
+        asked = query.model_dump(mode="json", exclude={"kind", "results"})
+        asked["freshness"] = freshness_of(query)
         subject = json.dumps([self._scope, provider, limit, asked], sort_keys=True)
         return hashlib.sha256(subject.encode()).hexdigest()
 
     def _on_file(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """What the work gives, None where the file cannot be used. One that is no database is begun
-        anew.
-        """
+        """What the work gives, None where the file is unusable; one that is no database goes."""
         with self._lock:
             try:
                 return self._opened(work)
             except sqlite3.OperationalError:  # locked for long, read-only, or a full disk
                 return None
             except sqlite3.DatabaseError:
-                for name in (
-                    self._path,
-                    self._path.with_name(f"{self._path.name}-wal"),
-                    self._path.with_name(f"{self._path.name}-shm"),
-                ):
+                for end in ("", "-wal", "-shm"):
                     with suppress(OSError):
-                        name.unlink(missing_ok=True)
+                        self._path.with_name(self._path.name + end).unlink(missing_ok=True)
                 return None
             except OSError:
                 return None
@@ -142,8 +122,7 @@ class SearchCache:
         private_file(self._path)
         with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
             if db.execute("PRAGMA user_version").fetchone() == (0,):
-                # Pages that are freed go back to the disk; that must be said before there is a
-                # table.
+                # Freed pages go back to the disk; that must be said before there is a table.
                 db.executescript(
                     f"PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; {_SCHEMA} PRAGMA"
                     " user_version = 1;"
@@ -163,22 +142,9 @@ class SearchCache:
             return
         db.execute("INSERT OR REPLACE INTO results (key, hits, at, until) VALUES (?, ?, ?, ?)", row)
         db.execute("DELETE FROM results WHERE until <= ?", (row[2],))
-        while (
-            _size(db) > self._most and db.execute("SELECT COUNT(*) FROM results").fetchone()[0] > 1
-        ):
-            count = max(
-                1, int(db.execute("SELECT COUNT(*) FROM results").fetchone()[0] * (1 - SWEPT_TO))
-            )
-            db.execute(
-                "DELETE FROM results WHERE key IN (SELECT key FROM results ORDER BY at LIMIT ?)",
-                (count,),
-            )
-
-
-def _size(db: sqlite3.Connection) -> int:
-    """Bytes that the entries take."""
-    pages, free, size = (
-        db.execute(f"PRAGMA {name}").fetchone()[0]
-        for name in ("page_count", "freelist_count", "page_size")
-    )
-    return int((pages - free) * size)
+        oldest = "DELETE FROM results WHERE key IN (SELECT key FROM results ORDER BY at LIMIT ?)"
+        while True:
+            kept, size = db.execute(_SIZE).fetchone()
+            if size <= self._most or kept <= 1:
+                break
+            db.execute(oldest, (max(1, int(kept * (1 - SWEPT_TO))),))

@@ -15,7 +15,6 @@ from spadework.values import Hit, Query
 SNIPPET_CHARS = 2_000
 #: The name of a publisher is cut here.
 PUBLISHER_CHARS = 120
-
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 
@@ -32,11 +31,8 @@ class Row:
 
 def number_rows(rows: Iterable[Row], provider: str, query: Query, limit: int) -> list[Hit]:
     """The first `limit` rows that are web pages as hits, numbered from 1."""
-    usable = [
-        row
-        for row in rows
-        if isinstance(row.url, str) and row.url.startswith(("http://", "https://"))
-    ]
+    web = ("http://", "https://")
+    usable = [row for row in rows if isinstance(row.url, str) and row.url.startswith(web)]
     return [
         Hit(
             url=whole(row.url),
@@ -45,27 +41,18 @@ def number_rows(rows: Iterable[Row], provider: str, query: Query, limit: int) ->
             position=position,
             provider=provider,
             query=query.text,
-            publisher=publisher_of(row.publisher),
+            publisher=whole(plain(row.publisher))[:PUBLISHER_CHARS],
             published_at=moment(row.date),
         )
         for position, row in enumerate(usable[:limit], 1)
     ]
 
 
-def publisher_of(named: Any) -> str:
-    """The name of a publisher on one line; "" for what is no name."""
-    return whole(plain(named))[:PUBLISHER_CHARS]
-
-
 def whole(text: Any) -> str:
-    """A text without the halves of characters that services leave when they cut one, which cannot
-    be stored.
-    """
+    """A text without halves of characters, which services leave and nothing can store."""
     return str(text).encode(errors="replace").decode()
 
 
 def plain(marked: Any) -> str:
-    """Text with HTML tags and character references as one line of plain text; "" for what is no
-    text.
-    """
+    """Text with HTML tags and references as one plain line; "" for what is no text."""
     return " ".join(html.unescape(_TAG.sub("", marked)).split()) if isinstance(marked, str) else ""

@@ -1,6 +1,4 @@
-"""The shapes in which tools of others hand over results: lists of mappings under many names, JSON
-as text, or text with links.
-"""
+"""The results of others' tools: lists under many names, JSON as text, or text with links."""
 
 from __future__ import annotations
 
@@ -11,25 +9,18 @@ from typing import Any
 
 from spadework.tools.search.result_rows import Row
 
-#: Under which names, in lower case, tools and retrievers keep what a hit needs, the first that is
-#: there counts.
+#: The names, in lower case, of what a hit needs; the first that is there counts.
 _URL = ("url", "link", "href", "source", "uri", "entry id")
 _TITLE = ("title", "name")
 _SNIPPET = ("snippet", "content", "body", "description", "summary", "text", "page_content")
 _DATE = (
-    "published_at",
-    "published_date",
-    "publish_date",
-    "publisheddate",
-    "page_age",
-    "date",
-    "published",
+    *("published_at", "published_date", "publish_date", "publisheddate"),
+    *("page_age", "date", "published"),
 )
 _PUBLISHER = ("publisher", "journal", "site_name", "sitename")
 #: Under which names an object keeps its list of results.
 _LISTS = ("results", "result", "organic", "news", "web", "items", "hits", "documents", "data")
 _DEEP = 3
-
 _LINK = re.compile(
     r"\[(?P<title>[^\[\]\n]{1,300})\]\((?P<url>https?://[^\s()<>]+)[^()\n]{0,300}\)|(?P<bare>https?://[^\s<>\"')\]]+)"
 )
@@ -40,31 +31,25 @@ _MARKS = re.compile(
 
 
 def find_list(answer: Any, deep: int = _DEEP) -> list[Any] | None:
-    """The results in an answer: a list, JSON of one, or an object that holds one under a usual
-    name; None where there is none.
-    """
+    """The results in an answer (a list, JSON of one, an object with one), None without any."""
     if isinstance(answer, str):
-        answer = _parse_text(answer)
+        try:
+            answer = json.loads(answer)
+        except (ValueError, RecursionError):
+            return None
     if isinstance(answer, list):
         return answer
     if not isinstance(answer, dict) or not deep:
         return None
-    return next(
-        (found for name in _LISTS if (found := find_list(answer.get(name), deep - 1)) is not None),
-        None,
-    )
+    listed = (find_list(answer.get(name), deep - 1) for name in _LISTS)
+    return next((found for found in listed if found is not None), None)
 
 
 def row(result: Any) -> Row:
-    """A result, which is a mapping or an object with its `metadata`, such as LangChain's
-    Document.
-    """
+    """A result: a mapping, or an object with `metadata`, such as LangChain's Document."""
     fields = result if isinstance(result, Mapping) else getattr(result, "metadata", {})
-    known = (
-        {str(name).lower(): value for name, value in fields.items()}
-        if isinstance(fields, Mapping)
-        else {}
-    )
+    given = fields if isinstance(fields, Mapping) else {}
+    known = {str(name).lower(): value for name, value in given.items()}
     known.setdefault("page_content", getattr(result, "page_content", ""))
     url, title, snippet, date, publisher = (
         next((known[name] for name in names if known.get(name)), None)
@@ -76,21 +61,15 @@ def row(result: Any) -> Row:
 
 
 def find_links(text: str) -> list[Row]:
-    """The links of a text, each address once, with the words beside it: Markdown links, or
-    addresses under their titles.
-    """
+    """The links of a text, each once: Markdown links, or addresses under their titles."""
     found = list(_LINK.finditer(text))
     made: dict[str, Row] = {}
     for n, match in enumerate(found):
         url = (match["url"] or match["bare"]).rstrip(".,;:")
-        before = (
-            text[found[n - 1].end() if n else 0 : match.start()].rpartition("\n\n")[2].splitlines()
-        )
-        after = (
-            text[match.end() : found[n + 1].start() if n + 1 < len(found) else len(text)]
-            .partition("\n\n")[0]
-            .splitlines()
-        )
+        begins = found[n - 1].end() if n else 0
+        ends = found[n + 1].start() if n + 1 < len(found) else len(text)
+        before = text[begins : match.start()].rpartition("\n\n")[2].splitlines()
+        after = text[match.end() : ends].partition("\n\n")[0].splitlines()
         labelled = dict(filter(None, map(_split_label, [*before, *after])))
         title = (
             match["title"]
@@ -109,16 +88,5 @@ def _plain(line: str) -> str:
 
 def _split_label(line: str) -> tuple[str, str] | None:
     """The label of a line, such as "title", and the words behind it."""
-    found = _MARKS.match(line)
-    return (
-        (found["label"].lower(), _plain(line))
-        if found and found["label"] and _plain(line)
-        else None
-    )
-
-
-def _parse_text(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    found, words = _MARKS.match(line), _plain(line)
+    return (found["label"].lower(), words) if found and found["label"] and words else None

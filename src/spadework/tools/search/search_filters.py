@@ -1,7 +1,5 @@
-"""What a search wishes of its results beside their words, and which provider can keep to what.
-
-What a provider cannot keep to is met by leaving out hits where that can be told (domains, dates),
-and said where it cannot.
+"""What a search wishes of its results, and which provider can keep to it; else hits are left out
+where that can be told (domains, dates), and that is said where it cannot.
 """
 
 from __future__ import annotations
@@ -36,15 +34,13 @@ class Meeting(Protocol):
 
 
 def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
-    """The query with the wishes of the settings where it has none of its own, and the language of
-    the `question` it belongs to.
-
-    Domains to keep to are those of the settings, narrowed by the query's own that lie within them.
+    """The query with the settings' wishes where it has none, and the language of its `question`.
+    Its domains narrow those of the settings.
     """
     inside = settings.search_sites
-    within = tuple(
-        site for site in query.include_domains if is_wanted(_only(inside), f"https://{site}/")
-    )
+    only = Query(text="", include_domains=inside)
+    within = tuple(site for site in query.include_domains if is_wanted(only, f"https://{site}/"))
+    outside = (*query.exclude_domains, *settings.search_avoid_sites)
     spoken = language_of(question)
     return query.model_copy(
         update={
@@ -55,9 +51,7 @@ def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
             "since": query.since or settings.search_since,
             "until": query.until or settings.search_until,
             "include_domains": within or inside,
-            "exclude_domains": tuple(
-                dict.fromkeys((*query.exclude_domains, *settings.search_avoid_sites))
-            ),
+            "exclude_domains": tuple(dict.fromkeys(outside)),
         }
     )
 
@@ -83,9 +77,7 @@ def filters_of(query: Query) -> frozenset[Wish]:
 
 
 def fits(query: Query, hit: Hit) -> bool:
-    """Whether a hit may be among the results of a query: within its domains, and not dated outside
-    its days. One without a date may.
-    """
+    """Whether a hit is within a query's domains and not dated outside its days."""
     if not is_wanted(query, hit.url):
         return False
     if not hit.published_at:
@@ -107,9 +99,7 @@ class Unmet:
             self._asked[provider.name] = provider, query
 
     def sentences(self) -> tuple[str, ...]:
-        """One sentence for each provider that was wished what it cannot do, such as "wikipedia
-        cannot be asked for a country: its results are as without that wish.".
-        """
+        """A sentence for each provider that was wished what it cannot do."""
         said = (_sentence(*asked) for _, asked in sorted(self._asked.items()))
         return tuple(filter(None, said))
 
@@ -130,7 +120,3 @@ def _sentence(provider: Provider, query: Query) -> str:
     dated = "of its results those dated outside it are left out" if "time" in left else ""
     how = ", and ".join(filter(None, (rest, dated)))
     return f"{provider.name} cannot be asked for {named}: {how}."
-
-
-def _only(sites: tuple[str, ...]) -> Query:
-    return Query(text="", include_domains=sites)

@@ -18,9 +18,7 @@ _ACCESS = Access(mend="add json to search.formats in its settings.yml")
 
 
 class SearXNG:
-    """The web, through the SearXNG server at `url`. Raises SettingsError where that is no http(s)
-    address.
-    """
+    """The web, through the server at `url`. Raises SettingsError for no http(s) address."""
 
     name = "searxng"
     describes = "the web, through SearXNG"
@@ -46,9 +44,7 @@ class SearXNG:
 
 
 def _query_parameters(query: Query) -> dict[str, str]:
-    """The parameters that a query's wishes are. Engines that know no time range are left out by
-    SearXNG where one is asked for.
-    """
+    """The parameters of a query's wishes. SearXNG leaves out engines without time ranges."""
     asked: dict[str, str] = {}
     if span := reach(query):
         asked["time_range"] = "month" if span == "week" else span  # which not all versions know
@@ -62,37 +58,27 @@ def _query_parameters(query: Query) -> dict[str, str]:
 
 
 def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """The hits of SearXNG's JSON. Its `number_of_results` is often 0 and is not looked at.
-
-    Raises SearchError when there are none because engines failed, or when the JSON is no search
-    answer.
+    """The hits of SearXNG's JSON. Its `number_of_results` is often 0 and is not looked at. Raises
+    SearchError when there are none because engines failed, or when the JSON is no search answer.
     """
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise SearchError("SearXNG answered with JSON that holds no results.")
     silent = answer.get("unresponsive_engines")
     if not results and silent and isinstance(silent, list):
-        raise SearchError(
-            "No engine of SearXNG answered:"
-            f" {', '.join(_engine(engine) for engine in silent)[:300]}."
-        )
-    rows = [
-        Row(r.get("url"), r.get("title"), r.get("content"), r.get("publishedDate"), _publisher(r))
-        for r in results
-        if isinstance(r, dict)
-    ]
+        engines = ", ".join(map(_engine, silent))[:300]
+        raise SearchError(f"No engine of SearXNG answered: {engines}.")
+    fields, rows = ("url", "title", "content", "publishedDate"), []
+    for r in results:
+        if isinstance(r, dict):
+            # The journal of a paper, or what engines of news write beside one.
+            publisher = r.get("journal") or r.get("publisher") or r.get("source")
+            url, title, text, date = map(r.get, fields)
+            rows.append(Row(url, title, text, date, publisher))
     return number_rows(rows, SearXNG.name, query, limit)
-
-
-def _publisher(result: dict[str, Any]) -> Any:
-    """Who published a result: the journal of a paper, or what engines of news write beside one."""
-    return result.get("journal") or result.get("publisher") or result.get("source")
 
 
 def _engine(engine: Any) -> str:
     """An engine that did not answer, with its reason: SearXNG gives a pair."""
-    return (
-        f"{engine[0]} ({engine[1]})"
-        if isinstance(engine, list) and len(engine) > 1
-        else str(engine)
-    )
+    pair = isinstance(engine, list) and len(engine) > 1
+    return f"{engine[0]} ({engine[1]})" if pair else str(engine)

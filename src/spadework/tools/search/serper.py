@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from datetime import date
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -32,29 +32,16 @@ class Serper:
         self._service = Service("Serper", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """At most 100 results; for questions about now the news of the past month. See
-        `Provider.search`.
-        """
+        """At most 100 results, about now the month's news. See `Provider.search`."""
         path, listed = ("/news", "news") if news_wanted(query) else ("/search", "organic")
-        body = {
-            "q": with_sites(query),
-            "num": min(limit, _MOST),
-            "hl": tongue(query) or ENGLISH,
-        }
+        body: dict[str, Any] = {"q": with_sites(query), "num": min(limit, _MOST)}
+        body["hl"] = tongue(query) or ENGLISH
         wishes = {"gl": query.country, "tbs": _span(query)}
         body |= {name: wish for name, wish in wishes.items() if wish}
-        results = self._service.results(
-            await self._service.json(path, body=body, seconds=seconds), listed
-        )
-        return number_rows(
-            (
-                Row(r.get("link"), r.get("title"), r.get("snippet"), r.get("date"), r.get("source"))
-                for r in results
-            ),
-            self.name,
-            query,
-            limit,
-        )
+        answer = await self._service.json(path, body=body, seconds=seconds)
+        fields = ("link", "title", "snippet", "date", "source")
+        rows = (Row(*map(r.get, fields)) for r in self._service.results(answer, listed))
+        return number_rows(rows, self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
         """All there are."""
@@ -67,8 +54,5 @@ def _span(query: Query) -> str:
         span = reach(query)
         return f"qdr:{span[0]}" if span else ""
     ends = (("cd_min", query.since), ("cd_max", query.until))
-    return ",".join(["cdr:1", *(f"{name}:{_day(day)}" for name, day in ends if day)])
-
-
-def _day(day: date) -> str:
-    return f"{day.month}/{day.day}/{day.year}"
+    given = [f"{name}:{day.month}/{day.day}/{day.year}" for name, day in ends if day]
+    return ",".join(["cdr:1", *given])

@@ -19,8 +19,7 @@ from spadework.tools.web.recorded_traffic import over_the_wire
 AGENT = "spadework"
 #: The largest answer that is read, in bytes; a hundred results with abstracts take a tenth of it.
 MOST_BYTES = 5_000_000
-#: Only these encodings are asked for: both are undone in small pieces, so that the limit is met
-#: before memory is.
+#: Both are undone in small pieces, so that the limit is met before memory is.
 _ENCODINGS = "gzip, deflate"
 
 
@@ -42,9 +41,7 @@ class Service:
         params: Mapping[str, str] | None = None,
         body: Any = None,
     ) -> Any:
-        """The JSON that the service answers: to a GET, or with a `body` to a POST. Raises
-        SearchError (QuotaSpent) within `seconds`.
-        """
+        """The JSON of a GET, or with a `body` of a POST. Raises SearchError within `seconds`."""
         answer = await self._heard(path, seconds, params, body)
         found = parse_json(answer)
         if found is None:
@@ -63,9 +60,7 @@ class Service:
         return [item for item in self.listed(answer, *path) if isinstance(item, dict)]
 
     def listed(self, answer: Any, *path: str) -> list[Any]:
-        """The list at `path` of an answer. Raises SearchError (QuotaSpent) with the service's own
-        words where there is none.
-        """
+        """The list at `path`. Raises SearchError (QuotaSpent), in the service's words, without."""
         found = answer
         for name in path:
             found = found.get(name) if isinstance(found, dict) else None
@@ -101,22 +96,17 @@ class Service:
     async def _ask(
         self, path: str, seconds: float, params: Mapping[str, str] | None, body: Any
     ) -> httpx.Response:
-        # A key goes nowhere else.
-        method, redirects = (
-            ("GET" if body is None else "POST"),
-            not self._access.secret,
+        method, url = "GET" if body is None else "POST", self._url + path
+        client = closing_lines(
+            httpx.AsyncClient(verify=self._verify, trust_env=False, timeout=None)
         )
         try:
-            async with (
-                asyncio.timeout(seconds),
-                closing_lines(
-                    httpx.AsyncClient(verify=self._verify, trust_env=False, timeout=None)
-                ) as client,
-            ):
+            async with asyncio.timeout(seconds), client:
                 request = client.build_request(
-                    method, self._url + path, params=params, json=body, headers=self._headers
+                    method, url, params=params, json=body, headers=self._headers
                 )
-                answer = await self._whole(
+                redirects = not self._access.secret  # a key goes nowhere else
+                return await self._whole(
                     await client.send(request, follow_redirects=redirects, stream=True)
                 )
         except TimeoutError:
@@ -126,7 +116,6 @@ class Service:
                 f"{self._label} could not be asked:"
                 f" {self._access.shown(str(error)) or type(error).__name__}."
             ) from None
-        return answer
 
     async def _whole(self, answer: httpx.Response) -> httpx.Response:
         """The answer with its body. Raises SearchError for one without end."""
@@ -135,11 +124,6 @@ class Service:
             body += piece
             if len(body) > MOST_BYTES:
                 raise SearchError(f"{self._label} answered with more than {MOST_BYTES / 1e6:g} MB.")
-        kept = {
-            name: value
-            for name, value in answer.headers.items()
-            if name in ("content-type", "retry-after")
-        }
-        return httpx.Response(
-            answer.status_code, headers=kept, content=bytes(body), request=answer.request
-        )
+        said = {name: answer.headers.get(name) for name in ("content-type", "retry-after")}
+        kept = {name: value for name, value in said.items() if value is not None}
+        return httpx.Response(answer.status_code, headers=kept, content=bytes(body))

@@ -28,22 +28,15 @@ class Tavily:
 
     def __init__(self, key: SecretStr | None, *, url: str = URL, agent: str = AGENT) -> None:
         secret = read_key(key, "TAVILY_API_KEY")
-        self._service = Service(
-            "Tavily",
-            url,
-            Access({"Authorization": f"Bearer {secret}"}, secret, "check TAVILY_API_KEY"),
-            agent,
-        )
+        access = Access({"Authorization": f"Bearer {secret}"}, secret, "check TAVILY_API_KEY")
+        self._service = Service("Tavily", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """At most 20 results; dates only for queries about now, which search the news. See
-        `Provider.search`.
-        """
-        topic = "news" if news_wanted(query) else "general"
+        """At most 20 results, with dates only for news. See `Provider.search`."""
         body = {
             "query": query.text[:_QUERY_CHARS],
             "max_results": min(limit, _MOST),
-            "topic": topic,
+            "topic": "news" if news_wanted(query) else "general",
             "search_depth": "basic",
         }
         wishes = {
@@ -52,16 +45,12 @@ class Tavily:
             "end_date": query.until.isoformat() if query.until else None,
             "country": _country(query),
             "include_domains": domains(query.include_domains),
+            "exclude_domains": domains(query.exclude_domains),
         }
-        wishes |= {"exclude_domains": domains(query.exclude_domains)}
         body |= {name: wish for name, wish in wishes.items() if wish}
-        results = self._service.results(
-            await self._service.json("/search", body=body, seconds=seconds), "results"
-        )
-        rows = (
-            Row(r.get("url"), r.get("title"), r.get("content"), r.get("published_date"))
-            for r in results
-        )
+        answer = await self._service.json("/search", body=body, seconds=seconds)
+        fields = ("url", "title", "content", "published_date")
+        rows = (Row(*map(r.get, fields)) for r in self._service.results(answer, "results"))
         return number_rows(rows, self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:

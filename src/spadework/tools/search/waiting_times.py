@@ -1,6 +1,4 @@
-"""How long providers let queries wait in a run, said in words, so that throttling is never mistaken
-for slowness.
-"""
+"""How long providers let queries wait, so that throttling is not mistaken for slowness."""
 
 from __future__ import annotations
 
@@ -12,9 +10,7 @@ LEAST_SECONDS = 0.5
 
 @dataclass
 class Waited:
-    """What one provider did: how many queries waited, the longest of them how long, and how many
-    were turned away.
-    """
+    """How many queries waited at a provider, how long at most, and how many were turned away."""
 
     queries: int = 0
     longest: float = 0.0
@@ -41,9 +37,7 @@ class Waits:
         self._by_name.setdefault(name, Waited()).turned_away += 1
 
     def sentences(self) -> tuple[str, ...]:
-        """One sentence for each provider that let queries wait, such as "arxiv let 3 queries wait,
-        up to 6 s.".
-        """
+        """A sentence a provider, such as "arxiv let 3 queries wait, up to 6 s."."""
         said = (_sentence(name, waited) for name, waited in sorted(self._by_name.items()))
         return (*self._recorded, *said)
 
@@ -57,10 +51,8 @@ class Waits:
 def _sentence(name: str, waited: Waited) -> str:
     parts = []
     if waited.queries:
-        parts.append(
-            f"let {_queries(waited.queries)} wait,"
-            f" {'' if waited.queries == 1 else 'up to '}{max(1, round(waited.longest))} s"
-        )
+        seconds = f"{'' if waited.queries == 1 else 'up to '}{max(1, round(waited.longest))} s"
+        parts.append(f"let {_queries(waited.queries)} wait, {seconds}")
     if waited.turned_away:
         parts.append(f"had no turn for {_queries(waited.turned_away)}")
     return f"{name} {' and '.join(parts)}, since it may not be asked more often."

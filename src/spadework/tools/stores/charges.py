@@ -15,9 +15,7 @@ USED = "SELECT used, elapsed FROM journal UNION ALL SELECT used, elapsed FROM ex
 
 
 def sum_charges(rows: Iterable[Any]) -> tuple[Usage, float] | None:
-    """All that was charged, and the second of the last charge; None where there was none. Raises
-    sqlite3.DatabaseError where one is damaged.
-    """
+    """What was charged, and when last (s); None for nothing. Raises sqlite3.DatabaseError."""
     try:
         read = [(json.loads(used), float(elapsed)) for used, elapsed in rows]
         used = total(amounts for amounts, _ in read)

@@ -1,7 +1,5 @@
-"""The claim of a worker to a session that several machines know: while it holds, what is kept of
-the session is kept where all of them find it, and nobody else writes there.
-
-Without a claim, which is the rule, a session is one folder of one machine.
+"""A worker's claim to a session of several machines: while it holds, all is kept where they find
+it, and nobody else writes. Without one, as a rule, a session is one machine's folder.
 """
 
 from __future__ import annotations

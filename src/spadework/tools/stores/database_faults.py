@@ -1,6 +1,4 @@
-"""What goes wrong with the database, in a few words, as a fault of what keeps the session: it ends
-the run where it is, and nothing that was gathered is lost.
-"""
+"""Faults of the database in a few words: they end the run, and nothing gathered is lost."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Writing and reading the files of a session: in a few threads of its own, so that no work of
-another kind, ours or a library's, keeps a report from being written.
-"""
+"""Files of a session, in threads that no other work, ours or a library's, can take."""
 
 from __future__ import annotations
 
@@ -15,7 +13,6 @@ from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
 #: Files that are written or read at the same time.
 THREADS = 4
 #: How long one of them is waited for: so long takes no file of ours on a disk that works.
@@ -72,10 +69,9 @@ async def in_time(
     left: float,
     undo: Callable[[T], Coroutine[Any, Any, None]] | None = None,
 ) -> T:
-    """What `work` on the file at `path` gives in the seconds that are `left` of a run, or a little
-    later where it was too late when it began. Raises DiskHangs where it takes longer; what then
-    becomes of it is nobody's. Who is cancelled in the moment in which it is done has nothing of it:
-    `undo` gives back what it has opened.
+    """What `work` on the file at `path` gives in the seconds `left` of a run, or a little later.
+    Raises DiskHangs where it takes longer; what becomes of it is nobody's. Who is cancelled as it
+    is done has nothing of it: `undo` gives back what it has opened.
     """
     doing, seconds = asyncio.create_task(work), max(LEAST_SECONDS, left)
     try:

@@ -15,7 +15,6 @@ _OF_FILES = frozenset(
     )
     if (code := getattr(errno, name, None)) is not None  # Windows has no quotas
 )
-
 NO_SPACE, IO_ERROR = "no space left on the disk", "the disk cannot be read or written"
 #: What SQLite says, by its result code, where the disk is to blame.
 _OF_SQLITE = {
@@ -32,9 +31,7 @@ _KIND = 0xFF
 
 
 def disk_fault(error: BaseException | None) -> OSError | sqlite3.Error | None:
-    """The error of the system or of SQLite at a file that this is, or that is in a group of errors;
-    None where it is of another kind.
-    """
+    """The error of a file or of SQLite that this is or holds; None for another kind."""
     if isinstance(error, BaseExceptionGroup):
         return next((found for one in error.exceptions if (found := disk_fault(one))), None)
     if isinstance(error, sqlite3.Error):
@@ -43,9 +40,7 @@ def disk_fault(error: BaseException | None) -> OSError | sqlite3.Error | None:
 
 
 def said_of(fault: OSError | sqlite3.Error) -> str:
-    """What is wrong with the disk, in a few words; "" where it is rather the file: no database, or
-    a damaged one.
-    """
+    """What is wrong with the disk, briefly; "" where it is the file: none, or damaged."""
     if isinstance(fault, sqlite3.Error):
         return _OF_SQLITE.get(getattr(fault, "sqlite_errorcode", 0) & _KIND, "")
     said = fault.strerror or str(fault) or type(fault).__name__

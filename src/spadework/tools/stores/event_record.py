@@ -1,8 +1,6 @@
-"""The record of a run: every event with its time, in the order in which they were told, written
-down before the step of the run that told them is.
-
-So a run that is killed at any moment has told of every step that it will not take again. What it
-tells again when it is taken up is known, and stands in the record once.
+"""The record of a run: every event with its time, in order, written down before the step of the run
+that told them. So a run that is killed at any moment has told of every step that it will not take
+again. What it tells again when it is taken up stands in the record once.
 """
 
 from __future__ import annotations
@@ -20,9 +18,7 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 class Record:
-    """What is told of a run. `write` keeps it; a run without one keeps none, and is only told with
-    its times. `clock` says which second of the run it is.
-    """
+    """What is told of a run and kept by `write`, if given; `clock` is the second of the run."""
 
     def __init__(self, write: Write | None = None) -> None:
         self._write = write
@@ -45,9 +41,7 @@ class Record:
                 self._known[event.key] = self._known.get(event.key, True) and event.failed
 
     def tell(self, event: E) -> E:
-        """The event with its time, told to who watches and written down, unless the same was told
-        before.
-        """
+        """The event with its time, told and written down unless the same was told before."""
         now = {"v": VERSION, "at": datetime.now(UTC), "after": round(self.clock(), 3)}
         event = event.model_copy(update=now)
         if self._write is None or self._told_before(event):

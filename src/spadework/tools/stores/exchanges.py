@@ -8,6 +8,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 import zstandard
@@ -17,15 +18,12 @@ from spadework.tools.stores.journal_rows import ExchangeRow, FoundExchange, Jour
 from spadework.tools.stores.tape import Request, Tape
 
 T = TypeVar("T")
-
 #: What is found on pages and in files; all else is small.
 BULKY = frozenset({"page", "document", "attached", "known page", "earlier pages"})
 
 
 class Row(NamedTuple):
-    """One exchange that was written down. `tape` is None where its bytes were not kept; `error` is
-    how it ended, where it failed.
-    """
+    """An exchange. `tape` is None if its bytes were not kept; `error` is how it failed."""
 
     number: int
     tape: Tape | None
@@ -41,9 +39,7 @@ class Row(NamedTuple):
         return self.tape
 
     async def again(self, read: Callable[[Tape], Awaitable[T]]) -> T:
-        """What `read` makes of what came. Raises how the exchange has failed, where what came
-        cannot be read by now.
-        """
+        """What `read` makes of what came; raises how it failed, where it cannot be read."""
         assert self.tape is not None
         if self.error is None:
             return await read(self.tape)
@@ -62,9 +58,7 @@ class Damaged(Exception):
 
 
 class Exchanges:
-    """The exchanges among the rows of a journal. At most `most_bytes` of bulky bodies are kept, as
-    they are packed.
-    """
+    """The exchanges of a journal, with at most `most_bytes` of bulky bodies, packed."""
 
     def __init__(self, rows: JournalRows, most_bytes: float) -> None:
         self._rows = rows
@@ -79,9 +73,7 @@ class Exchanges:
         return [await self._row(found) for found in await self._rows.exchanges(key)]
 
     async def settled(self, key: str) -> Row | None:
-        """The last exchange that gave an answer, or has failed for good; None where it must be
-        asked (again).
-        """
+        """The last exchange that answered or failed for good; None where it must be asked."""
         try:
             rows = [row for row in await self.rows(key) if _is_settled(row)]
         except Damaged:
@@ -100,9 +92,7 @@ class Exchanges:
         error: str | None,
         charged: Callable[[], tuple[str, float]],
     ) -> None:
-        """Write down an exchange with its charge, what it has used and when, in one step. A body
-        that goes first and is left behind by a crash does no harm.
-        """
+        """Write down an exchange and its charge in one step. A body left by a crash is harmless."""
         pieces = [
             [piece.head, await self._body(piece.body, bulky=request.kind in BULKY)]
             for piece in tape.pieces
@@ -114,11 +104,17 @@ class Exchanges:
 
     async def requests(self, kind: str) -> list[Any]:
         """The contents of all requests of a kind, those that cannot be read left out."""
-        return list(_readable(iter(await self._rows.requests(kind))))
+        found = []
+        for data in await self._rows.requests(kind):
+            with suppress(ValueError, zstandard.ZstdError):
+                found.append(json.loads(zstandard.decompress(data)))
+        return found
 
     async def _body(self, body: bytes, *, bulky: bool) -> str:
         """The hash under which a body is kept, "" for one for which there is no room."""
-        name, kept = await asyncio.to_thread(_split_name, body)
+        name, kept = await asyncio.to_thread(
+            lambda: (hashlib.sha256(body).hexdigest(), pack_bytes(body))
+        )
         if await self._rows.has_body(name):
             return name
         if bulky and len(kept) > self._room:
@@ -130,17 +126,13 @@ class Exchanges:
     async def _row(self, found: FoundExchange) -> Row:
         number, pieces, error, used, elapsed = found
         try:
-            listed = json.loads(pieces)
-            tape: Tape | None = Tape()
-            for head, name in listed:
-                if not name:
-                    tape = None
-                    break
-                assert tape
+            listed, tape = json.loads(pieces), Tape()
+            kept = all(name for _, name in listed)
+            for head, name in listed if kept else ():
                 tape.add(head, await self._unpacked(name))
             if error is not None:
                 error_from_text(error)
-            return Row(number, tape, error, json.loads(used), float(elapsed))
+            return Row(number, tape if kept else None, error, json.loads(used), float(elapsed))
         except (ValueError, TypeError, LookupError, zstandard.ZstdError, MemoryError):
             raise Damaged(f"row {number} of its exchanges is damaged") from None
 
@@ -183,18 +175,6 @@ def _kinds(kind: type[SpadeworkError]) -> Iterator[type[SpadeworkError]]:
         yield from _kinds(narrower)
 
 
-def _split_name(body: bytes) -> tuple[str, bytes]:
-    return hashlib.sha256(body).hexdigest(), pack_bytes(body)
-
-
 def pack_bytes(data: bytes) -> bytes:
     """Bytes as they are kept."""
     return zstandard.ZstdCompressor(level=3, write_checksum=True).compress(data)
-
-
-def _readable(found: Iterator[bytes]) -> Iterator[Any]:
-    for data in found:
-        try:
-            yield json.loads(zstandard.decompress(data))
-        except (ValueError, zstandard.ZstdError):
-            continue

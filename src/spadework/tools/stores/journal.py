@@ -18,6 +18,7 @@ from typing import Any, Self, TypeVar
 import aiosqlite
 from pydantic import TypeAdapter, ValidationError
 
+from spadework import errors
 from spadework.bill import Amounts, Bill
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, FetchError, SpadeworkError
@@ -25,7 +26,6 @@ from spadework.tools.stores.charges import sum_charges
 from spadework.tools.stores.claim import claim_on
 from spadework.tools.stores.exchanges import Exchanges, error_from_text, error_to_text
 from spadework.tools.stores.journal_rows import AnswerRow, JournalRows
-from spadework.tools.stores.kept_answers import answer_in
 from spadework.tools.stores.recording import Recording
 from spadework.tools.stores.sqlite_rows import SqliteRows
 from spadework.tools.stores.tape import Request, Tape
@@ -33,7 +33,6 @@ from spadework.tools.stores.tape import Request, Tape
 T = TypeVar("T")
 #: How an answer is had: by asking, where what comes goes onto the tape; or from the tape alone.
 Ask = Callable[[Tape], Awaitable[T]]
-
 #: The bulky bodies that a session keeps where nobody says otherwise, in bytes.
 MOST_BYTES = 50_000_000
 
@@ -68,9 +67,8 @@ class Journal:
         recording: Recording | None = None,
         most_bytes: float = MOST_BYTES,
     ) -> Self:
-        """Open or make the journal at `path` and set `budget` to what earlier processes of this
-        session used. Of pages, files and documents as they came it keeps `most_bytes`. Raises
-        SessionUnreadable for a later version, sqlite3.Error where the file is damaged.
+        """Open or make the journal and set `budget` to what was used. It keeps `most_bytes` of
+        pages and files. Raises SessionUnreadable for a later version, sqlite3.Error if damaged.
         """
         claim = claim_on(path.parent.name)
         rows = claim.journal_rows() if claim else await SqliteRows.open(path)
@@ -84,9 +82,7 @@ class Journal:
 
     @property
     def connection(self) -> aiosqlite.Connection:
-        """The connection to the session's file, where its journal is one. The checkpoints use it,
-        too: two writers of one file would wait for each other.
-        """
+        """The session file's connection, for checkpoints, too: two writers would wait."""
         assert isinstance(self._rows, SqliteRows)
         return self._rows.db
 
@@ -121,14 +117,12 @@ class Journal:
     async def once(
         self, kind: str, key: Any, shape: type[T], work: Callable[[], Awaitable[T]]
     ) -> T:
-        """The answer of `work()`, done once for `kind` and `key` (JSON) in the life of the session.
-
-        `shape` is the answer's type. A final failure (FetchError.final) is kept and raised again;
-        any other may be tried again. An answer that is damaged is had anew.
+        """The answer of `work()`, done once for `kind` and `key` (JSON). A final failure
+        (FetchError.final) is kept and raised again; others, and damaged answers, are had anew.
         """
         asked = Request(kind, key)
         async with self._alone(asked, self._rows.answer) as row:
-            if row is not None and (answer := answer_in(row, shape)):
+            if row is not None and (answer := _answer_in(row, shape)):
                 self._budget.add(cache_hits=1)
                 return answer[0]
             with self._budget.metered() as bill:
@@ -144,11 +138,9 @@ class Journal:
             return value
 
     async def known(self, kind: str, key: Any, shape: type[T]) -> T | None:
-        """The answer that is kept for `kind` and `key`, None where there is none: nothing is done.
-        Raises a failure that was kept.
-        """
+        """The kept answer, or None: nothing is done. Raises a failure that was kept."""
         row = await self._rows.answer(Request(kind, key).key)
-        answer = None if row is None else answer_in(row, shape)
+        answer = None if row is None else _answer_in(row, shape)
         return answer[0] if answer else None
 
     async def count(self, kind: str) -> int:
@@ -156,12 +148,9 @@ class Journal:
         return await self._rows.count(kind)
 
     async def exchange(self, request: Request, ask: Ask[T], read: Ask[T]) -> T:
-        """What `ask(tape)` gives, which puts on the tape what came, byte for byte; done once for
-        the request in the life of the session. Then, and in a replay, it is what `read(tape)`
-        makes of that.
-
-        A failure is written down. One that is final is raised again, any other in a replay alone,
-        where `read` fails as well.
+        """What `ask(tape)` gives, which tapes what came byte for byte; done once for a request.
+        Then, and in a replay, it is what `read(tape)` makes of that. A final failure is raised
+        again, any other in a replay alone, where `read` fails as well.
         """
         if self.recording is not None:
             return await self._again(self.recording, request, read)
@@ -180,9 +169,7 @@ class Journal:
             return value
 
     async def charge(self, request: Request) -> Amounts:
-        """What the last exchange of a request was charged, by the field names of Usage; nothing in
-        a replay.
-        """
+        """What a request was last charged, by the fields of Usage; nothing in a replay."""
         found = await self._rows.exchanges(request.key)
         return json.loads(found[-1].used) if found else {}
 
@@ -209,9 +196,7 @@ class Journal:
     async def moment(
         self, kind: str, key: Any, shape: Any, work: Callable[[], Awaitable[T]], otherwise: T
     ) -> T:
-        """What `work()` gives at this moment, which is noted; in a replay what was noted, or
-        `otherwise`. `shape` is its type.
-        """
+        """What `work()` gives, noted; in a replay the note, or `otherwise`. `shape` is its type."""
         kind_of: TypeAdapter[T] = TypeAdapter(shape)
         if self.recording is None:
             value = await work()
@@ -228,9 +213,7 @@ class Journal:
     async def _alone(
         self, request: Request, look: Callable[[str], Awaitable[T | None]]
     ) -> AsyncIterator[T | None]:
-        """What is kept of a request, or None where it is to be asked; who asks the same meanwhile
-        waits.
-        """
+        """What is kept, None where it is to be asked; who asks the same meanwhile waits."""
         # What is made of an answer is another thing than the answer.
         key = f"{look.__name__} {request.key}"
         while (found := await look(request.key)) is None and key in self._running:
@@ -275,3 +258,20 @@ class Journal:
         if found := sum_charges(await self._rows.charges()):
             used, elapsed = found
             self._budget.start(self._budget.started - elapsed, used)
+
+
+def _answer_in(row: tuple[str | None, str | None], shape: type[T]) -> tuple[T] | None:
+    """The answer in a row, None where it is damaged. Raises the failure that was kept."""
+    answer, error = row
+    if error is not None:
+        try:
+            name, message, hint = json.loads(error)
+            kept: type[SpadeworkError] = getattr(errors, name)
+            failure = kept(message, hint=hint)
+        except (ValueError, TypeError, AttributeError):
+            return None
+        raise failure
+    try:
+        return (TypeAdapter(shape).validate_json(answer or "null"),)
+    except ValidationError:
+        return None

@@ -1,11 +1,18 @@
-"""The rows of a session's journal, wherever they are kept: what was made of answers, the exchanges
-as they came, and their bodies.
-"""
+"""A journal's rows, wherever kept: what was made of answers, exchanges, and their bodies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+from spadework.tools.stores.charges import USED
+
+_OF_KEY = "SELECT number, pieces, error, used, elapsed FROM exchanges WHERE key = ? ORDER BY number"
+_OPENED = "SELECT coalesce(max(number), 0) FROM exchanges WHERE kind = 'opened' AND number < ?"
+_REFUSED = (
+    "SELECT error FROM exchanges WHERE substr(error, 1, 14) = '[\"BudgetSpent\"'"
+    " ORDER BY number LIMIT 1"
+)
 
 
 class AnswerRow(NamedTuple):
@@ -42,59 +49,76 @@ class FoundExchange(NamedTuple):
     elapsed: float
 
 
-class JournalRows(Protocol):
+class JournalRows(ABC):
     """A row is there for good when it was put. Errors are those of the system or of SQLite."""
 
-    async def answer(self, key: str) -> tuple[str | None, str | None] | None:
-        """Answer and error under a key, None where there is no row."""
+    @abstractmethod
+    async def ask(self, statement: str, *values: Any) -> list[Any]:
+        """The rows that SQL gives which all databases understand; `?` stands for a value."""
 
+    @abstractmethod
     async def put_answer(self, row: AnswerRow) -> None:
         """Put a row in place of the one under its key."""
 
-    async def count(self, kind: str) -> int:
-        """How many answers of a kind there are."""
-        ...
-
-    async def exchanges(self, key: str) -> list[FoundExchange]:
-        """All exchanges under a key, the oldest first."""
-        ...
-
+    @abstractmethod
     async def put_exchange(self, row: ExchangeRow) -> None:
         """Put one more exchange."""
 
-    async def requests(self, kind: str) -> list[bytes]:
-        """The requests of a kind, the oldest first."""
-        ...
-
-    async def opened_before(self, number: int) -> int:
-        """The number of the last exchange before another that tells that a process has begun; 0
-        where there is none.
-        """
-        ...
-
-    async def refused(self) -> str | None:
-        """The error of the first exchange that the budget could not pay for."""
-
-    async def charges(self) -> Iterable[tuple[str, float]]:
-        """What each answer and each exchange has used, and when."""
-        ...
-
-    async def body(self, name: str) -> bytes | None:
-        """The packed body under a hash, None where there is none."""
-
-    async def has_body(self, name: str) -> bool:
-        """Whether there is a body under a hash."""
-        ...
-
+    @abstractmethod
     async def put_body(self, name: str, packed: bytes) -> None:
         """Put a body, where it is not there yet."""
 
-    async def size(self) -> float:
-        """The bytes of all bodies."""
-        ...
-
+    @abstractmethod
     async def close(self) -> None:
         """Give back what is held; what is not put by now is not put any more."""
 
+    @abstractmethod
     async def abandon(self) -> None:
         """Let go of it at once, whatever is being done."""
+
+    async def answer(self, key: str) -> tuple[str | None, str | None] | None:
+        """Answer and error under a key, None where there is no row."""
+        return next(
+            iter(await self.ask("SELECT answer, error FROM journal WHERE key = ?", key)), None
+        )
+
+    async def count(self, kind: str) -> int:
+        """How many answers of a kind there are."""
+        [(count,)] = await self.ask("SELECT count(*) FROM journal WHERE kind = ?", kind)
+        return int(count)
+
+    async def exchanges(self, key: str) -> list[FoundExchange]:
+        """All exchanges under a key, the oldest first."""
+        return [FoundExchange(*row) for row in await self.ask(_OF_KEY, key)]
+
+    async def requests(self, kind: str) -> list[bytes]:
+        """The requests of a kind, the oldest first."""
+        asked = "SELECT request FROM exchanges WHERE kind = ? ORDER BY number"
+        return [data for (data,) in await self.ask(asked, kind)]
+
+    async def opened_before(self, number: int) -> int:
+        """The last exchange before another that tells of a process's begin; 0 without one."""
+        [(opened,)] = await self.ask(_OPENED, number)
+        return int(opened)
+
+    async def refused(self) -> str | None:
+        """The error of the first exchange that the budget could not pay for."""
+        return next((error for (error,) in await self.ask(_REFUSED)), None)
+
+    async def charges(self) -> list[tuple[str, float]]:
+        """What each answer and each exchange has used, and when."""
+        return await self.ask(USED)
+
+    async def body(self, name: str) -> bytes | None:
+        """The packed body under a hash, None where there is none."""
+        rows = await self.ask("SELECT packed FROM bodies WHERE hash = ?", name)
+        return next((data for (data,) in rows), None)
+
+    async def has_body(self, name: str) -> bool:
+        """Whether there is a body under a hash."""
+        return bool(await self.ask("SELECT 1 FROM bodies WHERE hash = ?", name))
+
+    async def size(self) -> float:
+        """The bytes of all bodies."""
+        [(size,)] = await self.ask("SELECT coalesce(sum(length(packed)), 0) FROM bodies")
+        return float(size)

@@ -1,6 +1,4 @@
-"""The page store: cleaned Markdown by content hash, one UTF-8 file a page, so that anyone can check
-a quote with a text editor.
-"""
+"""Cleaned Markdown by content hash, a UTF-8 file each: quotes can be checked by hand."""
 
 from __future__ import annotations
 
@@ -28,7 +26,6 @@ def content_hash(text: str) -> str:
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Put `data` at `path` in one step: a reader sees the old file or the new one, never a part.
-
     The file has the permissions `mode`, less the user's umask: by default it is its owner's alone.
     """
     make_folder(path.parent)
@@ -44,9 +41,7 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
 
 
 class PageStore:
-    """Texts of pages in `folder`, each at `<content_hash>.md`; read once, then kept in memory for
-    the run.
-    """
+    """Texts in `folder`, each at `<content_hash>.md`; once read they stay in memory."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,6 +1,4 @@
-"""The plans of questions that were asked before, kept for all sessions: one small file each, under
-a key of what made the plan.
-"""
+"""Plans of earlier questions, for all sessions: a file each, by a key of what made it."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ class PlanStore:
         """The plan under a key (JSON), None when there is none that is young enough and whole."""
         path = self._path(key)
         try:
-            if self._is_old(path):
-                return None
-            return Plan.model_validate_json(path.read_bytes())
+            return None if self._is_old(path) else Plan.model_validate_json(path.read_bytes())
         except (OSError, ValidationError):
             return None
 
@@ -49,9 +45,7 @@ class PlanStore:
                 path.unlink(missing_ok=True)
 
     def forget(self, question: str) -> None:
-        """Delete the plans of a question, also of one that an answer to a question of ours was
-        added to. Raises OSError.
-        """
+        """Delete a question's plans, also of one with our question answered. Raises OSError."""
         asked = normalise_question(question)
         for path in self._folder.glob("*.json"):
             try:

@@ -1,6 +1,4 @@
-"""Folders and files that their owner alone may read: what somebody asks and reads is nobody else's
-business on a machine with many users.
-"""
+"""Folders and files of their owner alone: what somebody reads is nobody else's business."""
 
 from __future__ import annotations
 
@@ -22,17 +20,13 @@ def make_folder(folder: Path) -> None:
 
 
 def private_folder(folder: Path) -> None:
-    """Make a folder that is ours alone; one that others may read, of an earlier version, is closed
-    to them.
-    """
+    """Make a folder that is ours alone; an open one, of an earlier version, is closed."""
     make_folder(folder)
     _close(folder)
 
 
 def private_file(path: Path) -> None:
-    """Make an empty file that is ours alone, where there is none, in a folder that is; one that
-    others may read is closed to them.
-    """
+    """Make an empty file that is ours alone, in such a folder; an open one is closed."""
     make_folder(path.parent)
     os.close(os.open(path, os.O_CREAT | os.O_RDONLY | getattr(os, "O_CLOEXEC", 0), 0o600))
     _close(path)

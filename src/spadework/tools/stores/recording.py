@@ -1,6 +1,4 @@
-"""A finished session as it was recorded: its exchanges are answered again, without network and
-without model.
-"""
+"""A finished session as recorded, answered again without network and model."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ class Missing:
 
 
 class Recording:
-    """What a session has heard. `replayed` and `new` count the exchanges of a replay that were and
-    were not recorded.
-    """
+    """`replayed` and `new` count exchanges of a replay that were and were not recorded."""
 
     def __init__(self, rows: JournalRows) -> None:
         self._rows = rows
@@ -45,9 +41,7 @@ class Recording:
 
     @classmethod
     async def open(cls, path: Path) -> Self:
-        """The recording in the file of a session, of which it changes nothing. Raises
-        sqlite3.Error.
-        """
+        """The recording in a session's file, which stays as it is. Raises sqlite3.Error."""
         return cls(await SqliteRows.read(path))
 
     async def aclose(self) -> None:
@@ -55,15 +49,16 @@ class Recording:
         await self._rows.close()
 
     async def row(self, request: Request) -> Row:
-        """The exchange that was recorded of a request, in their order where it was sent several
-        times. Raises NotRecorded for a model's, SearchError or FetchError.
-        """
+        """A request's exchange, in order. Raises NotRecorded (model), SearchError, FetchError."""
         try:
             rows = await self._newest(await self._exchanges.rows(request.key))
         except Damaged as damaged:
             raise self._lacks(request, f"{damaged}.") from None
         if not rows:
-            raise self._lacks(request, await self._why(request))
+            why = "it was not asked when the session was recorded."
+            if request.kind == "model":
+                why = difference(request.content, await self._exchanges.requests("model"))
+            raise self._lacks(request, why)
         turn = min(self._turns[request.key], len(rows) - 1)
         row = rows[turn]
         self._turns[request.key] += 1
@@ -88,9 +83,7 @@ class Recording:
         self.new += 1
 
     async def _newest(self, rows: list[Row]) -> list[Row]:
-        """Those of the last process that asked: who takes a run up asks again only what has failed
-        before.
-        """
+        """Those of the last process: who takes a run up asks again only what failed before."""
         if len(rows) < 2:
             return rows
         opened = await self._rows.opened_before(rows[-1].number)
@@ -101,8 +94,3 @@ class Recording:
         self.missing.append(lacking)
         kinds: dict[str, type[SpadeworkError]] = {"model": NotRecorded, "search": SearchError}
         return kinds.get(request.kind, FetchError)(f"The replay has no answer: {why}")
-
-    async def _why(self, request: Request) -> str:
-        if request.kind != "model":
-            return "it was not asked when the session was recorded."
-        return difference(request.content, await self._exchanges.requests("model"))

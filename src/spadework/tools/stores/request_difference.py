@@ -13,37 +13,29 @@ _NAMES = {"system": "system message", "human": "user message", "ai": "own earlie
 
 
 def difference(sent: dict[str, Any], recorded: Sequence[dict[str, Any]]) -> str:
-    """What differs between a request and the recorded one of the same shape that is most like
-    it.
-    """
+    """What differs from the recorded request of the same shape that is most like it."""
     same = [other for other in recorded if other.get("shape") == sent["shape"]]
     if not same:
         return f"no request for {sent['shape']} was recorded."
     nearest = max(same, key=lambda other: _likeness(sent, other))
-    wrong = [
-        _describe_difference(*parts) for parts in zip(_parts(sent), _parts(nearest), strict=False)
-    ]
-    said = " ".join(line for line in wrong if line)
+    pairs = zip(_parts(sent), _parts(nearest), strict=False)
+    said = " ".join(filter(None, (_describe_difference(*pair) for pair in pairs)))
     return said or "it has more or fewer messages than the recorded one."
 
 
 def _likeness(sent: dict[str, Any], other: dict[str, Any]) -> tuple[int, int]:
     """How many parts are the same, and how much of the others is up to their first difference."""
     pairs = list(zip(_parts(sent), _parts(other), strict=False))
-    return sum(mine == theirs for mine, theirs in pairs), sum(
-        _shared_prefix(mine[1], theirs[1]) for mine, theirs in pairs
-    )
+    same = sum(mine == theirs for mine, theirs in pairs)
+    return same, sum(_shared_prefix(mine[1], theirs[1]) for mine, theirs in pairs)
 
 
 def _parts(request: dict[str, Any]) -> list[tuple[str, str]]:
     """The parts of a request with their names."""
-    named = [
-        ("model", str(request["model"])),
-        ("way of asking", str(request["method"])),
-        ("schema", json.dumps(request["schema"], sort_keys=True)),
-    ]
+    schema = json.dumps(request["schema"], sort_keys=True)
     told = ((_NAMES.get(kind, str(kind)), text) for kind, text in request["messages"])
-    return [*named, *told]
+    asked = (("model", str(request["model"])), ("way of asking", str(request["method"])))
+    return [*asked, ("schema", schema), *told]
 
 
 def _describe_difference(mine: tuple[str, str], theirs: tuple[str, str]) -> str:
@@ -63,5 +55,4 @@ def _shared_prefix(one: str, other: str) -> int:
 
 def _near(text: str, at: int) -> str:
     """The place of a difference in a text, on one line."""
-    shown = " ".join(text[max(0, at - BEFORE) : at + AFTER].split())
-    return f"“{shown}”"
+    return f"“{' '.join(text[max(0, at - BEFORE) : at + AFTER].split())}”"

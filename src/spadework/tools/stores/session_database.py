@@ -1,6 +1,4 @@
-"""The SQLite file of a session: its tables, a connection from an event loop, and its end, also when
-who wanted it is cancelled.
-"""
+"""A session's SQLite file: tables, connection, and its end, also when cancelled."""
 
 from __future__ import annotations
 
@@ -18,7 +16,6 @@ from spadework.tools.stores.private_files import private_file
 BUSY_SECONDS = 20.0
 #: A file in which the charges stand answer by answer; before, each was the sum so far.
 VERSION = 1
-
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS journal (
     key TEXT PRIMARY KEY, kind TEXT NOT NULL, subject TEXT NOT NULL, answer TEXT, error TEXT,
@@ -39,9 +36,7 @@ _ONE_BY_ONE = (
 
 
 async def connect(path: Path) -> aiosqlite.Connection:
-    """A connection. Who is cancelled meanwhile waits for it and closes it: its thread answers to an
-    event loop that must still be there.
-    """
+    """A connection. Who is cancelled waits and closes it: its thread needs the event loop."""
 
     await on_disk(private_file, path)
 
@@ -59,10 +54,8 @@ async def connect(path: Path) -> aiosqlite.Connection:
 
 
 async def prepare(db: aiosqlite.Connection) -> None:
-    """Make the tables that are not there, and bring a file of an earlier version up to date.
-
-    Raises SessionUnreadable for one of a later version, which it leaves as it is, and
-    sqlite3.DatabaseError for one that is damaged.
+    """Make missing tables and update a file of an earlier version. Raises SessionUnreadable for a
+    later one, left as it is, sqlite3.DatabaseError for a damaged one.
     """
     try:
         [(version,)] = await db.execute_fetchall("PRAGMA user_version")
@@ -85,18 +78,14 @@ async def prepare(db: aiosqlite.Connection) -> None:
 
 
 async def _check(db: aiosqlite.Connection) -> None:
-    """Raises sqlite3.DatabaseError where the file is damaged: what could still be read of it would
-    be a part, taken for the whole.
-    """
+    """Raises sqlite3.DatabaseError if damaged: what is left would be taken for the whole."""
     [(said,)] = await db.execute_fetchall("PRAGMA quick_check(1)")
     if said != "ok":
         raise sqlite3.DatabaseError(" ".join(str(said).split())[:150])
 
 
 async def stop_connection(db: aiosqlite.Connection) -> None:
-    """End the thread of a connection, which would keep the process from ending, whatever it is
-    doing.
-    """
+    """End the thread of a connection, which would keep the process from ending."""
     ended = db.stop()
     if ended is not None:
         await asyncio.wait({ended}, timeout=BUSY_SECONDS)

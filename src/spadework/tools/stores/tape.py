@@ -33,9 +33,7 @@ class Tape:
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked: `content` (JSON) is all that makes it the same as another; `about` says in a
-    word who asks.
-    """
+    """A request: `content` (JSON) is what makes it the same; `about` says who asks."""
 
     kind: str
     content: Any
@@ -49,14 +47,10 @@ class Request:
     @property
     def key(self) -> str:
         """The digest under which its answer stands."""
-        return digest(self.kind, self.text)
+        subject = f"{self.kind}\n{self.text}".encode(errors="surrogatepass")
+        return hashlib.sha256(subject).hexdigest()
 
 
 async def last_text(tape: Tape) -> str:
     """The text that came last."""
     return tape.last.body.decode(errors="surrogatepass")
-
-
-def digest(kind: str, subject: str) -> str:
-    """The key of what is kept for a subject."""
-    return hashlib.sha256(f"{kind}\n{subject}".encode(errors="surrogatepass")).hexdigest()

@@ -8,9 +8,7 @@ from spadework.errors import SettingsError
 
 
 def read_key(secret: SecretStr | None, variable: str) -> str:
-    """The key that a variable holds. Raises SettingsError, without it, where there is none or it
-    cannot stand in a header.
-    """
+    """The key of a variable. Raises SettingsError, without it, if it is missing or no key."""
     key = secret.get_secret_value().strip() if secret else ""
     if not key:
         raise SettingsError(f"{variable} is not set.")

@@ -1,6 +1,4 @@
-"""Work beside the event loop that cannot be stopped, so that the end of the process must not wait
-for it.
-"""
+"""Work beside the event loop that cannot be stopped, and that the process must not wait for."""
 
 from __future__ import annotations
 
@@ -16,16 +14,12 @@ from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-#: So many threads wait for more work; to start one takes the event loop a moment, and longer the
-#: busier the machine is.
+#: So many threads wait for work: to start one holds up the event loop, more so when busy.
 MOST_IDLE = 8
 
 
 class _Helper(threading.Thread):
-    """A thread that does one thing after the other, each handed over while it waits among the idle
-    ones.
-    """
+    """A thread that does one thing after the other, handed over while it is idle."""
 
     def __init__(self) -> None:
         super().__init__(name="aside", daemon=True)
@@ -45,11 +39,8 @@ if hasattr(os, "register_at_fork"):
 
 
 async def aside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What `work` returns or raises, done in a thread that nothing waits for once the caller is
-    cancelled.
-
-    `asyncio.to_thread` would keep the process from ending until the work is done, however late that
-    is.
+    """What `work` returns or raises, in a thread that nothing waits for once this is cancelled, nor
+    the end of the process, as it would for `asyncio.to_thread`.
     """
     outcome: Future[T] = Future()
     outcome.set_running_or_notify_cancel()  # from now on only the thread settles it
@@ -69,12 +60,8 @@ def settle(outcome: Future[T], work: Callable[[], T]) -> None:
 
 def begin(work: Callable[[], None]) -> None:
     """Begin work that raises nothing and that nobody waits for."""
-    _helper().work.put(work)
-
-
-def _helper() -> _Helper:
-    """A thread that waits for work, or a new one."""
     try:
-        return _idle.pop()
+        helper = _idle.pop()
     except IndexError:
-        return _Helper()
+        helper = _Helper()
+    helper.work.put(work)

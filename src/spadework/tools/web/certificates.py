@@ -1,6 +1,4 @@
-"""Whom connections trust: the certificates of the system, which take as long to read as a search
-takes, and so are read once.
-"""
+"""The certificates of the system, read once: that takes as long as a search."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Where this machine has a Chromium or a Chrome: for pages that need a browser, and for printing.
-
-The headless shell is a Chromium without windows, a package or a download of its own; it reads a
-page in about half the time.
+"""A Chromium or Chrome of this machine, for pages and for printing. The headless shell, without
+windows and by itself, reads a page in about half the time.
 """
 
 from __future__ import annotations
@@ -27,23 +25,13 @@ _PLACES = (
     (Path("~/Library/Caches/ms-playwright"), "chromium-*/chrome-mac*/*.app/Contents/MacOS/*"),
     (Path("~/AppData/Local/ms-playwright"), "chromium-*/chrome-win*/chrome.exe"),
 )
-
 _SHELL_NAMES = ("chromium-headless-shell", "chrome-headless-shell")
 _SHELL_PLACES = tuple(
-    (Path(folder), f"chromium_headless_shell-*/*/{name}")
-    for folder in (
-        "~/.cache/ms-playwright",
-        "~/Library/Caches/ms-playwright",
-        "~/AppData/Local/ms-playwright",
-    )
-    for name in (
-        "chrome-headless-shell",
-        "headless_shell",
-        "chrome-headless-shell.exe",
-        "headless_shell.exe",
-    )
+    (Path(folder), f"ms-playwright/chromium_headless_shell-*/*/{name}{end}")
+    for folder in ("~/.cache", "~/Library/Caches", "~/AppData/Local")
+    for end in ("", ".exe")
+    for name in ("chrome-headless-shell", "headless_shell")
 )
-
 #: What to do where there is none.
 HOW_TO_INSTALL = (
     "`apt install chromium`, or `pip install playwright && playwright install chromium`"
@@ -51,9 +39,7 @@ HOW_TO_INSTALL = (
 
 
 def installed_chromium(path: str = "") -> str:
-    """The path of a browser that can be run: `path` if one is given, else the first that is found;
-    "" where there is none.
-    """
+    """The path of a browser that runs: `path` if given, else the first found; "" without one."""
     if path:
         return shutil.which(str(Path(path).expanduser())) or ""
     return _find_browser(_NAMES, _PLACES) or headless_shell()
@@ -68,15 +54,9 @@ def _find_browser(names: Sequence[str], places: Sequence[tuple[Path, str]]) -> s
     if found := next((place for name in names if (place := shutil.which(name))), ""):
         return found
     for folder, pattern in places:
-        if placed := next(
-            (
-                place
-                for place in sorted(folder.expanduser().glob(pattern), reverse=True)
-                if os.access(place, os.X_OK)
-            ),
-            None,
-        ):
-            return str(placed)
+        for path in sorted(folder.expanduser().glob(pattern), reverse=True):
+            if os.access(path, os.X_OK):
+                return str(path)
     return ""
 
 

@@ -13,9 +13,7 @@ C = TypeVar("C")
 
 
 class Line(httpcore.AsyncNetworkStream):
-    """A connection that is closed when its TLS handshake is broken off; httpcore would leave the
-    socket open.
-    """
+    """Is closed when its TLS handshake breaks off; httpcore would leave the socket open."""
 
     def __init__(self, inner: httpcore.AsyncNetworkStream) -> None:
         self._inner = inner
@@ -69,21 +67,13 @@ class Lines(httpcore.AsyncNetworkBackend):
             await self._inner.connect_tcp(host, port, timeout, local_address, socket_options)
         )
 
-    async def connect_unix_socket(
-        self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
-    ) -> httpcore.AsyncNetworkStream:
-        """A connection to a socket in the file system."""
-        return await self._inner.connect_unix_socket(path, timeout, socket_options)
-
     async def sleep(self, seconds: float) -> None:
         """Wait between two tries."""
         await self._inner.sleep(seconds)
 
 
 def closing_lines(client: C) -> C:
-    """The client of httpx, or of its fork that openai may use, whose lines are such from here on,
-    also those through proxies.
-    """
+    """The client of httpx or openai's fork, whose lines, also through proxies, are such now."""
     # httpx hands no network down to httpcore, and has no public word for what it has made.
     made: Any = client
     for transport in (made._transport, *made._mounts.values()):

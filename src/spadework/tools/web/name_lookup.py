@@ -26,10 +26,8 @@ from spadework.tools.web.background_threads import begin, settle
 SECONDS = 10.0
 #: Names that are looked up at the same time; more wait for their turn, within their seconds.
 MOST = 64
-
 #: What else is said of a name that is looked up, in the order of `socket.getaddrinfo`.
 _HOW = ("family", "type", "proto", "flags")
-
 Asked = tuple[Any, ...]
 
 
@@ -63,21 +61,16 @@ class Resolver:
             return frozenset(str(asked[0]) for asked in self._asked)
 
     async def addresses(self, host: Any, port: Any, **how: int) -> list[Any]:
-        """What `socket.getaddrinfo` gives, asked with the same names (`family`, `type`, `proto`,
-        `flags`).
-
-        Raises what it raises, and socket.gaierror (EAI_AGAIN) where no answer comes; while one is
-        overdue, who asks again is told so at once.
+        """What `socket.getaddrinfo` gives or raises for the same names, socket.gaierror (EAI_AGAIN)
+        without an answer; while one is overdue, at once.
         """
         look_up = self._joined((host, port, *(how.get(name, 0) for name in _HOW)))
         try:
             async with asyncio.timeout(max(0.0, look_up.until - time.monotonic())):
                 return await asyncio.wrap_future(look_up.found)
         except TimeoutError:
-            raise socket.gaierror(
-                socket.EAI_AGAIN,
-                f"no name server answered for {host} within {self._seconds:g} s",
-            ) from None
+            said = f"no name server answered for {host} within {self._seconds:g} s"
+            raise socket.gaierror(socket.EAI_AGAIN, said) from None
 
     def _joined(self, asked: Asked) -> _LookUp:
         """The look-up that is under way, or a new one."""
@@ -101,8 +94,7 @@ class Resolver:
             begin(partial(self._do, look_up))
 
     def _do(self, look_up: _LookUp) -> None:
-        host, port, *how = look_up.asked
-        settle(look_up.found, partial(self._look_up, host, port, *how))
+        settle(look_up.found, partial(self._look_up, *look_up.asked))
         with self._lock:
             del self._asked[look_up.asked]
             self._running -= 1
@@ -128,9 +120,7 @@ async def addresses(host: Any, port: Any, **how: int) -> list[Any]:
 
 
 def own() -> None:
-    """From here on the running event loop looks up its names here, whichever library asks.
-
-    The HTTP clients that we are given by libraries have no place for a resolver, but all of them
-    ask the event loop.
+    """From here on the event loop looks up names here: libraries' HTTP clients have no place for a
+    resolver, but all of them ask the event loop.
     """
     asyncio.get_running_loop().getaddrinfo = addresses  # type: ignore[method-assign]

@@ -1,6 +1,4 @@
-"""The wire between a search provider and its service: what comes over it is written down as it
-came, and can be given again in its stead.
-"""
+"""The wire between a provider and its service: what comes is taped, or given from a tape."""
 
 from __future__ import annotations
 
@@ -13,14 +11,11 @@ from spadework.errors import SearchError
 from spadework.tools.stores.tape import Piece, Tape
 
 Send = Callable[[], Awaitable[Piece]]
-
 _wire: ContextVar[Callable[[Any, Send], Awaitable[Piece]] | None] = ContextVar("wire", default=None)
 
 
 async def over_the_wire(request: Any, send: Send) -> Piece:
-    """What `send()` gives for a request (JSON, without any key): what came, with what is known of
-    it.
-    """
+    """What `send()` gives for a request (JSON, without any key), with what is known of it."""
     wire = _wire.get()
     return await (wire(request, send) if wire else send())
 

@@ -1,6 +1,4 @@
-"""Registered domains, by the public suffix list that is installed with the package `tld`; nothing
-is downloaded at run time.
-"""
+"""Registered domains, by the list that the package `tld` installs; nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -13,9 +11,7 @@ from tld.utils import MozillaTLDSourceParser
 
 
 class _Installed(MozillaTLDSourceParser):
-    """The list as it is installed. The package would ask the web for a file it cannot read; we do
-    not.
-    """
+    """The list as installed: the package would ask the web for a file it cannot read."""
 
     uid = "spadework"
 
@@ -26,10 +22,8 @@ class _Installed(MozillaTLDSourceParser):
 
 @lru_cache(maxsize=4096)
 def registered_domain(host: str) -> str:
-    """The name under a public suffix, of a lower-case host without port. An IP address, and a name
-    without a dot, is its own.
-
-    Under an unknown suffix it is the last two labels, as the list's own rule says.
+    """The name under a public suffix, of a lower-case host; an IP address, or a name without a dot,
+    itself; under an unknown suffix, as the list says, the last two labels.
     """
     if is_address(host) or host.rpartition(".")[2].isdigit() or "." not in host:
         return host

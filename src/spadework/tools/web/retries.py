@@ -1,6 +1,4 @@
-"""Asking again what may work the next time, without a word: who uses us as a library owns the
-output, and the settings of every library in the process.
-"""
+"""Asking again without logging: output and libraries' settings belong to who uses us."""
 
 from __future__ import annotations
 
@@ -23,10 +21,8 @@ async def ask_again(
     first: float = 0.1,
     jitter: float = 1.0,
 ) -> T:
-    """What `ask` gives, in at most so many attempts; the last error is raised.
-
-    `worth` says whether an error may be gone the next time, or after how many seconds. The pauses
-    grow from `first` on, each by up to `jitter` more.
+    """What `ask` gives in `most` attempts; the last error is raised. `worth` says whether or when
+    to ask again. Pauses grow from `first`, each by up to `jitter` more.
     """
 
     def pause(state: RetryCallState) -> float:

@@ -1,6 +1,5 @@
-"""Places at what is scarce, such as a host or a model's server: shared by all sessions of the
-process, in whichever thread and event loop, so that ten of them are as polite as one, and fair
-between them. What other machines ask too, they share with those where there is a database for it.
+"""Places at what is scarce, such as a host, shared by all sessions of the process in any thread:
+ten are as polite as one, and fair to each other. With a database other machines share them.
 """
 
 from __future__ import annotations
@@ -99,9 +98,7 @@ class Rooms:
 
     @asynccontextmanager
     async def place(self, what: str, party: Hashable, most: int) -> AsyncIterator[None]:
-        """A place at `what`, at which at most so many may be at once, whatever sessions they are
-        of.
-        """
+        """A place at `what`, where at most so many may be at once, of whatever sessions."""
         with self._lock:
             room, visitors = self._rooms.get(what) or (Room(), 0)
             self._rooms[what] = room, visitors + 1
@@ -140,8 +137,3 @@ async def far_place(what: str, party: Hashable, most: int) -> AsyncIterator[None
     """A place at something that other machines ask, too: first among theirs, then here."""
     async with shared_place(what, lambda: most), place(what, party, most):
         yield
-
-
-def places() -> frozenset[str]:
-    """At what there is somebody now."""
-    return ROOMS.visited

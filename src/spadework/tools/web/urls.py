@@ -5,28 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from urllib.parse import SplitResult, quote, unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from spadework.tools.web.registered_domains import is_address, registered_domain
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _LIBRARY = "library://"
-
 #: Query parameters that say where a visitor came from, not which page is meant.
-_TRACKING_STARTS = (
-    "utm_",
-    "hsa_",
-    "mtm_",
-    "pk_",
-    "piwik_",
-    "matomo_",
-    "oly_",
-    "vero_",
-    "_hs",
-    "__hs",
-    "mc_",
-)
 # fmt: off
+_TRACKING_STARTS = (
+    "utm_", "hsa_", "mtm_", "pk_", "piwik_", "matomo_", "oly_", "vero_", "_hs", "__hs", "mc_",
+)
 _TRACKING = frozenset((
     "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "ymclid",
     "twclid", "ttclid", "igshid", "igsh", "srsltid", "mkt_tok", "ref_src", "ref_url", "s_cid",
@@ -42,8 +31,6 @@ _AMP = re.compile(r"^/amp(?=/[^/])|(?:/amp)?/*$|(?<=[^./])\.amp(?=\.html?$|$)")
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
-
-
 #: A web address in prose; one of a library is none. A mail address.
 _ADDRESS = re.compile(
     r"\b(?:(?:https?|ftp)://|www\.)[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?)'’]", re.IGNORECASE
@@ -75,15 +62,14 @@ def canonical_url(url: str) -> str:
     host = _without_twin_labels(host)
     scheme, port = _transport(parts.scheme, host, port)
     netloc = (f"[{host}]" if ":" in host else host) + ("" if port is None else f":{port}")
-    query = "&".join(_parameters(parts))
+    asked = _meaningful_parameters(_escape_url(parts.query).split("&"))
+    query = "&".join(sorted(asked, key=lambda parameter: parameter.partition("=")[0]))
     return f"{scheme}://{netloc}{_path(parts.path)}{'?' if query else ''}{query}"
 
 
 def domain_of(url: str) -> str:
-    """The registered domain of a URL (`example.co.uk`, `someone.github.io`); an IP address as it
-    is; of `library://X/…` it is X.
-
-    "" where there is none. The list of public suffixes is the one installed with the package `tld`.
+    """The registered domain (`example.co.uk`, `someone.github.io`), by the list in the package
+    `tld`; an IP address as it is; X of `library://X/…`; "" where there is none.
     """
     url = url.strip()
     if url.lower().startswith(_LIBRARY):
@@ -138,36 +124,24 @@ def _path(path: str) -> str:
     return path or "/"
 
 
-def _parameters(parts: SplitResult) -> list[str]:
-    """The query parameters that choose a page, in order of their names."""
-    return sorted(
-        _meaningful_parameters(_escape_url(parts.query).split("&")),
-        key=lambda parameter: parameter.partition("=")[0],
-    )
-
-
 def _meaningful_parameters(parameters: list[str]) -> Iterator[str]:
+    """The query parameters that choose a page."""
     for parameter in parameters:
         name = parameter.partition("=")[0].lower()
-        if (
-            parameter
-            and not name.startswith(_TRACKING_STARTS)
-            and not {name, parameter.lower()} & _TRACKING
-        ):
+        tracks = name.startswith(_TRACKING_STARTS) or {name, parameter.lower()} & _TRACKING
+        if parameter and not tracks:
             yield parameter
 
 
 def _escape_url(text: str) -> str:
-    """Percent escapes where they are needed and only there, in upper case (RFC 3986, section
-    6.2.2).
-    """
+    """Percent escapes only where needed, in upper case (RFC 3986, section 6.2.2)."""
+
+    def written(escape: re.Match[str]) -> str:
+        char = unquote(escape[0])
+        return char if _UNRESERVED.fullmatch(char) else escape[0].upper()
+
     text = quote(_STRAY_PERCENT.sub("%25", text), safe="%/:@!$&'()*+,;=?", errors="replace")
-    return _ESCAPE.sub(
-        lambda escape: (
-            char if _UNRESERVED.fullmatch(char := unquote(escape[0])) else escape[0].upper()
-        ),
-        text,
-    )
+    return _ESCAPE.sub(written, text)
 
 
 def host_of(url: str) -> str:
@@ -180,18 +154,14 @@ def host_of(url: str) -> str:
 
 def hosts_for_urls(text: str) -> str:
     """A text in which every web address is only its host, so that nothing in it can be followed."""
-    return _ADDRESS.sub(
-        lambda match: host_of(
-            match.group() if "://" in match.group() else f"http://{match.group()}"
-        ),
-        text,
-    )
+
+    def host(match: re.Match[str]) -> str:
+        return host_of(match[0] if "://" in match[0] else f"http://{match[0]}")
+
+    return _ADDRESS.sub(host, text)
 
 
 def addresses(text: str) -> set[str]:
     """The web and mail addresses in a text."""
-    return {
-        match.group().rstrip(".")
-        for pattern in (_ADDRESS, _MAIL)
-        for match in pattern.finditer(text)
-    }
+    found = [*_ADDRESS.finditer(text), *_MAIL.finditer(text)]
+    return {match[0].rstrip(".") for match in found}

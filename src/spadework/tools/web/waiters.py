@@ -18,9 +18,7 @@ class Waiter:
         self.called = self.loop.create_future()
 
     def call(self) -> bool:
-        """Say from any thread that the wait is over; False where its event loop is closed, and
-        nobody waits any more.
-        """
+        """Say from any thread that the wait is over; False where its event loop is closed."""
         try:
             self.loop.call_soon_threadsafe(self._tell)
         except RuntimeError:

@@ -1,6 +1,4 @@
-"""One Chromium for the process, in a thread of its own, so that it is closed in order whatever
-becomes of an event loop.
-"""
+"""One Chromium for the process, in its own thread: closed in order whatever event loops do."""
 
 from __future__ import annotations
 
@@ -16,23 +14,21 @@ import psutil
 from playwright.async_api import Browser, Error, Playwright, async_playwright
 
 from spadework.errors import SettingsError
-from spadework.tools.fetch.browser import processes
 from spadework.tools.fetch.browser.flags import FLAGS, NOT_WANTED
 from spadework.tools.fetch.browser.proxy import Proxy
 from spadework.tools.fetch.browser.tabs import Tabs
 from spadework.tools.web.chromium import HOW_TO_INSTALL, runs_as_root
 
 T = TypeVar("T")
-
 #: Seconds that Chromium may take to start, and all of it to close; what is left then is killed.
 START_SECONDS = 20.0
 CLOSE_SECONDS = 5.0
+#: Seconds until the killed are gone.
+GONE_SECONDS = 3.0
 
 
 class Engine:
-    """The browser at `path`. It starts with the first work, starts again when it has broken down,
-    and ends with `close`.
-    """
+    """The browser at `path`: starts with its first work, again when broken, ends with `close`."""
 
     def __init__(self, path: str, *, sandbox: bool, pages: int) -> None:
         self._path, self._sandbox, self._pages = path, sandbox, pages
@@ -44,9 +40,7 @@ class Engine:
         self._thread.start()
 
     def submit(self, work: Callable[[Tabs], Coroutine[Any, Any, T]]) -> Future[T]:
-        """The outcome of `work`, which is done in the browser's thread; cancelling the future
-        cancels it.
-        """
+        """The outcome of `work` in the browser's thread; cancelling the future cancels it."""
         return asyncio.run_coroutine_threadsafe(self._do(work), self._loop)
 
     def close(self) -> None:
@@ -55,7 +49,7 @@ class Engine:
         with contextlib.suppress(FutureTimeout):
             closing.result(CLOSE_SECONDS)
         if self._running:
-            processes.end(self._running.processes)
+            _kill(self._running.processes)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(CLOSE_SECONDS)
 
@@ -99,7 +93,7 @@ class Engine:
                 await running.browser.close()
                 await running.playwright.stop()
         await running.proxy.aclose()
-        processes.end(running.processes)
+        _kill(running.processes)
         self._running = None
 
 
@@ -109,21 +103,15 @@ class _Running:
     def __init__(
         self, playwright: Playwright, browser: Browser, proxy: Proxy, address: str, pages: int
     ) -> None:
-        self.playwright, self.browser, self.proxy, self._address = (
-            playwright,
-            browser,
-            proxy,
-            address,
-        )
+        self.playwright, self.browser, self.proxy = playwright, browser, proxy
+        self._address = address
         self.tabs = Tabs(browser, proxy, pages)
         self.processes: list[psutil.Process] = []
         self.note_processes()
 
     def note_processes(self) -> None:
-        """Remember the processes there are now: those that outlive their parent cannot be found
-        later.
-        """
-        self.processes = list({*self.processes, *processes.of_browser(self._address)})
+        """Remember the processes: those that outlive their parent cannot be found later."""
+        self.processes = list({*self.processes, *_processes_of(self._address)})
 
 
 async def _start(path: str, *, sandbox: bool, pages: int) -> _Running:
@@ -147,21 +135,35 @@ async def _start(path: str, *, sandbox: bool, pages: int) -> _Running:
             )
             return _Running(playwright, browser, proxy, address, pages)
     except BaseException as error:
-        processes.end(processes.of_browser(address))
+        _kill(_processes_of(address))
         if playwright:
             await playwright.stop()
         await proxy.aclose()
         if isinstance(error, Error | TimeoutError):
-            raise SettingsError(
-                f"{path} does not start as a browser.", hint=_mend(str(error))
-            ) from error
+            mend = f"Install another ({HOW_TO_INSTALL}), and name it in SPADEWORK_CHROMIUM."
+            if "sandbox" in str(error).lower():
+                mend = (
+                    "Its sandbox does not work here: set SPADEWORK_BROWSER_SANDBOX=false if you"
+                    " read only pages you trust."
+                )
+            raise SettingsError(f"{path} does not start as a browser.", hint=mend) from error
         raise
 
 
-def _mend(said: str) -> str:
-    if "sandbox" in said.lower():
-        return (
-            "Its sandbox does not work here: set SPADEWORK_BROWSER_SANDBOX=false if you read only"
-            " pages you trust."
-        )
-    return f"Install another ({HOW_TO_INSTALL}), and name it in SPADEWORK_CHROMIUM."
+def _processes_of(proxy: str) -> list[psutil.Process]:
+    """The Chromium started with the proxy at `proxy`, all it has started, and the driver."""
+    own = psutil.Process()
+    above, found = {own, *own.parents()}, list[psutil.Process]()
+    for child in own.children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if f"--proxy-server={proxy}" in child.cmdline():
+                found += [child, *child.children(recursive=True), *child.parents()]
+    return list(dict.fromkeys(process for process in found if process not in above))
+
+
+def _kill(processes: list[psutil.Process]) -> None:
+    """Kill what is left of `processes`. Blocks until they are gone, for at most GONE_SECONDS."""
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+    psutil.wait_procs(processes, GONE_SECONDS)

@@ -1,8 +1,5 @@
 """The browser as a session holds it: opened by its first page, shared by all sessions of the
-process, closed by the last of them.
-
-Level 2 takes the headless shell where there is one, which is quicker; level 3, which looks like a
-person's, takes the whole browser.
+process, closed by the last. Level 2 takes the quicker headless shell where there is one.
 """
 
 from __future__ import annotations
@@ -11,9 +8,7 @@ import asyncio
 import importlib.util
 import threading
 import weakref
-from contextlib import AbstractAsyncContextManager
 from functools import cached_property, partial
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
@@ -53,63 +48,46 @@ class Browser:
         self._settings, self._resolve = settings, resolve
         self.max_level = settings.max_level
         self._holder = _Holder()
-        # Also when nobody closes this: at the end of the process, or when an event loop was dropped
-        # with all that ran in it.
+        # Also unclosed: at the end of the process, or with a dropped event loop.
         self._let_go = weakref.finalize(self, _release, self._holder)
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await aside(self._let_go)
 
     @cached_property
     def missing(self) -> str:
-        """What must be installed before a page can be had, in a sentence; "" when nothing is
-        missing.
-        """
+        """What must be installed first, in a sentence; "" when nothing is missing."""
         if importlib.util.find_spec("playwright") is None:
             return "A browser needs the extra `browser`: `pip install 'spadework[browser]'`."
         if not installed_chromium(self._settings.chromium):
-            named = (
-                f"{self._settings.chromium} cannot be run"
-                if self._settings.chromium
-                else "No Chromium is installed"
-            )
+            chromium = self._settings.chromium
+            named = f"{chromium} cannot be run" if chromium else "No Chromium is installed"
             return f"{named}: {HOW_TO_INSTALL}."
         return ""
 
     async def visit(self, url: str, *, level: int, seconds: float) -> Fetched:
-        """The page at `url` after its scripts have run, as HTML, within `seconds`.
-
-        Raises SettingsError without a browser; NotAllowed, Blocked, TooLarge, TooSlow, Unreadable
-        or Unreachable.
+        """The page after its scripts, as HTML, in `seconds`. Raises SettingsError without a
+        browser; NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable.
         """
         if self.missing:
             raise SettingsError("There is no browser.", hint=self.missing)
         url = check_url(url)
         try:
-            async with asyncio.timeout(seconds) as limit, self._turn(url):
+            # A place at the host, among all sessions that visit it with the browser.
+            most, what = self._settings.parallel_per_host, f"{urlsplit(url).netloc} in the browser"
+            async with asyncio.timeout(seconds) as limit, far_place(what, id(self), most):
                 engine = await aside(_hold_engine, self._holder, self._settings, level)
                 left = (limit.when() or 0.0) - asyncio.get_running_loop().time()
                 owner = (self._holder, self._settings, self._resolve)
-                return await asyncio.wrap_future(
-                    engine.submit(partial(_visit_page, owner, url, level, left))
-                )
+                visiting = engine.submit(partial(_visit_page, owner, url, level, left))
+                return await asyncio.wrap_future(visiting)
         except TimeoutError:
             raise TooSlow(
                 f"{printable_url(url)} did not come within {seconds:.3g} s in the browser."
             ) from None
-
-    def _turn(self, url: str) -> AbstractAsyncContextManager[None]:
-        """A place at the host, among all sessions that visit it with the browser."""
-        most = self._settings.parallel_per_host
-        return far_place(f"{urlsplit(url).netloc} in the browser", id(self), most)
 
 
 async def _visit_page(
@@ -119,9 +97,7 @@ async def _visit_page(
     seconds: float,
     tabs: Tabs,
 ) -> Fetched:
-    """The visit itself, in the browser's thread. It knows nothing of the `Browser`, which may be
-    dropped meanwhile.
-    """
+    """The visit, in the browser's thread; the `Browser` may be dropped meanwhile."""
     from spadework.tools.fetch.browser.permission import Permission
     from spadework.tools.fetch.browser.visit import Errand, visit
 
@@ -134,17 +110,13 @@ async def _visit_page(
 
 
 def choose_browser(settings: Settings, level: int) -> str:
-    """The path of the browser that reads at `level`: the one that is named, or the best that is
-    installed; "" where there is none.
-    """
+    """The browser for `level`: the named one, or the best that is installed; "" without one."""
     shell = "" if settings.chromium or level >= PERSON else headless_shell()
     return shell or installed_chromium(settings.chromium)
 
 
 def _hold_engine(holder: _Holder, settings: Settings, level: int) -> Engine:
-    """The browser of the process for `level`, which `holder` now needs; it is started at its first
-    work.
-    """
+    """The process's browser for `level`, which `holder` now needs; it starts with its work."""
     from spadework.tools.fetch.browser.engine import Engine
 
     with _lock:
@@ -152,9 +124,8 @@ def _hold_engine(holder: _Holder, settings: Settings, level: int) -> Engine:
             raise SettingsError("The browser is closed.")
         path = choose_browser(settings, level)
         if path not in _engines:
-            _engines[path] = Engine(
-                path, sandbox=settings.browser_sandbox, pages=settings.browser_pages
-            )
+            sandbox, pages = settings.browser_sandbox, settings.browser_pages
+            _engines[path] = Engine(path, sandbox=sandbox, pages=pages)
         _holders.add(holder)
         return _engines[path]
 

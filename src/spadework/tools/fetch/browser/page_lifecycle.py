@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,11 +13,9 @@ from playwright.async_api import BrowserContext, CDPSession, Page
 
 from spadework.tools.fetch.browser.permission import Permission
 
-#: For an event of the devtools, the method that answers it and what goes along.
-Answers = dict[str, tuple[str, dict[str, Any]]]
 
-
-def presenting(devtools: CDPSession, permission: Permission) -> AbstractAsyncContextManager[None]:
+@asynccontextmanager
+async def presenting(devtools: CDPSession, permission: Permission) -> AsyncIterator[None]:
     """Inside, which is the whole first visit of a context, its documents are asked for with its
     leave. The context remembers what it has answered to the proxy.
 
@@ -24,28 +23,37 @@ def presenting(devtools: CDPSession, permission: Permission) -> AbstractAsyncCon
     turns the cache off. Chromium is told to hold no more by `empty_context`: where it is told while
     a script leads the page on to another, the page sometimes hangs for good.
     """
-    given = {
-        "response": "ProvideCredentials",
-        "username": permission.user,
-        "password": permission.password,
+    given = {"response": "ProvideCredentials"}
+    given |= {"username": permission.user, "password": permission.password}
+    sent: set[asyncio.Future[Any]] = set()
+
+    def answer(method: str, along: dict[str, Any], event: dict[str, Any]) -> None:
+        asked = {"requestId": event["requestId"], **along}
+        sent.add(asyncio.ensure_future(devtools.send(method, asked)))
+
+    answers: dict[str, Any] = {
+        "Fetch.requestPaused": partial(answer, "Fetch.continueRequest", {}),
+        "Fetch.authRequired": partial(
+            answer, "Fetch.continueWithAuth", {"authChallengeResponse": given}
+        ),
     }
-    answers: Answers = {
-        "Fetch.requestPaused": ("Fetch.continueRequest", {}),
-        "Fetch.authRequired": ("Fetch.continueWithAuth", {"authChallengeResponse": given}),
-    }
-    return _answering(
-        devtools, answers, {"handleAuthRequests": True, "patterns": [{"resourceType": "Document"}]}
-    )
+    for name, hear in answers.items():
+        devtools.on(name, hear)
+    try:
+        held = {"handleAuthRequests": True, "patterns": [{"resourceType": "Document"}]}
+        await devtools.send("Fetch.enable", held)
+        yield
+    finally:
+        for name, hear in answers.items():
+            devtools.remove_listener(name, hear)
+        await asyncio.gather(*sent, return_exceptions=True)
 
 
 async def empty_context(
     context: BrowserContext, page: Page, devtools: CDPSession, host: str
 ) -> bool:
-    """Take away what a visit to `host` has left: other pages, cookies, storage, the history. False
-    where the page has gone elsewhere.
-
-    The storage of the session can be reached only while its document is there, whose scripts are
-    stopped for that.
+    """Take away what a visit to `host` has left: pages, cookies, storage, history; False if the
+    page is elsewhere. Session storage needs its document, whose scripts are stopped for that.
     """
     for other in context.pages:
         if other is not page:
@@ -54,13 +62,10 @@ async def empty_context(
         return False
     await devtools.send("Emulation.setScriptExecutionDisabled", {"value": True})
     tree = await devtools.send("Page.getFrameTree")
-    key = await devtools.send(
-        "Storage.getStorageKeyForFrame", {"frameId": tree["frameTree"]["frame"]["id"]}
-    )
-    await devtools.send(
-        "DOMStorage.clear",
-        {"storageId": {"storageKey": key["storageKey"], "isLocalStorage": False}},
-    )
+    frame = {"frameId": tree["frameTree"]["frame"]["id"]}
+    key = await devtools.send("Storage.getStorageKeyForFrame", frame)
+    storage = {"storageKey": key["storageKey"], "isLocalStorage": False}
+    await devtools.send("DOMStorage.clear", {"storageId": storage})
     await page.goto("about:blank", wait_until="commit")
     await devtools.send("Fetch.disable")
     await devtools.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
@@ -73,39 +78,8 @@ async def empty_context(
 async def renew_page(
     context: BrowserContext, page: Page, devtools: CDPSession
 ) -> tuple[Page, CDPSession]:
-    """Another page in an emptied context, in a process of its own, with an empty cache: as a new
-    context would be, in half the time.
-    """
+    """Another page, process and empty cache in an emptied context: in half a new one's time."""
     await devtools.send("Network.clearBrowserCache")
     fresh = await context.new_page()
     await page.close()
     return fresh, await context.new_cdp_session(fresh)
-
-
-@asynccontextmanager
-async def _answering(
-    devtools: CDPSession, answers: Answers, enable: dict[str, Any]
-) -> AsyncIterator[None]:
-    """Requests of the page are held as `enable` says, and each event is answered with its method
-    and what goes along.
-    """
-    sent: set[asyncio.Future[Any]] = set()
-
-    def answer(event: dict[str, Any], method: str, along: dict[str, Any]) -> None:
-        sent.add(
-            asyncio.ensure_future(devtools.send(method, {"requestId": event["requestId"], **along}))
-        )
-
-    heard = {
-        name: (lambda event, method=method, along=along: answer(event, method, along))
-        for name, (method, along) in answers.items()
-    }
-    for name, hear in heard.items():
-        devtools.on(name, hear)
-    try:
-        await devtools.send("Fetch.enable", enable)
-        yield
-    finally:
-        for name, hear in heard.items():
-            devtools.remove_listener(name, hear)
-        await asyncio.gather(*sent, return_exceptions=True)

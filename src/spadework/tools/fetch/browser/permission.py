@@ -14,22 +14,14 @@ from spadework.tools.fetch.guard import is_public
 
 #: Most connections that one context has open.
 MAX_CONNECTIONS = 64
-
-_TRACKERS = frozenset(
-    line
-    for line in (files("spadework.tools.fetch.browser") / "trackers.txt")
-    .read_text("utf-8")
-    .split("\n")
-    if line and not line.startswith("#")
-)
+_LINES = (files("spadework.tools.fetch.browser") / "trackers.txt").read_text("utf-8").split("\n")
+_TRACKERS = frozenset(line for line in _LINES if line and not line.startswith("#"))
 
 
 class Permission:
-    """The leave of a context to use the proxy, known by `user` and `password`.
-
-    `refused` and `failed` say, for each host that could not be had, why. Only a site that is itself
-    at an address of the owner's may go on to others of them: a page of strangers has no business
-    with the hosts one owns.
+    """The leave of a context to use the proxy, known by `user` and `password`; `refused` and
+    `failed` say by host why it was not had. Only a site at an address of the owner's may go on to
+    others of them: a page of strangers has no business with the hosts one owns.
     """
 
     def __init__(self, resolve: Resolve, allow_hosts: Collection[str], most_bytes: int) -> None:
@@ -41,9 +33,7 @@ class Permission:
         self.begin("")
 
     def begin(self, site: str) -> None:
-        """Another visit begins, to the host `site`: forget what was counted, and where another site
-        has led.
-        """
+        """A visit to the host `site` begins: forget counts, and where another site has led."""
         if site != self._site:
             self._site, self._inside = site, False
         self.received = 0
@@ -57,9 +47,7 @@ class Permission:
         return self.received > self._most_bytes
 
     async def connect(self, host: str, port: int) -> httpcore.AsyncNetworkStream:
-        """A connection to a judged address. Raises NotAllowed, httpcore.ConnectError or
-        httpcore.ConnectTimeout, and notes it.
-        """
+        """A judged connection. Raises NotAllowed or httpcore's connect errors, and notes them."""
         if tracker(host) and not tracker(self._site):
             raise NotAllowed(f"{host} only watches readers.")
         try:
@@ -77,9 +65,7 @@ class Permission:
         return stream
 
     def note(self, host: str, address: str) -> None:
-        """A connection to `host` was made at `address`: is the site that is visited one of the
-        owner's?
-        """
+        """`host` was connected to at `address`: is it the visited site, and the owner's?"""
         if host == self._site:
             self._inside = not is_public(address)
 

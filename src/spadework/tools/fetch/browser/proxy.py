@@ -1,6 +1,4 @@
-"""The browser's only way to a network: a proxy on loopback that resolves, judges and connects, and
-serves nobody else.
-"""
+"""The browser's only way to a network: a loopback proxy that judges, and serves only us."""
 
 from __future__ import annotations
 
@@ -26,7 +24,6 @@ _CHUNK = 65_536
 MAX_HEAD = 262_144
 HEAD_SECONDS = 20.0
 IDLE_SECONDS = 60.0
-
 _BROKEN = (
     OSError,
     httpcore.NetworkError,
@@ -38,9 +35,7 @@ _BROKEN = (
 
 
 class Proxy:
-    """An HTTP proxy on 127.0.0.1 for those who hold a `Leave`. `open` gives its address; `aclose`
-    ends every connection.
-    """
+    """An HTTP proxy on 127.0.0.1 for those who hold a `Permission`."""
 
     def __init__(self) -> None:
         self._permissions: dict[str, Permission] = {}
@@ -59,11 +54,11 @@ class Proxy:
         await asyncio.gather(*self._talks, return_exceptions=True)
 
     def admit(self, permission: Permission) -> None:
-        """From now on the holder of `leave` is served."""
+        """From now on its holder is served."""
         self._permissions[permission.user] = permission
 
     def dismiss(self, permission: Permission) -> None:
-        """From now on no new connection is made for the holder of `leave`."""
+        """From now on no new connection is made for its holder."""
         self._permissions.pop(permission.user, None)
 
     def _came(self, reader: StreamReader, writer: StreamWriter) -> None:
@@ -92,11 +87,8 @@ class Proxy:
         if permission is None or not secrets.compare_digest(
             request.password.encode(), permission.password.encode()
         ):
-            return await _say(
-                writer,
-                "407 Proxy Authentication Required",
-                'Proxy-Authenticate: Basic realm="spadework"\r\n',
-            )
+            realm = 'Proxy-Authenticate: Basic realm="spadework"\r\n'
+            return await _say(writer, "407 Proxy Authentication Required", realm)
         return await _serve(request, permission, reader, writer)
 
 
@@ -115,15 +107,12 @@ async def _serve(
     try:
         if request.tunnel:
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            await _until_one_ends(
-                _up(reader, server, permission), _down(server, writer, permission)
-            )
+            up, down = _up(reader, server, permission), _down(server, writer, permission)
         else:
             await server.write(request.onward(), IDLE_SECONDS)
-            await _until_one_ends(
-                _up(reader, server, permission, request.body),
-                _answer_down(server, writer, permission),
-            )
+            up = _up(reader, server, permission, request.body)
+            down = _answer_down(server, writer, permission)
+        await _until_one_ends(up, down)
     finally:
         permission.connections -= 1
         await server.aclose()
@@ -155,9 +144,7 @@ async def _up(
     permission: Permission,
     body: int | None = None,
 ) -> None:
-    """From the browser to the server: all there is, or a body of `body` bytes. Ends when the
-    browser leaves or says more.
-    """
+    """Up to the server: all, or `body` bytes; until the browser leaves or says more."""
     while chunk := await reader.read(_CHUNK if body is None else min(body, _CHUNK) or 1):
         if body == 0:
             return
@@ -183,9 +170,7 @@ async def _down(
 async def _answer_down(
     server: httpcore.AsyncNetworkStream, writer: StreamWriter, permission: Permission
 ) -> None:
-    """The answer to a request that is no tunnel, with its head rewritten; a head that announces
-    another (1xx) is skipped.
-    """
+    """An answer outside a tunnel, its head rewritten; heads that announce it (1xx) are skipped."""
     begun = b""
     while True:
         while b"\r\n\r\n" not in begun:

@@ -1,6 +1,4 @@
-"""What a browser says to its proxy, and how it is passed on: the head of a request, the head of an
-answer.
-"""
+"""The heads of requests and answers: what a browser tells its proxy, and what goes on."""
 
 from __future__ import annotations
 
@@ -13,23 +11,14 @@ from urllib.parse import urlsplit
 from spadework.errors import NotAllowed
 from spadework.tools.fetch.guard import check_url
 
-#: Headers between two neighbours on the way, never passed on. Every connection carries one request,
-#: and none changes its protocol.
+#: Headers of the hop, never passed on: one request a connection, in one protocol.
 _OF_THE_HOP = frozenset(
-    {
-        b"connection",
-        b"keep-alive",
-        b"proxy-connection",
-        b"proxy-authorization",
-        b"proxy-authenticate",
-        b"te",
-        b"trailer",
-        b"upgrade",
-    }
+    (
+        *(b"connection", b"keep-alive", b"proxy-connection", b"proxy-authorization"),
+        *(b"proxy-authenticate", b"te", b"trailer", b"upgrade"),
+    )
 )
-
-#: Sound and video by the ending of their names. What comes encrypted shows no name here; it counts
-#: against the share of the page.
+#: Sound and video by their endings. Encrypted ones count against the page's share.
 _MEDIA = re.compile(r"\.(?:mp4|webm|m3u8|mpd|mov|avi|mp3|m4a|ogg|wav|flac)(?:\?|$)", re.IGNORECASE)
 
 
@@ -39,9 +28,7 @@ class Unfit(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """A request to a proxy. `target` is the path for the server, "" for a tunnel; `body` is the
-    length of what follows the head.
-    """
+    """`target` is the path for the server, "" for a tunnel; `body` the length after the head."""
 
     method: str
     host: str
@@ -69,10 +56,7 @@ class Request:
 
 
 def parse_request(head: bytes) -> Request:
-    """The request that `head` begins, up to and with its empty line.
-
-    Raises Unfit for what is no such request, NotAllowed for a scheme or host that no page may have.
-    """
+    """The request of a head with its empty line. Raises Unfit, or NotAllowed for scheme or host."""
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     try:
         method, url, version = first.decode("latin-1").split(" ")
@@ -89,9 +73,7 @@ def parse_request(head: bytes) -> Request:
 
 
 def answer_head(head: bytes) -> bytes:
-    """The head of a server's answer as the browser gets it. A server's 407 would pass for one of
-    the proxy, and becomes a 403.
-    """
+    """An answer's head for the browser. A 407 would pass for the proxy's, and becomes a 403."""
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     if first[8:13].strip() == b"407":
         first = b"HTTP/1.1 403 Forbidden"
@@ -112,17 +94,12 @@ def _aim(method: str, url: str) -> tuple[str, int, str]:
     authority = url if tunnel else urlsplit(url).netloc
     checked = urlsplit(check_url(f"http://{authority}/"))
     rest = "" if tunnel else url[len("http://") + len(authority) :]
-    return (
-        (checked.hostname or "").strip("[]"),
-        checked.port or 80,
-        rest if tunnel or rest.startswith("/") else f"/{rest}",
-    )
+    target = rest if tunnel or rest.startswith("/") else f"/{rest}"
+    return (checked.hostname or "").strip("[]"), checked.port or 80, target
 
 
 def _header(lines: list[bytes], name: bytes) -> str:
-    """The value of a header; all of them where it stands twice, so that contradicting lengths are
-    no number.
-    """
+    """The value of a header; all where it is doubled: contradicting lengths are no number."""
     found = [line.partition(b":")[2].strip() for line in lines if _name(line) == name]
     return b",".join(found).decode("latin-1")
 

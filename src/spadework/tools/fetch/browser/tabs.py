@@ -1,6 +1,4 @@
-"""Warm contexts of the browser: one for a visit at a time, emptied after it, made new before it is
-used for another host.
-"""
+"""Warm contexts: one a visit at a time, emptied after it, made new for another host."""
 
 from __future__ import annotations
 
@@ -20,12 +18,9 @@ from spadework.tools.fetch.browser.proxy import Proxy
 
 #: A context is closed after so many visits, so that what slowly grows in it does not grow for ever.
 MOST_VISITS = 50
-
-#: Longest time to open, to empty and to close one, in seconds. One that takes longer hangs, and is
-#: given up.
+#: Seconds to open, and to empty or close one; what takes longer hangs, and is given up.
 OPEN_SECONDS = 15.0
 EMPTY_SECONDS = 15.0
-
 #: Who visits, and at which level.
 Key = tuple[object, int]
 
@@ -56,20 +51,16 @@ class Tabs:
     async def tab(
         self, owner: object, level: int, host: str, permission: Permission
     ) -> AsyncIterator[Tab]:
-        """A blank page for a visit to `host`: in an idle context of the same owner and level, or in
-        a new one with `leave`.
-        """
+        """A blank page for `host`, in an idle context of this owner and level or a new one."""
         await self._slots.acquire()
         tab: Tab | None = None
         try:
-            tab = await self._taken((owner, level), host) or await self._opened(
-                (owner, level), permission
-            )
+            key = (owner, level)
+            tab = await self._taken(key, host) or await self._opened(key, permission)
             tab.host = host
             yield tab
         finally:
-            # Not awaited here: a cancelled visit must not wait for the browser. The slot is free
-            # when the page is gone.
+            # Not awaited: a cancelled visit must not wait. The slot is free when the page is gone.
             self._later(self._give_back(tab))
 
     async def aclose(self) -> None:
@@ -119,11 +110,8 @@ class Tabs:
             self._slots.release()
 
     async def _emptied(self, tab: Tab) -> None:
-        """Empty a context of all that the visit has left and keep it for the next; close it where
-        that fails, and after MOST_VISITS.
-
-        The page stays, because a new one is a new process, which takes longer than reading most
-        pages.
+        """Empty a context and keep it for the next visit; close it where that fails, and after
+        MOST_VISITS. The page stays: a new one is a new process, slower than most pages are read.
         """
         tab.visits += 1
         try:
@@ -135,11 +123,10 @@ class Tabs:
             clean = False
         if clean:
             self._idle.append(tab)
-        surplus = (
-            [self._idle.pop(0) for _ in range(len(self._idle) - self._most)] if clean else [tab]
-        )
-        for old in surplus:
-            await self._close(old)
+        else:
+            await self._close(tab)
+        while len(self._idle) > self._most:
+            await self._close(self._idle.pop(0))
 
     async def _close(self, tab: Tab) -> None:
         self._proxy.dismiss(tab.permission)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -14,7 +14,6 @@ import httpx
 from playwright.async_api import Error, Page, Response
 
 from spadework.errors import FetchError, NotAllowed, TooLarge, TooSlow, Unreachable, Unreadable
-from spadework.tools.fetch.browser.banners import table
 from spadework.tools.fetch.browser.page_lifecycle import presenting
 from spadework.tools.fetch.browser.tabs import Tab
 from spadework.tools.fetch.exchange import Answer
@@ -22,17 +21,14 @@ from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import check_url, printable_url
 from spadework.tools.fetch.walls import MARKED_CHARS, passing
 
-#: Milliseconds without more text after which a page counts as settled, and after which even one
-#: that still loads does.
+#: Milliseconds without more text after which a page is settled, and one that still loads.
 QUIET = 250
 LONG_QUIET = 1_500
-#: Characters below which more is waited for: as long as something loads for SETTLE seconds, and
-#: then for EMPTY.
+#: With fewer characters more is waited for: SETTLE seconds while it loads, then EMPTY.
 LEAST = 50
 SETTLE = 10.0
 EMPTY = 3.0
-#: Screens that are scrolled, for at most SCROLL seconds; milliseconds for more to come at the end
-#: of the page.
+#: Screens to scroll, for SCROLL seconds at most; ms for more to come at the page's end.
 SCREENS = 40
 SCROLL = 8.0
 PATIENCE = 300
@@ -40,7 +36,6 @@ PATIENCE = 300
 CHECK = 10.0
 #: Seconds kept for handing the page over.
 RESERVE = 3.0
-
 _SETTLE, _SCROLL, _BANNERS, _WHOLE = (
     (files("spadework.tools.fetch.browser") / f"{name}.js").read_text("utf-8")
     for name in ("settle", "scroll", "banners", "whole")
@@ -65,42 +60,29 @@ class Errand:
 
 
 async def visit(tab: Tab, errand: Errand) -> Fetched:
-    """The page of an errand as it is after its scripts have run.
-
-    Raises NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable.
-    """
+    """The page after its scripts. Raises NotAllowed, TooSlow or other FetchErrors."""
     until = asyncio.get_running_loop().time() + errand.seconds
     tab.permission.begin(urlsplit(errand.url).hostname or "")
     try:
-        async with asyncio.timeout_at(until), _introduced(tab):
+        # From the first visit of a context on the proxy knows whose page it is.
+        first = nullcontext() if tab.visits else presenting(tab.devtools, tab.permission)
+        async with asyncio.timeout_at(until), first:
             response = await _open_page(tab, errand, until)
             await _prepare_page(tab.page, until - min(RESERVE, errand.seconds / 4))
             return await _handed_over(tab, errand, response)
     except TimeoutError:
-        raise TooSlow(
-            f"{printable_url(errand.url)} did not come within {errand.seconds:.3g} s in the"
-            " browser."
-        ) from None
+        late = f"did not come within {errand.seconds:.3g} s in the browser"
+        raise TooSlow(f"{printable_url(errand.url)} {late}.") from None
     except Error as error:
         raise _in_our_words(tab, errand, error) from error
 
 
-def _introduced(tab: Tab) -> AbstractAsyncContextManager[None]:
-    """Inside, the proxy knows whose page it is: from the first visit of a context on."""
-    return nullcontext() if tab.visits else presenting(tab.devtools, tab.permission)
-
-
 async def _open_page(tab: Tab, errand: Errand, until: float) -> Response | None:
-    """Go to the page and wait until its document is there; a part that comes late is not waited for
-    to the end.
-    """
+    """Go to the page until its document is there; late parts are not waited for."""
     response = await tab.page.goto(errand.url, wait_until="commit", timeout=0)
-    late = until - min(RESERVE, errand.seconds / 4)
-    try:
-        async with asyncio.timeout_at(late):
+    with suppress(TimeoutError):  # what has come may be enough to read
+        async with asyncio.timeout_at(until - min(RESERVE, errand.seconds / 4)):
             await tab.page.wait_for_load_state("domcontentloaded", timeout=0)
-    except TimeoutError:
-        pass  # what has come may be enough to read
     return response
 
 
@@ -110,26 +92,23 @@ async def _prepare_page(page: Page, until: float) -> None:
         async with asyncio.timeout_at(until):
             if await _settle_page(page) <= MARKED_CHARS:
                 await _let_pass(page)
-            if await _run(page, _BANNERS, table()):
+            if await _run(page, _BANNERS):
                 await _quiet(page, QUIET)
-            if await _run(
-                page, _SCROLL, {"screens": SCREENS, "most": SCROLL * 1000, "patience": PATIENCE}
-            ):
+            steps = {"screens": SCREENS, "most": SCROLL * 1000, "patience": PATIENCE}
+            if await _run(page, _SCROLL, steps):
                 await _quiet(page, QUIET)
     except TimeoutError:
         pass
 
 
 async def _settle_page(page: Page) -> int:
-    """Return when nothing is loading any more and the text does not grow, or when it has not grown
-    for long; how many characters it has.
-    """
+    """Return when nothing loads and the text is still, or is still for long; its length."""
     loaded = asyncio.create_task(page.wait_for_load_state("networkidle", timeout=0))
     try:
         before = await _quiet(page, QUIET)
         if not loaded.done():
             await _either(loaded, asyncio.create_task(_quiet(page, LONG_QUIET, LEAST, SETTLE)))
-        chars = int(await _run(page, _CHARS, None))
+        chars = int(await _run(page, _CHARS))
         return chars if chars == before >= LEAST else await _quiet(page, QUIET, LEAST)
     finally:
         loaded.cancel()
@@ -148,21 +127,17 @@ async def _let_pass(page: Page) -> None:
     """Wait while the page is a check that a browser passes by itself. A captcha is none."""
     loop = asyncio.get_running_loop()
     until = loop.time() + CHECK
-    while loop.time() < until and passing(await _run(page, _BEGINNING, None)):  # noqa: ASYNC110 - it happens in another process
+    while loop.time() < until and passing(await _run(page, _BEGINNING)):  # noqa: ASYNC110 - it happens in another process
         await asyncio.sleep(0.3)
 
 
 async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) -> int:
-    """Wait until the text has not grown for `quiet` milliseconds and has `least` characters, for
-    `most` seconds; how many it has.
-    """
+    """Wait until `least` characters are still for `quiet` ms, `most` s at most; their number."""
     return int(await _run(page, _SETTLE, {"quiet": quiet, "most": most * 1000, "least": least}))
 
 
-async def _run(page: Page, script: str, given: Any) -> Any:
-    """What a script of ours returns in the page; again, where the page has gone on to another
-    meanwhile.
-    """
+async def _run(page: Page, script: str, given: Any = None) -> Any:
+    """What our script returns in the page; again, where the page has gone on meanwhile."""
     while True:
         try:
             return await page.evaluate(script, given)
@@ -183,36 +158,24 @@ async def _handed_over(tab: Tab, errand: Errand, response: Response | None) -> F
     Answer(url, status, httpx.Headers()).check()
     if found["html"] is None:
         raise TooLarge(f"The page is larger than {errand.most_bytes:,} bytes.")
-    return Fetched(
-        url,
-        status,
-        str(found["type"]),
-        "utf-8",
-        str(found["html"]).encode(errors="replace"),
-        errand.level,
-    )
+    html = str(found["html"]).encode(errors="replace")
+    return Fetched(url, status, str(found["type"]), "utf-8", html, errand.level)
 
 
 def _from_proxy(tab: Tab, url: str, status: int) -> bool:
-    """Is the page only what the proxy has answered? A browser with windows shows its own error page
-    for that, the headless shell this.
-    """
+    """Is it only the proxy's answer? The headless shell shows that, others an error page."""
     host = (urlsplit(url).hostname or "").strip("[]")
-    return (status == REFUSED and host in tab.permission.refused) or (
-        status == FAILED and host in tab.permission.failed
-    )
+    answered = {REFUSED: tab.permission.refused, FAILED: tab.permission.failed}
+    return host in answered.get(status, ())
 
 
 def _in_our_words(tab: Tab, errand: Errand, error: Error) -> FetchError:
     """What a fault of the browser means for the page."""
-    said = error.message.partition("\n")[0]
+    said, page = error.message.partition("\n")[0], printable_url(errand.url)
     if "Download is starting" in said:
-        return Unreadable(
-            f"{printable_url(errand.url)} is a file to be downloaded, which the browser does"
-            " not do."
-        )
+        return Unreadable(f"{page} is a file to be downloaded, which the browser does not do.")
     if "crashed" in said or "has been closed" in said:
-        return Unreachable(f"{printable_url(errand.url)} made the browser break down.")
+        return Unreachable(f"{page} made the browser break down.")
     return _explain_loss(tab, errand, said)
 
 

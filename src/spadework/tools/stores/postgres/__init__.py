@@ -1,3 +1,1 @@
-"""PostgreSQL, where several machines share their work: the extra `postgres`. Nothing here is
-imported unless a setting names a database.
-"""
+"""PostgreSQL (extra `postgres`), imported only where a setting names a database."""

@@ -16,14 +16,11 @@ from spadework.tools.stores.database_faults import why
 #: So long the database has to answer.
 ASK_SECONDS = 3.0
 _log = logging.getLogger(__name__)
-
 Rows = list[tuple[Any, ...]]
 
 
 class AskingSoon:
-    """Asks with `once`. While it is `down` nothing is asked but by who tries whether it is there
-    again.
-    """
+    """Asks with `once`. While `down`, only who tries whether it is back asks."""
 
     def __init__(self, once: Callable[[str, Sequence[Any]], Awaitable[Rows]]) -> None:
         self._once = once
@@ -33,16 +30,14 @@ class AskingSoon:
     async def ask(
         self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
     ) -> Rows | None:
-        """The rows that a statement gives, None where it does not in time: it is not waited for
-        then, also where it cannot be struck, and `late` is called when it is over.
-        """
+        """The rows, None where they do not come in time: then `late` is called when it is over."""
         return None if self.down else await self.try_again(statement, values, late)
 
     async def try_again(
         self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
     ) -> Rows | None:
         """The same, also while the database is down; it no longer is where this is answered."""
-        task = asyncio.ensure_future(self._asked(statement, values))
+        task = asyncio.ensure_future(self._once(statement, values))
         self._tasks.add(task)
         task.add_done_callback(self._over)
         try:
@@ -67,9 +62,6 @@ class AskingSoon:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=ASK_SECONDS)
-
-    async def _asked(self, statement: str, values: Sequence[Any]) -> Rows:
-        return await self._once(statement, values)
 
     def _over(self, task: asyncio.Task[Rows]) -> None:
         self._tasks.discard(task)

@@ -20,9 +20,7 @@ _HELD = "SELECT 1 FROM sessions WHERE id = %s AND run = %s FOR SHARE"
 
 
 class CheckpointSaver(AsyncPostgresSaver):
-    """What is saved of one step is saved whole, and only while the claim holds. Raises
-    DatabaseDown, ClaimLost.
-    """
+    """A step is saved whole, and only under the claim. Raises DatabaseDown, ClaimLost."""
 
     def __init__(self, claim: SessionClaim, serde: Any) -> None:
         super().__init__(claim.database.pool, serde=serde)  # type: ignore[arg-type]

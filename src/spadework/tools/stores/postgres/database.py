@@ -1,8 +1,5 @@
-"""The database that several machines share: one pool a process and event loop, and no wait without
-a deadline.
-
-A server that is away for a moment, since it is restarted, is waited for; so every statement is one
-that may be asked twice.
+"""The database that several machines share: one pool a process and event loop, every wait with a
+deadline. A server that restarts is waited for; so every statement may be asked twice.
 """
 
 from __future__ import annotations
@@ -35,7 +32,6 @@ from spadework.tools.stores.postgres.migrating import migrate
 from spadework.tools.stores.postgres.rooms import PostgresRooms
 
 T = TypeVar("T")
-
 #: Seconds in all for a server that is away.
 AWAY_SECONDS = 30.0
 #: Seconds between two tries; and after which the pool waits for who asks before it tries again,
@@ -67,31 +63,24 @@ class Database:
         self._users = 0
 
     async def ask(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """The rows that a statement gives, also where the server is away for a while. Raises
-        DatabaseDown.
-        """
+        """A statement's rows, also after the server was away. Raises DatabaseDown."""
         return await self.again(partial(self.ask_once, statement, values))
 
     async def again(self, work: Callable[[], Awaitable[T]]) -> T:
-        """What `work()` gives, which may be done twice, also where the server is away for a while.
-        Raises DatabaseDown.
-        """
+        """What `work()` gives, maybe done twice, also after the server was away. DatabaseDown."""
         until = time.monotonic() + AWAY_SECONDS
         while True:
             try:
                 return await work()
-            except (OperationalError, InterfaceError, TimeoutError) as error:
-                slow = isinstance(error, QueryCanceled)
-                if slow or time.monotonic() + AGAIN_SECONDS > until:
+            except (Error, TimeoutError) as error:
+                away = isinstance(error, OperationalError | InterfaceError | TimeoutError)
+                slow = isinstance(error, QueryCanceled) or time.monotonic() + AGAIN_SECONDS > until
+                if slow or not away:
                     raise DatabaseDown(self.where, error) from error
-            except Error as error:
-                raise DatabaseDown(self.where, error) from error
             await asyncio.sleep(AGAIN_SECONDS)
 
     async def ask_once(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """The rows that a statement gives, where the server is there. Raises psycopg.Error,
-        TimeoutError.
-        """
+        """A statement's rows now. Raises psycopg.Error, TimeoutError."""
         async with (
             asyncio.timeout(CONNECT_SECONDS + STATEMENT_SECONDS),
             self.pool.connection() as connection,
@@ -128,9 +117,7 @@ _opening: dict[asyncio.AbstractEventLoop, asyncio.Lock] = {}
 
 @asynccontextmanager
 async def opened(url: SecretStr) -> AsyncIterator[Database]:
-    """The database at an address, for all in this event loop who want it at the same time; the last
-    one closes it. Raises SettingsError where it cannot be used.
-    """
+    """The database, shared in this event loop; the last one closes it. Raises SettingsError."""
     loop, said = asyncio.get_running_loop(), url.get_secret_value()
     lock = _opening.setdefault(loop, asyncio.Lock())
     async with lock:

@@ -8,12 +8,7 @@ from typing import Any, NamedTuple
 
 from psycopg import AsyncConnection, Error
 
-from spadework.tools.stores.postgres.address import (
-    CONNECT_SECONDS,
-    conninfo_of,
-    unusable,
-    where_is,
-)
+from spadework.tools.stores.postgres.address import CONNECT_SECONDS, conninfo_of, unusable, where_is
 from spadework.tools.stores.postgres.session_rows import ALIVE_SECONDS
 
 _SERVER = (
@@ -33,9 +28,8 @@ _WORKERS = (
 
 
 class Looked(NamedTuple):
-    """`where` it is, without the password; its version as a number and in words; connections that
-    may be made at most and are free; the last step of its tables, "" where there are none; workers
-    that live, sessions that wait and that run; the seconds that all this took.
+    """`where` it is, without the password; its version; connections at `most` and `free`; the last
+    step of its `tables` ("": none); live workers, waiting and running sessions; `seconds`.
     """
 
     where: str
@@ -65,11 +59,8 @@ async def look_at(url: str) -> Looked:
             )
     except (Error, TimeoutError) as error:
         raise unusable(where_is(url), error) from None
-    taken = time.monotonic() - began
-    free = max(0, most - used)
-    return Looked(
-        where_is(url), number, version, most, free, tables, workers, waiting, running, taken
-    )
+    server = (where_is(url), number, version, most, max(0, most - used))
+    return Looked(*server, tables, workers, waiting, running, time.monotonic() - began)
 
 
 async def _row(connection: AsyncConnection[Any], asked: str, *values: Any) -> tuple[Any, ...]:

@@ -1,6 +1,4 @@
-"""The journal of a session as a file of this machine, for who replays the session: a copy, in which
-nothing is written any more.
-"""
+"""A session's journal as a file for who replays it: a copy that nobody writes to."""
 
 from __future__ import annotations
 
@@ -25,8 +23,7 @@ async def copy_journal(database: Database, session_id: str, path: Path) -> None:
     rows = await SqliteRows.open(draft)
     try:
         try:
-            await _copy_tables(database, session_id, rows)
-            await _copy_bodies(database, session_id, rows)
+            await _copy_rows(database, session_id, rows)
             await rows.db.commit()
             await rows.db.execute_fetchall("PRAGMA journal_mode = DELETE")  # one file, as it lies
         finally:
@@ -37,17 +34,12 @@ async def copy_journal(database: Database, session_id: str, path: Path) -> None:
         raise
 
 
-async def _copy_tables(database: Database, session_id: str, rows: SqliteRows) -> None:
+async def _copy_rows(database: Database, session_id: str, rows: SqliteRows) -> None:
     for name, (columns, count) in _TABLES.items():
-        found = await database.ask(
-            f"SELECT {columns} FROM {name} WHERE session = %s", (session_id,)
-        )
-        ours = columns.replace("::text", "")
-        marks = ", ".join("?" * count)
-        await rows.db.executemany(f"INSERT INTO {name} ({ours}) VALUES ({marks})", found)
-
-
-async def _copy_bodies(database: Database, session_id: str, rows: SqliteRows) -> None:
+        asked = f"SELECT {columns} FROM {name} WHERE session = %s"
+        ours, marks = columns.replace("::text", ""), ", ".join("?" * count)
+        put = f"INSERT INTO {name} ({ours}) VALUES ({marks})"
+        await rows.db.executemany(put, await database.ask(asked, (session_id,)))
     asked = "SELECT hash FROM bodies WHERE session = %s ORDER BY hash"
     names = [name for (name,) in await database.ask(asked, (session_id,))]
     wanted = "SELECT hash, packed FROM bodies WHERE session = %s AND hash = ANY(%s)"

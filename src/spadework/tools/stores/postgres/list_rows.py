@@ -1,6 +1,5 @@
-"""Short lists that all servers know, each one row of a table: read by every request and changed by
-few. Who changes one waits for that, so it is done by a connection of its own; who reads asks only
-for what has changed.
+"""Short lists of all servers, a row each, read by every request: who reads asks only for changes;
+who changes one waits, on a connection of its own.
 """
 
 from __future__ import annotations
@@ -34,9 +33,7 @@ class Changing:
 
 
 async def list_news(database: Database, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
-    """Version and rows of the lists that have changed, by name; `known` are the versions that are
-    known. Raises DatabaseDown.
-    """
+    """Changed lists by name (version, rows), given `known` versions. Raises DatabaseDown."""
     rows = await database.ask(_NEWS, (json.dumps(known),))
     return {name: (version, held) for name, version, held in rows}
 

@@ -44,9 +44,7 @@ class Listening:
 
     @contextmanager
     def heard(self, channel: str, session_id: str) -> Iterator[Callable[[], Awaitable[None]]]:
-        """What returns when something was told of a session since it was called last, or after
-        LOOK_SECONDS.
-        """
+        """Returns when a session is told of since the last call, or after LOOK_SECONDS."""
         told, key = asyncio.Event(), (channel, session_id)
 
         async def changed() -> None:

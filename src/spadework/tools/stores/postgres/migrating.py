@@ -22,9 +22,7 @@ _APPLIED = "CREATE TABLE IF NOT EXISTS queue_migrations (file text PRIMARY KEY)"
 
 
 def migrate(conninfo: str, schema: str) -> None:
-    """Make or change what is missing in the schema. Raises psycopg.Error, also for tables that a
-    newer spadework has made.
-    """
+    """Bring the schema up to date. Raises psycopg.Error, also for tables that are newer."""
     with Connection[DictRow].connect(conninfo, autocommit=True, row_factory=dict_row) as connection:
         _wait_for_lock(connection)
         connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
@@ -39,16 +37,11 @@ def migrate(conninfo: str, schema: str) -> None:
 
 
 def _wait_for_lock(connection: Connection[DictRow]) -> None:
-    until = time.monotonic() + LOCK_SECONDS
-    while not _locked(connection):
+    until, asked = time.monotonic() + LOCK_SECONDS, "SELECT pg_try_advisory_lock(%s) AS held"
+    while not ((row := connection.execute(asked, (LOCK,)).fetchone()) and row["held"]):
         if time.monotonic() > until:
             raise OperationalError("another process has been changing its tables for a minute")
         time.sleep(AGAIN_SECONDS)
-
-
-def _locked(connection: Connection[DictRow]) -> bool:
-    row = connection.execute("SELECT pg_try_advisory_lock(%s) AS held", (LOCK,)).fetchone()
-    return bool(row and row["held"])
 
 
 def _version(connection: Connection[DictRow]) -> str:
@@ -76,9 +69,7 @@ def _our_tables(conninfo: str) -> None:
 
 
 def _queue_tables(connection: Connection[DictRow]) -> None:
-    """The queue's own tables: all of them where there are none, else what its package has changed
-    since.
-    """
+    """The queue's tables: all where none are, else what its package has changed since."""
     files = sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql"))
     connection.execute(_APPLIED)
     known = {row["file"] for row in connection.execute("SELECT file FROM queue_migrations")}

@@ -62,7 +62,6 @@ _UNHEARD = (
     " BETWEEN sessions.changed_at AND now() - make_interval(secs => %s)"
 )
 _log = logging.getLogger(__name__)
-
 Run = Callable[[str], Awaitable[None]]
 #: A worker that drains is not heard by its queue any more, so it tells by itself that it lives.
 _BEAT = (
@@ -73,9 +72,7 @@ _BEAT = (
 
 @dataclass
 class Leaving:
-    """How a worker ends: once it is `told` it takes nothing new, and what it runs may go on for so
-    many seconds; it is not waited for those that are `idle`.
-    """
+    """Once `told`, a worker takes nothing new; has `seconds` for what runs and is not `idle`."""
 
     seconds: float = 0.0
     idle: Callable[[], int] = lambda: 0
@@ -88,16 +85,9 @@ class Queue:
     def __init__(self, database: Database, run: Run | None = None) -> None:
         self._database = database
         # A connection that has died is replaced before the queue has it.
-        self._app = App(
-            connector=PsycopgConnector(
-                conninfo=database.conninfo,
-                min_size=1,
-                max_size=2,
-                timeout=AWAY_SECONDS,
-                reconnect_timeout=RECONNECT_SECONDS,
-            )
-        )
-
+        pool: dict[str, Any] = {"min_size": 1, "max_size": 2, "timeout": AWAY_SECONDS}
+        pool["reconnect_timeout"] = RECONNECT_SECONDS
+        self._app = App(connector=PsycopgConnector(conninfo=database.conninfo, **pool))
         self._ended = asyncio.Event()
         self._running: dict[str, asyncio.Task[None]] = {}
 
@@ -113,9 +103,7 @@ class Queue:
         self._task = self._app.task(name=TASK, queue=QUEUE)(research)
 
     async def put(self, session_id: str) -> None:
-        """Let a session be run, once however often it is put; one whose user has as many runs as
-        may be, when one of them has ended. Raises DatabaseDown.
-        """
+        """Let a session be run once, now or when its user's runs allow. Raises DatabaseDown."""
         async with self._app.open_async(self._database.pool):
             for (ahead,) in await self._database.ask(_QUEUED, (session_id,)):
                 await self._put(session_id, ahead)
@@ -169,9 +157,7 @@ class Queue:
             await asyncio.wait((working,), timeout=DRAIN_LOOK_SECONDS)
 
     async def _stop(self, working: asyncio.Task[None]) -> None:
-        """Stop what still runs where it is, and have its jobs closed, so that others need not wait
-        until this worker counts as dead: who is cancelled twice closes nothing.
-        """
+        """Stop what runs and close its jobs: others need not wait until this worker is dead."""
         if not working.cancelling():
             working.cancel()
         for running in self._running.values():
@@ -180,29 +166,23 @@ class Queue:
 
     async def _keep_working(self, name: str, most: int, leaving: Leaving) -> None:
         while True:
-            await self._work_on(name, most, leaving)
+            with suppress(ConnectorException, OperationalError):  # the database is not there
+                await self._app.run_worker_async(
+                    queues=[QUEUE],
+                    name=name,
+                    concurrency=most,
+                    fetch_job_polling_interval=LOOK_SECONDS,
+                    shutdown_graceful_timeout=leaving.seconds + STOP_SECONDS,
+                    delete_jobs="always",
+                    install_signal_handlers=False,
+                    update_heartbeat_interval=BEAT_SECONDS,
+                    stalled_worker_timeout=LEASE_SECONDS,
+                )
             _log.warning("The queue is waited for")
             await asyncio.sleep(SWEEP_SECONDS)
 
-    async def _work_on(self, name: str, most: int, leaving: Leaving) -> None:
-        """Work as long as the database is there."""
-        with suppress(ConnectorException, OperationalError):
-            await self._app.run_worker_async(
-                queues=[QUEUE],
-                name=name,
-                concurrency=most,
-                fetch_job_polling_interval=LOOK_SECONDS,
-                shutdown_graceful_timeout=leaving.seconds + STOP_SECONDS,
-                delete_jobs="always",
-                install_signal_handlers=False,
-                update_heartbeat_interval=BEAT_SECONDS,
-                stalled_worker_timeout=LEASE_SECONDS,
-            )
-
     async def _sweep_on(self) -> None:
-        """Sweep every now and then, and when a run has ended. After the database was away, workers
-        have first time to tell that they live.
-        """
+        """Sweep at times and after runs; workers first get to say they live after an outage."""
         calm = time.monotonic() + 2 * BEAT_SECONDS
         while True:
             with suppress(TimeoutError):
@@ -216,9 +196,7 @@ class Queue:
                 calm = time.monotonic() + LEASE_SECONDS
 
     async def sweep(self) -> None:
-        """Close the jobs of workers that have died or never heard of them, let each session be run
-        that nobody runs, and put them in order; one process at a time does.
-        """
+        """Close jobs of dead or unaware workers, requeue sessions and order them, one at a time."""
         async with self._database.pool.connection() as connection, connection.transaction():
             cursor = await connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (SWEEP_LOCK,))
             row = await cursor.fetchone()

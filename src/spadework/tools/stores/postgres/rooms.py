@@ -38,7 +38,6 @@ FORGET_SECONDS, FORGET_BEATS = 3_600.0, 200
 #: Longest name of a room as it is; a longer one, and one in which a key may stand, is its hash.
 MOST_NAME = 200
 _LOOPBACK = re.compile(r"(?<![\w.-])(?:127\.\d|localhost\b|\[::1\])", re.IGNORECASE)
-
 _ASK = (
     "SELECT inside, wanted, opens, shut"
     " FROM ask_place(ROW(%s, %s, %s, %s, %s, %s, %s, false, now())::places, %s)"
@@ -72,9 +71,7 @@ class _Place:
 
 
 class PostgresRooms:
-    """The places that this process holds and wants. A database has one of these, in one event
-    loop.
-    """
+    """The places of this process. A database has one of these, in one event loop."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -107,9 +104,14 @@ class PostgresRooms:
 
     @asynccontextmanager
     async def place(
-        self, whose: Whose, what: str, most: Callable[[], int], every: float, check: Check
+        self,
+        whose: Whose,
+        what: str,
+        most: Callable[[], int],
+        every: float = 0.0,
+        check: Check = wait_on,
     ) -> AsyncIterator[Visit]:
-        """A place for somebody; see `SharedRooms.place`."""
+        """A place for somebody; see `shared_place`."""
         room, visit = name_of(what), Visit()
         if asyncio.get_running_loop() is not self._loop:  # the browser's, where a visit has a place
             yield visit
@@ -118,9 +120,8 @@ class PostgresRooms:
         self._here[room] += 1
         try:
             if place is None and not self._soon.down:
-                place = await self._enter(
-                    (room, self.process, whose.owner, whose.session), most, every, check
-                )
+                who = (room, self.process, whose.owner, whose.session)
+                place = await self._enter(who, most, every, check)
             yield visit
         finally:
             self._here[room] -= 1
@@ -196,7 +197,8 @@ class PostgresRooms:
             if self._clock() >= beat_at and (self._soon.down or self._here or self._kept):
                 await self._soon.try_again(_BEAT, (self.process, LEASE_SECONDS))
                 if next(beats) % FORGET_BEATS == 0:
-                    await self._forget()
+                    for statement in _FORGET:
+                        await self._soon.ask(statement, (FORGET_SECONDS,))
                 beat_at = self._clock() + BEAT_SECONDS
 
     def _let_go(self) -> None:
@@ -222,26 +224,6 @@ class PostgresRooms:
             self._leaving = leaving | self._leaving
             return
         self._wanted.update(room for room, wanted in rows if wanted and self._ours(room))
-
-    async def _forget(self) -> None:
-        for statement in _FORGET:
-            await self._soon.ask(statement, (FORGET_SECONDS,))
-
-
-class RoomsOf:
-    """The places of all machines as one session asks for them."""
-
-    def __init__(self, rooms: PostgresRooms, owner: str, session_id: str) -> None:
-        self._rooms = rooms
-        self._whose = Whose(owner, session_id)
-
-    @asynccontextmanager
-    async def place(
-        self, what: str, most: Callable[[], int], every: float = 0.0, check: Check = wait_on
-    ) -> AsyncIterator[Visit]:
-        """See `SharedRooms.place`."""
-        async with self._rooms.place(self._whose, what, most, every, check) as visit:
-            yield visit
 
 
 def name_of(what: str) -> str:

@@ -1,18 +1,15 @@
-"""A worker's claim to a session. Its number is in the session's row and counted up whenever a
-worker takes the session; every write looks whether it is still the same, in one statement, so that
-a worker that was only slow can write nothing more.
+"""A worker's claim to a session: a number in the session's row, counted up by who takes it. Every
+write looks for it, in one statement, so that a slow worker can write nothing more.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import zstandard
-
 from spadework.tools.stores.database_faults import ClaimLost
 from spadework.tools.stores.exchanges import pack_bytes
+from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow, JournalRows
 from spadework.tools.stores.postgres.database import Database
-from spadework.tools.stores.postgres.journal_rows import PostgresRows
 
 #: The row is locked until the statement is done: to take the session waits for that.
 _FENCED = (
@@ -30,6 +27,22 @@ _PUT_FILE = (
 _END = (
     "UPDATE sessions SET state = %s, metadata = %s, changed_at = now()"
     " WHERE id IN (SELECT id FROM mine)"
+)
+#: What is asked of the tables is asked of the session's rows in them.
+_TABLES = ("journal", "exchanges", "bodies")
+_OWN = ", ".join(f"{name} AS (SELECT * FROM {name} WHERE session = %s)" for name in _TABLES)
+_PUT_ANSWER = (
+    "INSERT INTO journal (session, key, kind, subject, answer, error, used, elapsed)"
+    " SELECT id, %s, %s, %s, %s, %s, %s, %s FROM mine"
+    " ON CONFLICT (session, key) DO UPDATE SET answer = excluded.answer, error = excluded.error,"
+    " used = excluded.used, elapsed = excluded.elapsed, at = now()"
+)
+_PUT_EXCHANGE = (
+    "INSERT INTO exchanges (session, number, key, kind, request, pieces, error, used, elapsed)"
+    " SELECT id, %s, %s, %s, %s, %s, %s, %s, %s FROM mine ON CONFLICT DO NOTHING"
+)
+_PUT_BODY = (
+    "INSERT INTO bodies (session, hash, packed) SELECT id, %s, %s FROM mine ON CONFLICT DO NOTHING"
 )
 
 
@@ -49,9 +62,7 @@ class SessionClaim:
         self.lost = False
 
     async def write(self, statement: str, *values: Any) -> None:
-        """Do what selects from `mine`, where the claim still holds. Raises ClaimLost,
-        DatabaseDown.
-        """
+        """Do what selects from `mine` under the claim. Raises ClaimLost, DatabaseDown."""
         if not self.lost:
             [(held,)] = await self.database.ask(
                 _FENCED.format(statement), (self.session_id, self.run, *values)
@@ -80,6 +91,34 @@ class SessionClaim:
         await self.write(_END, state, metadata)
 
 
-def unpack(packed: bytes) -> bytes:
-    """What was packed."""
-    return zstandard.decompress(packed)
+class PostgresRows(JournalRows):
+    """The rows of the session that is claimed. Raises DatabaseDown, ClaimLost."""
+
+    def __init__(self, claim: SessionClaim) -> None:
+        self._claim = claim
+
+    async def ask(self, statement: str, *values: Any) -> list[Any]:
+        """See `JournalRows`."""
+        own = [self._claim.session_id] * len(_TABLES)
+        asked = f"WITH {_OWN} {statement.replace('?', '%s')}"
+        return await self._claim.database.ask(asked, (*own, *values))
+
+    async def put_answer(self, row: AnswerRow) -> None:
+        """See `JournalRows`."""
+        subject = row.subject.encode(errors="replace").decode()  # for people; it may be cut
+        await self._claim.write(_PUT_ANSWER, *row._replace(subject=subject))
+
+    async def put_exchange(self, row: ExchangeRow) -> None:
+        """See `JournalRows`; it is one also where the statement is sent twice."""
+        self._claim.exchanged += 1
+        await self._claim.write(_PUT_EXCHANGE, self._claim.exchanged, *row)
+
+    async def put_body(self, name: str, packed: bytes) -> None:
+        """See `JournalRows`."""
+        await self._claim.write(_PUT_BODY, name, packed)
+
+    async def close(self) -> None:
+        """Nothing is held: each statement stands for itself."""
+
+    async def abandon(self) -> None:
+        """Nothing is held."""

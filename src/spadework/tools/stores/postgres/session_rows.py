@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
+import zstandard
+
 from spadework.tools.stores.exchanges import pack_bytes
 from spadework.tools.stores.postgres.database import Database
-from spadework.tools.stores.postgres.session_claim import SessionClaim, unpack
+from spadework.tools.stores.postgres.session_claim import SessionClaim
 
 #: A session is coming until all that belongs to it is there, then it waits for a worker and is
 #: running; it can wait again after it has failed or was cancelled.
@@ -18,7 +20,6 @@ LIVE, AGAIN = ("waiting", "running"), ("coming", "failed", "cancelled")
 ALIVE_SECONDS = 30
 #: Files that are asked for at a time.
 FILES_AT_ONCE = 20
-
 _SUBMIT = (
     "INSERT INTO sessions (id, owner, state, brief, metadata, most_runs)"
     " VALUES (%s, %s, 'coming', %s, %s, %s)"
@@ -123,14 +124,11 @@ class SharedSessions:
         self.database = database
 
     async def submit(self, new: New, files: dict[str, bytes]) -> None:
-        """Put a session where workers find it; one that is there already waits again, where it
-        has failed or was cancelled.
-        """
-        session_id = new.id
+        """Put a session where workers find it; one that failed or was cancelled waits again."""
         await self.database.ask(_SUBMIT, new)
         for name, data in files.items():
-            await self.database.ask(_PUT_FILE, (session_id, name, pack_bytes(data)))
-        await self.database.ask(_WAIT, (session_id, list(AGAIN)))
+            await self.database.ask(_PUT_FILE, (new.id, name, pack_bytes(data)))
+        await self.database.ask(_WAIT, (new.id, list(AGAIN)))
 
     async def find(self, session_id: str) -> Kept | None:
         """A session, None where there is none of this id."""
@@ -148,9 +146,7 @@ class SharedSessions:
         return [one for (one,) in await self.database.ask(asked, (list(ids),))]
 
     async def take(self, session_id: str, worker: str) -> SessionClaim | None:
-        """Take a session to run it, from whoever had it; None where it is not to be run, or not
-        yet, since its user has as many runs as may be.
-        """
+        """Take a session to run it; None where it is not to be run, or its user has enough runs."""
         [(run,)] = await self.database.ask(_TAKE, (session_id, worker))
         if run is None:
             return None
@@ -159,9 +155,7 @@ class SharedSessions:
         return SessionClaim(self.database, session_id, run, told, exchanged)
 
     async def end(self, session_id: str, state: str, line: str) -> bool:
-        """End a session without a result, whoever runs it, and tell that as its last event. False
-        where it was over.
-        """
+        """End a session without a result; `line` is its last event. False where it was over."""
         return await self.database.again(partial(self._end, session_id, state, line))
 
     async def _end(self, session_id: str, state: str, line: str) -> bool:
@@ -196,7 +190,7 @@ class SharedSessions:
         for at in range(0, len(names), FILES_AT_ONCE):
             some = list(names[at : at + FILES_AT_ONCE])
             rows = await self.database.ask(asked, (session_id, some))
-            found |= {name: unpack(packed) for name, packed in rows}
+            found |= {name: zstandard.decompress(packed) for name, packed in rows}
         return found
 
     async def signal(self, session_id: str, kind: str, told: str = "") -> None:
@@ -205,9 +199,7 @@ class SharedSessions:
         await self.database.ask(_SIGNAL, (session_id, one, kind, told, session_id))
 
     async def signals(self, session_id: str, after: int) -> tuple[int, list[Signal]]:
-        """How often a session was taken, 0 where it is gone; and what was told its run after the
-        signal with number `after`.
-        """
+        """How often it was taken, 0 where it is gone; and its run's signals after a number."""
         rows = await self.database.ask(_SIGNALS, (after, session_id))
         taken = int(rows[0][0]) if rows else 0
         return taken, [Signal(*row[1:]) for row in rows if row[1] is not None]

@@ -1,3 +1,1 @@
-"""The steps by which our tables have become what they are, for Alembic: a new one is a file in
-`versions/` that names the one before it.
-"""
+"""The steps of our tables, for Alembic: a file each in `versions/`, naming the one before."""

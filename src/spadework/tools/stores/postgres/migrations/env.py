@@ -1,6 +1,4 @@
-"""What Alembic runs: the steps that are missing, in one transaction of the connection that is given
-along.
-"""
+"""What Alembic runs: the missing steps, in one transaction of the given connection."""
 
 from __future__ import annotations
 
