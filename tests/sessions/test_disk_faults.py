@@ -21,6 +21,7 @@ from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from tests.apps.process import Terminal
+from tests.thinned import thinned
 from tests.world.disk import SmallDisk, small_disk
 from tests.world.searx import Searx
 from tests.world.sites import World
@@ -124,7 +125,7 @@ def test_a_disk_that_can_only_be_read(terminal: Terminal, disk: SmallDisk) -> No
     assert session.is_dir()
 
 
-@pytest.mark.parametrize("what", ["session", "sessions"])
+@pytest.mark.parametrize("what", thinned(["session", "sessions"], 2))
 async def test_a_folder_that_is_removed_under_a_run(settings: Settings, what: str) -> None:
     session = Session.start(QUESTION, settings=settings)
     away = settings.home / "away"

@@ -122,7 +122,7 @@ CASES: dict[str, tuple[str, str, Breaks]] = {
 }
 
 
-@pytest.mark.parametrize("case", thinned(CASES, 3))
+@pytest.mark.parametrize("case", thinned(CASES, 6))
 def test_a_broken_file_costs_its_session_alone_and_is_set_aside(
     place: Place, terminal: Terminal, case: str
 ) -> None:
@@ -156,7 +156,7 @@ def test_a_broken_file_costs_its_session_alone_and_is_set_aside(
     assert "plays for 45 minutes" in out
 
 
-@pytest.mark.parametrize("how", thinned(DATABASE_BREAKAGES, 3))
+@pytest.mark.parametrize("how", thinned(DATABASE_BREAKAGES, 6))
 def test_a_session_whose_journal_is_broken_is_not_taken_up(
     place: Place, terminal: Terminal, how: str
 ) -> None:

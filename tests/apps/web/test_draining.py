@@ -102,6 +102,7 @@ async def test_what_runs_goes_on_to_its_report_and_nothing_new_is_taken(
     assert not list((held.home / "sessions").glob("*/.served"))
 
 
+@pytest.mark.full
 async def test_told_twice_it_ends_at_once_and_says_so_at_every_door(
     held: Server, world: World, model: Model
 ) -> None:

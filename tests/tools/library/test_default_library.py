@@ -10,7 +10,12 @@ import pytest
 
 from spadework.tools.library.library import Library
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.xdist_group("installed")]
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+    pytest.mark.xdist_group("installed"),
+]
 
 
 @pytest.fixture(scope="module")
