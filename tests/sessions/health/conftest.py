@@ -103,7 +103,7 @@ def services(_services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[S
     RATE_LIMITERS.clear()
     for name, make in MAKE.items():
         known = PROVIDERS[name]
-        made = Known(partial(_made, make, _services.url(name)), known.setting, known.variable)
+        made = Known(partial(_made, make, _services.url(name)), known.setting)
         monkeypatch.setitem(PROVIDERS, name, made)
     yield _services
     _services.reset()

@@ -96,13 +96,13 @@ def _wrong_key(b: Broken) -> None:
     from pydantic import SecretStr
 
     make, url = MAKE["brave"], b.services.url("brave")
-    known = Known(lambda _: make(url, SecretStr("of-nobody")), "brave_api_key", "BRAVE_API_KEY")
+    known = Known(lambda _: make(url, SecretStr("of-nobody")), "brave_api_key")
     b.patch.setitem(PROVIDERS, "brave", known)
 
 
 def _dead_service(b: Broken) -> None:
     b.brave()
-    known = Known(lambda _: MAKE["brave"](NOBODY), "brave_api_key", "BRAVE_API_KEY")
+    known = Known(lambda _: MAKE["brave"](NOBODY), "brave_api_key")
     b.patch.setitem(PROVIDERS, "brave", known)
 
 
