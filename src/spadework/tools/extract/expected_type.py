@@ -117,8 +117,10 @@ def shape_of_type(media_type: str) -> Shape:
     by_main: dict[str, Shape] = {"image": "image", "audio": "sound", "video": "video"}
     if main in by_main:
         return by_main[main]
-    found = (shape for shape, words in _WORDS.items() if any(word in kind for word in words))
-    return next(found, "text")
+    for shape, words in _WORDS.items():
+        if any(word in kind for word in words):
+            return shape
+    return "text"
 
 
 def _ending(url: str) -> str:
