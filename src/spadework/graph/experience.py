@@ -27,7 +27,7 @@ OUTWARD = 2.0
 #: The share of runs that end within the range, and the quantile of the normal distribution for it.
 SHARE, NORMAL = 0.90, 1.6449
 #: What is foreseen of a run, and the least by which two runs differ that differ at all.
-GRAINS = dict.fromkeys(("rounds", "searches", "pages", "calls", "tokens"), 1.0)
+GRAINS: dict[str, float] = dict.fromkeys(("rounds", "searches", "pages", "calls", "tokens"), 1.0)
 GRAINS |= {"seconds": 0.01, "money": 0.0001}
 
 
