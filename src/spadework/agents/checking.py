@@ -226,9 +226,9 @@ def _marked_words(said: str) -> set[str]:
 
 
 def _strange_code(sentence: Sentence, pages: Sequence[Known], beside: str) -> str:
-    """Why a block of code cannot stand. Of one that is put together, a conclusion, what it takes
-    in, calls, begins its lines with and sets as options is known from its sources, or defined by
-    itself or the code `beside` it; names, paths and texts may be the reader's.
+    """Why a block of code cannot stand. One that is put together is marked as a conclusion: what it
+    takes in, calls, begins its lines with and sets as options is known from its sources, or defined
+    by itself or the code `beside` it; names, paths and texts may be the reader's.
     """
     if any(bare(sentence.text) in text.bare for text in pages):
         return ""

@@ -251,7 +251,9 @@ class Endpoint:
         return self._chat.bind(extra_body=self._body(room) | {"response_format": wanted})
 
     def _body(self, room: int) -> dict[str, Any]:
-        """The limit on an answer under the name that the endpoint takes; and no heat."""
+        """The limit on an answer under the name that the endpoint takes, at first max_tokens
+        everywhere but at OpenAI; and no heat, where it takes that.
+        """
         known = self._lessons.known
         first: Room = "max_tokens" if self._settings.openai_base_url else "max_completion_tokens"
         cold = known.temperature and not reasons(self._model)

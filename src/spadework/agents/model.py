@@ -135,7 +135,7 @@ class Model:
         return self._settings
 
     def check(self) -> None:
-        """Raises SettingsError for a role whose model lacks such as its key or its package."""
+        """Raises SettingsError for a role whose model lacks its key, its package or the like."""
         for role in get_args(Role):
             for place in self._places(role):
                 self._endpoint(place)

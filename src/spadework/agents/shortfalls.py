@@ -56,7 +56,7 @@ _MAY_BE_CODE = frozenset(("code", "steps", "open"))
 
 
 class _Kind(NamedTuple):
-    """What answers a type of question, the phrase that it lacks that, and a search for it."""
+    """What answers a type of question, the phrase for its lack, and a search for it."""
 
     expects: Expected
     lacking: str

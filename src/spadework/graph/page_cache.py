@@ -88,6 +88,7 @@ class PageCache:
             if self._store:
                 closing.push_async_callback(self._store.close)
             if self._adding:
+                # Last in, first out: it is cancelled, then waited for.
                 closing.push_async_callback(asyncio.wait, {self._adding})
                 closing.callback(self._adding.cancel)
                 await asyncio.wait({self._adding}, timeout=CLOSING_SECONDS)

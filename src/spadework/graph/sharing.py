@@ -104,7 +104,7 @@ async def _look_at_shares(
 def _proven(
     plan: Plan, topic: Topic, spots: Sequence[Spot], shown: Sequence[PassageView]
 ) -> tuple[Spot, ...]:
-    """What was named for a topic and what confirms it; for nothing, what code finds likely."""
+    """What was named for a topic and what confirms it; without any, what code finds likely."""
     if not spots:
         found = extractive.assess(plan, topic, shown, ())
         spots = found.spots if found.score > LIKELY else ()

@@ -48,7 +48,9 @@ class _Summed(JsonPlusSerializer):
 
 
 class AfterTelling(BaseCheckpointSaver[str]):
-    """Saves a step once what it told is written: it is not taken again. The last is remembered."""
+    """Saves a step once what it told is written: it is not taken again. The last is remembered, for
+    a run whose disk no longer answers.
+    """
 
     _record: Record
     _last: Mapping[str, Any] = {}

@@ -18,7 +18,9 @@ from spadework.sessions.tally import TALLY
 
 
 def expose(accept: str, streams: int) -> tuple[bytes, str]:
-    """The numbers in the form that the header `accept` names, and its type; `streams` are open."""
+    """The numbers in the form that the header `accept` names, and its type; `streams` is how many
+    event streams are open.
+    """
     registry = CollectorRegistry()
     registry.register(_Numbers(streams))
     ProcessCollector(registry=registry)

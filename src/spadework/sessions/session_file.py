@@ -17,7 +17,9 @@ V = TypeVar("V", bound=BaseModel)
 
 
 class Kept(BaseModel):
-    """A file's content, kept as it is; what another version adds is passed over."""
+    """A file's content, kept as it is, also a path with characters that nobody sees; what another
+    version adds is passed over.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

@@ -40,7 +40,9 @@ Answer = Callable[[Asked], Awaitable[str | None]]
 
 @dataclass
 class Run:
-    """One run as a front door shows it; `deliver` gets the result before anything is closed."""
+    """One run as a front door shows it; without `answer` nobody is asked anything, `deliver` gets
+    the result before anything is closed.
+    """
 
     session: Session
     progress: Progress

@@ -17,8 +17,9 @@ def listening(host: str, port: int, *, both: bool = False) -> socket.socket:
     if not 0 <= port < 65_536:
         raise SettingsError(f"port cannot be {port}: it must be 0 to 65535.")
     try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        both = both and family == socket.AF_INET6
+        # Of a name with both, such as localhost, the address that every client tries.
+        family = min(found[0] for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        both = both and family == socket.AF_INET6 and socket.has_dualstack_ipv6()
         made = socket.create_server((host, port), family=family, dualstack_ipv6=both)
         # Only for a socket that says it is TCP does asyncio turn off the waiting for small pieces:
         # 40 ms for each answer on a connection that is kept.

@@ -23,7 +23,9 @@ def user_of(request: Request) -> User:
 
 
 def needed(method: str, path: str) -> Scope:
-    """What a request needs: pages about the server are its administrators', looking is read."""
+    """What a request needs: pages about the server are its administrators', looking is read, all
+    else asks.
+    """
     if any(path == one or path.startswith(f"{one}/") for one in _ADMIN):
         return "admin"
     return "read" if method in ("GET", "HEAD") else "ask"

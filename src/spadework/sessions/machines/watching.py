@@ -34,7 +34,9 @@ Told = Callable[[str], None]
 async def run_by_workers(
     session: Session, stop: asyncio.Event, answers: asyncio.Queue[str], told: Told | None
 ) -> AsyncGenerator[Event, None]:
-    """Submit a session and watch it; to leave does not end it. Raises SessionError: no result."""
+    """Submit a session and watch it; to leave does not end it. Raises SessionError where it ends
+    without a result.
+    """
     settings, brief, folder = session.settings, session.brief, session.folder
     await quotas.check(settings)
     await asyncio.to_thread(make_folder, folder)

@@ -113,7 +113,10 @@ def not_installed(old: Old) -> Unreadable:
 
 
 async def modern(body: bytes, old: Old, *, seconds: float) -> bytes:
-    """The file in its modern form within `seconds`. Raises Unreadable without it, TooSlow."""
+    """The file in its modern form within `seconds`.
+
+    Raises Unreadable where LibreOffice is missing or cannot read it, TooSlow.
+    """
     if not (soffice := await aside(program)):
         raise not_installed(old)
     loop = asyncio.get_running_loop()

@@ -116,9 +116,10 @@ class Walker:
         found = []
         for entry in _inner(node):
             parts = _inner(entry)
-            terms = [part for part in parts if isinstance(part, nodes.term | nodes.classifier)]
+            # Terms first: links are kept in the order in which they are met.
+            named = [self.inline(p) for p in parts if isinstance(p, nodes.term | nodes.classifier)]
             said = [self.read(part) for part in parts if isinstance(part, nodes.definition)]
-            found.append((", ".join(map(self.inline, terms)), blocks(list(map(blocks, said)))))
+            found.append((", ".join(named), blocks(list(map(blocks, said)))))
         return _items(found)
 
     def fields(self, node: nodes.Element) -> str:

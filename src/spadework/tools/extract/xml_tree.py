@@ -36,8 +36,8 @@ def xml_tree(xml: bytes, what: str) -> Element:
 
 
 def safe_parser(**options: bool) -> Any:
-    """A parser that reaches outside of nothing. Of depth (256) and of the amplification of entities
-    in attributes libxml2 takes care itself, since `huge_tree` is off.
+    """A parser that reaches nothing outside of the text. Of depth (256) and of the amplification of
+    entities in attributes libxml2 takes care itself, since `huge_tree` is off.
     """
     safe = {"resolve_entities": False, "load_dtd": False, "no_network": True, "huge_tree": False}
     return etree.XMLParser(remove_pis=True, **safe, **options)

@@ -11,7 +11,9 @@ from spadework.values import Page
 
 
 class Knowledge(Protocol):
-    """Pages by canonical URL, each in its newest state. All methods raise KnowledgeError."""
+    """Pages by canonical URL, each in its newest state. All methods raise KnowledgeError where it
+    cannot be used.
+    """
 
     @property
     def describes(self) -> str:

@@ -27,7 +27,11 @@ class LangChainSearch:
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
         """What the tool found, results without an address left out. See `Provider.search`."""
         async with held_to(self.name, seconds):
-            answer = await self._asked(with_sites(query))
+            try:
+                answer = await self._asked(with_sites(query))
+            except SearchError as error:  # a foreign tool's words may hold its key, ours or not
+                why = f"{self.name} could not be searched: {type(error).__name__}."
+                raise SearchError(why) from error
         results = find_list(answer)
         if results is None:
             raise SearchError(f"{self.name} answered without a list of results.")

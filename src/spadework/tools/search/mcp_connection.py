@@ -58,7 +58,9 @@ class Connection:
         self._was_cut: set[asyncio.Task[None]] = set()
 
     async def use(self, work: Callable[[Client], Awaitable[T]]) -> T:
-        """What `work` gives with the client, within the caller's deadline; after a failure anew."""
+        """What `work` gives with the client; its deadline is the caller's. After a failure the next
+        use connects anew.
+        """
         if self._ready is None:
             self._ready, self._closing = asyncio.get_running_loop().create_future(), asyncio.Event()
             self._serving = asyncio.create_task(_serve(self._where, self._ready, self._closing))

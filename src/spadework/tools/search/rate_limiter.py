@@ -44,7 +44,7 @@ LIMITS: Mapping[str, Limit] = {
     "pubmed": Limit.per_second(1.5, 2),
     # OpenAlex, rate limits and authentication: ten requests a second.
     "openalex": Limit.per_second(10, 5),
-    # MediaWiki, API etiquette: no hard limit on reading, but not many requests at once.
+    # MediaWiki, API etiquette: no hard limit on reading, but one request after the other.
     "wikipedia": Limit(0.0, 2),
     # Tavily, rate limits: 100 requests a minute with a development key (else 1,000).
     "tavily": Limit.per_second(100 / 60, 5),

@@ -77,7 +77,9 @@ def filters_of(query: Query) -> frozenset[Wish]:
 
 
 def fits(query: Query, hit: Hit) -> bool:
-    """Whether a hit is within a query's domains and not dated outside its days."""
+    """Whether a hit is within a query's domains and not dated outside its days: without a date it
+    may be.
+    """
     if not is_wanted(query, hit.url):
         return False
     if not hit.published_at:

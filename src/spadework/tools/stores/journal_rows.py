@@ -97,7 +97,9 @@ class JournalRows(ABC):
         return [data for (data,) in await self.ask(asked, kind)]
 
     async def opened_before(self, number: int) -> int:
-        """The last exchange before another that tells of a process's begin; 0 without one."""
+        """The number of the last exchange before another that tells that a process began; 0 without
+        one.
+        """
         [(opened,)] = await self.ask(_OPENED, number)
         return int(opened)
 

@@ -45,7 +45,9 @@ class PlanStore:
                 path.unlink(missing_ok=True)
 
     def forget(self, question: str) -> None:
-        """Delete a question's plans, also of one with our question answered. Raises OSError."""
+        """Delete a question's plans, also those with an answer to what was asked back. Raises
+        OSError.
+        """
         asked = normalise_question(question)
         for path in self._folder.glob("*.json"):
             try:

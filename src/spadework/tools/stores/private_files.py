@@ -20,13 +20,15 @@ def make_folder(folder: Path) -> None:
 
 
 def private_folder(folder: Path) -> None:
-    """Make a folder that is ours alone; an open one, of an earlier version, is closed."""
+    """Make a folder that is ours alone; from one of an earlier version others are shut out."""
     make_folder(folder)
     _close(folder)
 
 
 def private_file(path: Path) -> None:
-    """Make an empty file that is ours alone, in such a folder; an open one is closed."""
+    """Make an empty file that is ours alone, in such a folder; from one that is there others are
+    shut out.
+    """
     make_folder(path.parent)
     os.close(os.open(path, os.O_CREAT | os.O_RDONLY | getattr(os, "O_CLOEXEC", 0), 0o600))
     _close(path)

@@ -20,7 +20,9 @@ class Opening(NamedTuple):
 
 @dataclass
 class Visit:
-    """A held place. `shut` is in how many seconds its holder was told to come back."""
+    """A held place. `shut` is in how many seconds its holder was told to come back: until then
+    nobody is let in.
+    """
 
     shut: float = 0.0
 

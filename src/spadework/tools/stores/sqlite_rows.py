@@ -28,7 +28,9 @@ class SqliteRows(JournalRows):
 
     @classmethod
     async def open(cls, path: Path) -> Self:
-        """The rows at a path, maybe made. Raises SessionUnreadable (later), sqlite3.Error."""
+        """The rows at a path, made where there are none. Raises SessionUnreadable for those of a
+        later version, sqlite3.Error for damaged ones.
+        """
         db = await connect(path)
         try:
             await prepare(db)

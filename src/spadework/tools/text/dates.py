@@ -23,7 +23,8 @@ _DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "
 def moment(written: Any, *, now: datetime | None = None) -> datetime | None:
     """The moment that a text names, in UTC: ISO 8601, RFC 5322, "3 March 2026", "2 days ago".
 
-    None for anything else, and for a year before 1900 or after the next. "ago" counts from `now`.
+    Without a zone it is UTC. None for anything else, and for a year before 1900 or after the next.
+    "ago" counts from `now`.
     """
     if not isinstance(written, str):
         return None

@@ -73,7 +73,9 @@ class Lines(httpcore.AsyncNetworkBackend):
 
 
 def closing_lines(client: C) -> C:
-    """The client of httpx or openai's fork, whose lines, also through proxies, are such now."""
+    """The client of httpx or openai's fork, whose lines are such from now on, also through
+    proxies.
+    """
     # httpx hands no network down to httpcore, and has no public word for what it has made.
     made: Any = client
     for transport in (made._transport, *made._mounts.values()):

@@ -61,8 +61,8 @@ class Resolver:
             return frozenset(str(asked[0]) for asked in self._asked)
 
     async def addresses(self, host: Any, port: Any, **how: int) -> list[Any]:
-        """What `socket.getaddrinfo` gives or raises for the same names, socket.gaierror (EAI_AGAIN)
-        without an answer; while one is overdue, at once.
+        """What `socket.getaddrinfo` gives or raises, asked alike (`family`, `type`, `proto`,
+        `flags`); socket.gaierror (EAI_AGAIN) without an answer, at once while one is overdue.
         """
         look_up = self._joined((host, port, *(how.get(name, 0) for name in _HOW)))
         try:

@@ -67,7 +67,10 @@ class Database:
         return await self.again(partial(self.ask_once, statement, values))
 
     async def again(self, work: Callable[[], Awaitable[T]]) -> T:
-        """What `work()` gives, maybe done twice, also after the server was away. DatabaseDown."""
+        """What `work()` gives, maybe done twice, also after the server was away.
+
+        Raises DatabaseDown.
+        """
         until = time.monotonic() + AWAY_SECONDS
         while True:
             try:

@@ -196,7 +196,9 @@ class Queue:
                 calm = time.monotonic() + LEASE_SECONDS
 
     async def sweep(self) -> None:
-        """Close jobs of dead or unaware workers, requeue sessions and order them, one at a time."""
+        """Close jobs of dead or unaware workers, requeue sessions and order them; one process does
+        at a time.
+        """
         async with self._database.pool.connection() as connection, connection.transaction():
             cursor = await connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (SWEEP_LOCK,))
             row = await cursor.fetchone()
