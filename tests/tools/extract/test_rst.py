@@ -183,3 +183,11 @@ def test_what_nobody_would_write_is_read_as_plain_text():
 @given(st.text(alphabet=st.sampled_from("ab .:`*_|\n=-+<>[]\\\t#"), max_size=200))
 def test_any_text_is_read(text):
     extract_rst(text, "library://x/y.rst")
+
+
+def test_links_stand_in_the_order_in_which_they_are_met() -> None:
+    text = "`term <https://a.example/>`_\n    See `more <https://b.example/>`_.\n"
+    assert [link.url for link in extract_rst(text, "https://c.example/").links] == [
+        "https://a.example/",
+        "https://b.example/",
+    ]

@@ -108,6 +108,7 @@ async def test_nothing_found_is_no_failure():
             ValueError("https://api.example/?api_key=k3y"),
             r"^chain could not be searched: ValueError\.$",
         ),
+        (SearchError("its key is k3y"), r"^chain could not be searched: SearchError\.$"),
     ],
 )
 async def test_what_is_no_list_is_an_error(answer: Any, words: str):
