@@ -38,6 +38,7 @@ _FENCE = re.compile(r"^([ ]*)(`{3,}).*?^\1\2$", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\[([^\]\n]*)\]\(([^)\s]+)\)")
 _CODE = re.compile(r"`([^`\n]+)`")
 _NAME = re.compile(r"`([A-Za-z_]\w*(?:\.(?!py`)\w+)*)`")
+_FILE = re.compile(r"`?(?:[\w/]+/)?(\w+\.py)`?")
 _PATH = re.compile(rf"(?:{'|'.join(TOPS)})/[\w./-]*")
 
 
@@ -97,6 +98,8 @@ def test_what_a_page_refers_to_is_there(page: Path) -> None:
             missing.append(f"{link.path.name}#{link.heading}")
         elif link.path.suffix == ".py" and (name := _NAME.fullmatch(link.text)):
             missing += [] if defines(link.path, name[1]) else [f"{name[1]} in {link.path.name}"]
+        elif link.path.suffix == ".py" and (named := _FILE.fullmatch(link.text)):
+            missing += [] if named[1] == link.path.name else [f"{named[1]}: {link.path.name}"]
     assert sorted(missing) == []
 
 

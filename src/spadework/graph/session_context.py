@@ -39,7 +39,7 @@ from spadework.values import Mode, Plan, Problem
 KEPT_SECONDS = 60.0
 
 
-_desks: dict[str, SessionContext] = {}
+_contexts: dict[str, SessionContext] = {}
 _opening: dict[str, asyncio.Lock] = {}
 
 
@@ -165,7 +165,7 @@ class SessionContext:
         async def opened() -> Self:
             parts = await open_parts(folder, settings, budget, stop, progress, providers)
             context = cls(session_id, folder, settings, budget, parts, stop)
-            _desks[session_id] = context
+            _contexts[session_id] = context
             return context
 
         context: Self = await in_time(opened(), folder / "session.sqlite", budget.left(), cls.close)
@@ -179,7 +179,7 @@ class SessionContext:
 
     async def close(self) -> None:
         """Give back the connections and files, and forget the context."""
-        _desks.pop(self.session_id, None)
+        _contexts.pop(self.session_id, None)
         if self.keeper and self.keeper is not asyncio.current_task():
             self.keeper.cancel()
         # Each is closed whatever becomes of the others, also when this is cancelled.
@@ -200,9 +200,9 @@ class SessionContext:
 
 async def context_of(session_id: str, settings: Settings | None) -> SessionContext:
     """The context of a session: the open one, or opened now, once however many nodes ask for it."""
-    if session_id not in _desks:
+    if session_id not in _contexts:
         async with _opening.setdefault(session_id, asyncio.Lock()):
-            if session_id not in _desks:
+            if session_id not in _contexts:
                 # The context of somebody's own graph around this one is none of our settings.
                 own = settings if isinstance(settings, Settings) else Settings.load()
                 folder = own.home / "sessions" / checked_session_id(session_id)
@@ -210,7 +210,7 @@ async def context_of(session_id: str, settings: Settings | None) -> SessionConte
                 context.owned_by_graph = True
                 context.keeper = asyncio.create_task(_closed_in_the_end(context))
         _opening.pop(session_id, None)
-    return _desks[session_id]
+    return _contexts[session_id]
 
 
 async def _closed_in_the_end(context: SessionContext) -> None:
@@ -218,5 +218,5 @@ async def _closed_in_the_end(context: SessionContext) -> None:
     try:
         await asyncio.sleep(context.budget.left() + KEPT_SECONDS)
     finally:
-        if _desks.get(context.session_id) is context:
+        if _contexts.get(context.session_id) is context:
             await context.close()

@@ -19,7 +19,7 @@ _TRACKERS = frozenset(line for line in _LINES if line and not line.startswith("#
 
 
 class Permission:
-    """The leave of a context to use the proxy, known by `user` and `password`; `refused` and
+    """The permission of a context to use the proxy, known by `user` and `password`; `refused` and
     `failed` say by host why it was not had. Only a site at an address of the owner's may go on to
     others of them: a page of strangers has no business with the hosts one owns.
     """
