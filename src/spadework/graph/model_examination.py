@@ -56,8 +56,12 @@ async def leave_out(context: SessionContext, emit: Emit | None = None) -> list[P
 
 
 async def examines(context: SessionContext) -> bool:
-    """Whether the run has a model that was not examined before in this home."""
-    return context.model is not None and await _known(context, context.model) is None
+    """Whether the run has a model that was not examined before in this home; what is examined
+    meanwhile changes nothing of that.
+    """
+    if context.examines is None:
+        context.examines = bool(context.model and await _known(context, context.model) is None)
+    return context.examines
 
 
 async def recall(context: SessionContext) -> None:

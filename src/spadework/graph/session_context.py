@@ -66,6 +66,8 @@ class SessionContext:
     said_slow: bool = False
     #: The examination of the model: its result, or why there is none.
     examination: asyncio.Task[Examined | str] | None = None
+    #: Whether it is examined first, once that was asked.
+    examines: bool | None = None
     #: The model, once it has passed its examination: only then it judges and writes.
     judging: Model | None = None
     #: Whether it is known to have failed: then code judges what is read, and no page is saved.
