@@ -21,7 +21,7 @@ setup: .venv/installed  ## Make .venv with the command spadework, all extras and
 run: setup  ## Ask a question: make run Q="…"
 	$(BIN)/spadework ask "$(Q)"
 
-test: setup  ## Run the tests (under 10 minutes)
+test: setup  ## Run the tests (12 minutes on two cores)
 	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not full and not timed and not machines"
 	$(BIN)/pytest -m "timed and not full and not machines"
 
