@@ -58,7 +58,8 @@ def _row(name: str, field: FieldInfo) -> str:
         for key, word in _BOUNDS.items()
         if hasattr(m, key)
     )
-    return f"| `{name}` | `{variable}` | {default} | {field.description}{bounds} |"
+    told = " ".join((field.description or "").split())
+    return f"| `{name}` | `{variable}` | {default} | {told}{bounds} |"
 
 
 _BOUNDS = {"ge": "At least", "gt": "More than", "le": "At most"}

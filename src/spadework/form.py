@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
-import sys
-from collections.abc import Callable, Collection, Iterable
-from contextlib import suppress
-from itertools import pairwise
+from collections.abc import Callable, Collection
 from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ValidationError
@@ -40,7 +35,7 @@ _WORDS = {"url": "URL", "rrf": "RRF", "k": "k", "mb": "MB", "api": "API", "opena
 
 def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
     """Make a schema the form: titled properties, group by group, without what is the owner's."""
-    given, fields = schema["properties"], model.model_fields
+    given = schema["properties"]
     # A field is of the class that declares it.
     of = {
         name: base.__name__
@@ -48,28 +43,18 @@ def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
         for name in vars(base).get("__annotations__", ())
     }
     schema["properties"] = {
-        name: entry | {"description": fields[name].description} | _place_field(name, *GROUPS[group])
+        name: entry | _describe(entry) | _place_field(name, *GROUPS[group])
         for group in GROUPS
-        for name in fields
+        for name in model.model_fields
         if of[name] == group and name not in OWNERS and not name.endswith(_SERVER)
         if "password" not in str(entry := given[_key(model, name)])
     }
 
 
-def describe_fields(model: type[BaseModel]) -> None:
-    """Describe fields by what stands under them, in an eighth of what pydantic takes for it."""
-    for base in model.__mro__:
-        if vars(base).get("__annotations__", {}).keys() & model.model_fields.keys():
-            with suppress(OSError):  # installed without its sources
-                for made in ast.parse(inspect.getsource(sys.modules[base.__module__])).body:
-                    _describe(model, made.body if isinstance(made, ast.ClassDef) else ())
-
-
-def _describe(model: type[BaseModel], body: Iterable[ast.stmt]) -> None:
-    for field, text in pairwise(body):
-        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
-            told: str = ast.literal_eval(text.value)
-            model.model_fields[ast.unparse(field.target)].description = " ".join(told.split())
+def _describe(entry: dict[str, Any]) -> dict[str, str]:
+    """What a field is for, on one line; nothing where the package is installed without sources."""
+    told = " ".join(entry.get("description", "").split())
+    return {"description": told} if told else {}
 
 
 def _place_field(name: str, group: str, nodes: Collection[str]) -> dict[str, Any]:

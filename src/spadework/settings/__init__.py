@@ -23,7 +23,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableVariable
 
 from spadework.errors import SettingsError
-from spadework.form import as_form, describe_fields, sentence
+from spadework.form import as_form, sentence
 from spadework.home import absolute
 from spadework.settings.budgets import Budgets
 from spadework.settings.front_doors import Serving
@@ -134,6 +134,3 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         if named or not self.openai_api_key or self.openai_base_url:
             return named
         return DEFAULT_SMALL_MODEL if role in ("judge", "cleaner") else DEFAULT_MODEL
-
-
-describe_fields(Settings)

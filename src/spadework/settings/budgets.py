@@ -8,7 +8,7 @@ from spadework.form import by_effort
 from spadework.settings.kinds import Effort
 
 
-class Budgets(BaseModel, defer_build=True):
+class Budgets(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """What a run may use."""
 
     effort: Effort = "normal"

@@ -11,7 +11,7 @@ from spadework.home import default_home
 from spadework.settings.kinds import Words
 
 
-class Serving(BaseModel, defer_build=True):
+class Serving(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """What `serve` and MCP answer with, and where sessions are kept."""
 
     # Serving

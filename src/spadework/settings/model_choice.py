@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, SecretStr
 from spadework.settings.kinds import own
 
 
-class Models(BaseModel, defer_build=True):
+class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Models and embeddings: which, where, and how much one request may hold."""
 
     model: str = ""

@@ -12,7 +12,7 @@ CONCERNS: tuple[Concern, ...] = get_args(Concern)
 LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
 
 
-class Observing(BaseModel, defer_build=True):
+class Observing(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """What is logged of a run, and told to OpenTelemetry."""
 
     # Logs

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from spadework.settings.kinds import Cleaning, Words
 
 
-class Reading(BaseModel, defer_build=True):
+class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """How pages are fetched, read and cleaned."""
 
     parallel_pages: int = Field(5, ge=1, le=10)

@@ -10,7 +10,7 @@ from spadework.form import by_effort
 from spadework.settings.kinds import own
 
 
-class Judging(BaseModel, defer_build=True):
+class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """What is kept from run to run, asked back, and shown to the roles that judge."""
 
     # The report

@@ -13,7 +13,7 @@ from spadework.form import by_effort
 from spadework.settings.kinds import Country, Day, Sites, own
 
 
-class Searching(BaseModel, defer_build=True):
+class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """What is searched, and how what is found is ranked."""
 
     # Search

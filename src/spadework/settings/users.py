@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, SecretStr, field_validator
 from spadework.settings.kinds import Words
 
 
-class Users(BaseModel, defer_build=True):
+class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Who may use a server, how much of it each may have, and what machines share."""
 
     # People
