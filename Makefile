@@ -4,6 +4,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Tests wait more than they reckon: one more process than cores.
 JOBS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 1 + (os.cpu_count() or 2)))')
+# Tests start hundreds of processes: what they compile is kept, whatever the machine is told.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup run test test-full test-model test-machines release-check check fix lock bench bench-gate docs clean
 

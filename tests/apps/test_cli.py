@@ -230,6 +230,7 @@ def test_ctrl_c_twice_quits_and_the_session_can_be_resumed(
         assert json.loads(out)["citations"]
 
 
+@pytest.mark.full
 def test_a_run_that_is_ended_after_its_report_has_ended_well(terminal: Terminal) -> None:
     with terminal.start("ask", QUESTION) as process:
         assert process.stderr

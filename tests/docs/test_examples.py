@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ELSEWHERE = {*(ROOT / "docs" / "examples").glob("*.md"), ROOT / "docs" / "searching.md"}
 FILES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")} - ELSEWHERE)
 #: What most people run; the other pages are tried by `make test-full`.
-FIRST = ("README", "code")
+FIRST = ("README",)
 #: Seconds for one block.
 PATIENCE = 90
 SERVER = "127.0.0.1:8051"

@@ -72,6 +72,7 @@ async def test_a_search_that_failed_is_not_tried_again_to_read_on(
     assert len(searx.queries) == len(set(searx.queries))
 
 
+@pytest.mark.full
 async def test_two_runs_of_a_survey_read_the_same_pages_whatever_is_slow(
     world: World, searx: Searx, settings: Settings
 ) -> None:

@@ -72,6 +72,7 @@ async def test_what_fits_one_window_is_judged_topic_by_topic(
     assert "ReadingAnswer" not in asked
 
 
+@pytest.mark.full
 async def test_where_a_share_cannot_be_read_by_the_model_code_reads_it(
     model: Model, settings: Settings
 ) -> None:

@@ -40,6 +40,7 @@ def check(killed: Killed, alone: Tally, named: str) -> None:
 FULL = pytest.mark.full
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("scene", "kills"),
     [

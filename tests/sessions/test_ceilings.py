@@ -65,7 +65,7 @@ def whole(limit: str, amount: float) -> float:
 @pytest.mark.parametrize(
     "effort", ["normal", *(pytest.param(effort, marks=FULL) for effort in ("quick", "deep"))]
 )
-@pytest.mark.parametrize("limit", thinned(["tokens", "money", "calls", "pages"], 2))
+@pytest.mark.parametrize("limit", thinned(["calls", "tokens", "money", "pages"], 4))
 async def test_a_little_more_than_it_uses_refuses_nothing(
     settings: Settings, model: Model, limit: str, effort: str
 ) -> None:
@@ -83,7 +83,7 @@ async def test_a_little_more_than_it_uses_refuses_nothing(
 @pytest.mark.parametrize(
     "effort", ["normal", *(pytest.param(effort, marks=FULL) for effort in ("quick", "deep"))]
 )
-@pytest.mark.parametrize("limit", thinned(["pages", "calls", "money", "tokens"], 2))
+@pytest.mark.parametrize("limit", thinned(["pages", "calls", "money", "tokens"], 4))
 async def test_with_much_less_it_plans_reads_assesses_and_writes(
     settings: Settings, model: Model, limit: str, effort: str
 ) -> None:

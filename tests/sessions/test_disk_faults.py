@@ -58,6 +58,7 @@ def disk(terminal: Terminal) -> Iterator[SmallDisk]:
         yield disk
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no limit on the size of files")
 def test_wherever_the_room_ends_a_run_says_so_and_is_taken_up(terminal: Terminal) -> None:
     limits = (0, 3_000, 1_600_000)
@@ -142,6 +143,7 @@ async def test_a_folder_that_is_removed_under_a_run(settings: Settings, what: st
     assert "quillon install" in result.report, (result.problems, result.status)
 
 
+@pytest.mark.full
 async def test_pages_that_cannot_be_written_are_no_report_without_them(settings: Settings) -> None:
     session = Session.start(QUESTION, settings=settings)
     pages = session.folder / "pages"

@@ -71,6 +71,7 @@ async def test_under_half_of_the_time_only_the_best_pages_are_read(settings: Set
     assert result.iterations > 1, "there is time for another round"
 
 
+@pytest.mark.full
 async def test_under_two_fifths_fewer_passages_are_judged_and_no_round_begins(
     settings: Settings,
 ) -> None:
@@ -99,6 +100,7 @@ async def test_under_a_fifth_what_there_is_is_written_and_the_watcher_told(
     assert result.status == "time_limited"
 
 
+@pytest.mark.full
 async def test_a_run_with_time_is_told_nothing_of_it(settings: Settings) -> None:
     _, seen = await run(settings, SECONDS)
     assert not [event for event in seen if isinstance(event, Notice) and EMERGENCY in event.text]

@@ -131,6 +131,7 @@ async def test_a_session_in_each_effort_is_replayed_to_the_same_report(
     assert not done.missing
 
 
+@pytest.mark.full
 async def test_what_a_run_knew_of_its_model_is_known_in_the_replay(
     with_model: Settings, world: World, searx: Searx, model: Model
 ) -> None:
@@ -173,6 +174,7 @@ async def test_the_lead_is_told_the_day_of_the_session(
     assert not done.missing
 
 
+@pytest.mark.full
 async def test_a_follow_up_is_replayed_with_what_was_answered_before(
     with_model: Settings, world: World, searx: Searx, model: Model
 ) -> None:
@@ -224,6 +226,7 @@ async def test_a_session_in_which_much_went_wrong_is_replayed_to_the_same_report
     assert not done.missing
 
 
+@pytest.mark.full
 async def test_a_model_that_hangs_has_hung_in_the_replay_too(
     with_model: Settings, world: World, searx: Searx, model: Model
 ) -> None:
@@ -236,6 +239,7 @@ async def test_a_model_that_hangs_has_hung_in_the_replay_too(
     assert not done.missing
 
 
+@pytest.mark.full
 async def test_a_run_that_its_user_has_stopped_is_stopped_in_the_replay_too(
     with_model: Settings, world: World, searx: Searx, model: Model
 ) -> None:
@@ -254,6 +258,7 @@ async def test_a_run_that_its_user_has_stopped_is_stopped_in_the_replay_too(
     assert done.result.report == result.report
 
 
+@pytest.mark.full
 async def test_a_model_that_was_not_examined_in_time_does_not_judge_in_the_replay(
     with_model: Settings, world: World, searx: Searx, model: Model
 ) -> None:
@@ -271,6 +276,7 @@ async def test_a_model_that_was_not_examined_in_time_does_not_judge_in_the_repla
     assert not done.missing
 
 
+@pytest.mark.full
 async def test_in_whatever_order_answers_come_the_report_is_the_same(
     with_model: Settings, world: World, searx: Searx, model: Model
 ) -> None:
@@ -344,6 +350,7 @@ async def test_what_was_not_recorded_is_asked_anew_where_a_model_is_given(
     assert not world.requests
 
 
+@pytest.mark.full
 async def test_pages_are_read_again_by_the_reader_of_today(
     on_the_web: Settings, world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -419,6 +426,7 @@ async def test_a_session_that_is_not_finished_is_no_recording(settings: Settings
         await replay(settings.home, session.session_id)
 
 
+@pytest.mark.full
 async def test_what_was_asked_back_and_followed_up_is_replayed(settings: Settings) -> None:
     first = await research("What is the Quillon?", settings)
     session = Session.start(

@@ -87,6 +87,7 @@ async def test_another_form_is_given_up_and_can_be_asked_for_again(
     assert "Write in en," in of(model, "RevisionAnswer")[-1].prompt
 
 
+@pytest.mark.full
 async def test_without_a_report_its_question_is_researched_for_one_of_that_form(
     model: Model, online: Settings
 ) -> None:

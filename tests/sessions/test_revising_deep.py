@@ -26,6 +26,7 @@ def finds(section: str, said: str, query: str = "") -> dict[str, Any]:
     return {"verdict": "Half of it.", "strengths": [], "weaknesses": [point]}
 
 
+@pytest.mark.full
 async def test_another_form_searches_nothing_whatever_the_effort(
     model: Model, searx: Searx, online: Settings, deep: Settings
 ) -> None:
@@ -39,6 +40,7 @@ async def test_another_form_searches_nothing_whatever_the_effort(
     assert "Nothing was searched for it." in second.report
 
 
+@pytest.mark.full
 async def test_what_the_editor_has_written_anew_and_does_not_hold_stays_as_it_was(
     model: Model, searx: Searx, world: World, online: Settings, deep: Settings
 ) -> None:

@@ -49,6 +49,7 @@ async def test_what_kept_topics_lack_is_still_said(
     assert [s for s in second.shortfalls if s in lacking] == lacking
 
 
+@pytest.mark.full
 async def test_a_report_of_code_that_no_model_could_change_is_not_called_written_by_one(
     model: Model, online: Settings
 ) -> None:

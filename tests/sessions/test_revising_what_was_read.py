@@ -65,6 +65,7 @@ async def test_a_report_on_a_page_that_a_model_has_cleaned_is_told_otherwise(
     assert (await replay(cleaned.home, second.session_id)).same
 
 
+@pytest.mark.full
 async def test_a_report_on_a_page_that_a_model_has_cleaned_is_added_to(
     model: Model, cleaned: Settings
 ) -> None:
@@ -106,6 +107,7 @@ async def test_a_page_that_is_gone_proves_nothing_and_the_report_stands(
     assert any("does not stand in its stored page" in p.reason for p in second.problems)
 
 
+@pytest.mark.full
 async def test_what_was_read_days_ago_still_bears_out_what_stays(
     model: Model, searx: Searx, world: World, online: Settings
 ) -> None:

@@ -292,6 +292,7 @@ async def test_a_search_that_finds_nothing_is_answered(settings: Settings):
     assert [p.subject for p in result.problems if p.stage == "search"] == ["locked"]
 
 
+@pytest.mark.full
 async def test_twelve_providers_down_in_twelve_ways_are_each_named_with_how_they_failed(
     down: dict[str, Services], searx: Searx, settings: Settings
 ):

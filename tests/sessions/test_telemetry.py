@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from starlette.applications import Starlette
@@ -127,6 +128,7 @@ def test_a_run_is_told_of_by_the_conventions_for_generative_ai(
         assert page.read_bytes()[:40] not in sent
 
 
+@pytest.mark.full
 def test_a_collector_that_is_not_there_costs_no_report(settings: Settings) -> None:
     searching = {"SPADEWORK_SEARCH": "library", "SPADEWORK_LIBRARY": str(settings.library[0])}
     assert observed("http://127.0.0.1:9", **searching).status == "completed"

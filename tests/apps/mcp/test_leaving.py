@@ -186,6 +186,7 @@ async def test_a_session_that_was_cut_off_is_closed_with_what_it_has(
     assert (report["state"], report["text"]) == ("partial", closed["report"])
 
 
+@pytest.mark.full
 async def test_a_client_that_closes_the_pipe_leaves_no_process(
     env: dict[str, str], world: World
 ) -> None:

@@ -80,6 +80,7 @@ async def test_pages_that_need_a_browser_are_read_in_one_and_their_sessions_can_
             assert url.rpartition("/")[2] in work.read_text()
 
 
+@pytest.mark.full
 async def test_gathering_opens_a_browser_where_a_page_needs_one(
     settings: Settings, searx: Searx, world: World
 ) -> None:

@@ -16,6 +16,7 @@ from spadework.settings import Settings
 from spadework.tools.web.chromium import installed_chromium
 from spadework.tools.web.urls import host_of
 from tests.apps.mcp.serving import QUESTION, TOOLS, given, over_http, text, tokens, until
+from tests.thinned import thinned
 from tests.world.held import Held
 from tests.world.model import Model
 from tests.world.searx import Searx
@@ -228,7 +229,7 @@ async def test_a_page_that_fails_is_replaced_by_the_next_best(
     assert [page["url"] for page in data["unread"]] == [bad]
 
 
-@pytest.mark.parametrize("format_", ["md", "html", "docx", "json", "bib"])
+@pytest.mark.parametrize("format_", thinned(["docx", "html", "json", "bib", "md"], 5))
 async def test_create_research_report_writes_into_the_folder_of_the_session(
     settings: Settings, format_: str
 ) -> None:
@@ -315,6 +316,7 @@ async def test_every_part_of_a_session_can_be_read_page_by_page(settings: Settin
     ]
 
 
+@pytest.mark.full
 async def test_calls_run_side_by_side(settings: Settings, world: World, model: Model) -> None:
     async with over_http(settings) as client:
         answers = await asyncio.gather(
@@ -324,6 +326,7 @@ async def test_calls_run_side_by_side(settings: Settings, world: World, model: M
     assert all(given(answer)["status"] == "completed" for answer in answers)
 
 
+@pytest.mark.full
 async def test_where_the_process_is_full_the_place_in_the_queue_is_told(settings: Settings) -> None:
     settings, held, told = settings.with_(parallel_sessions=1), Held(), list[str]()
 

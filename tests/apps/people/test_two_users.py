@@ -161,6 +161,7 @@ async def test_what_one_user_has_read_is_neither_known_nor_cached_for_another(
     assert list(list_sessions(two.server.home)) == []
 
 
+@pytest.mark.full
 async def test_an_answer_that_somebody_passes_on_leads_nobody_to_its_session(two: Two) -> None:
     first, again = ({"role": "user", "content": text} for text in ("What is it?", "How high?"))
     async with two.client("anna") as anna, two.client("bob") as bob:

@@ -138,6 +138,7 @@ async def test_told_twice_it_ends_at_once_and_says_so_at_every_door(
     assert held.stop() is not None
 
 
+@pytest.mark.full
 async def test_what_is_not_done_in_time_is_left_to_the_next_server(
     held: Server, world: World
 ) -> None:

@@ -173,6 +173,7 @@ async def test_many_pages_on_as_many_runs_get_every_event_once_and_in_order(
         assert f"/s/{session}/" in watcher.data[-1]
 
 
+@pytest.mark.full
 async def test_where_the_process_is_full_the_page_tells_the_place_in_the_queue(
     world: World, searx: Searx, model: Model, tmp_path: Path
 ) -> None:

@@ -102,6 +102,7 @@ def test_reloading_amid_a_run_loses_and_repeats_nothing(
     assert (server.home / "sessions" / session / "result.json").exists()
 
 
+@pytest.mark.full
 def test_stop_and_write_ends_with_a_report(server: Server, world: World, open_page: Open) -> None:
     page = open_page(server.url)
     world.hang_everything = True
@@ -233,6 +234,7 @@ def test_every_export_is_handed_over(server: Server, open_page: Open) -> None:
     assert json.loads(bodies["json"])["session_id"] == session
 
 
+@pytest.mark.full
 def test_the_report_can_be_copied(server: Server, open_page: Open) -> None:
     page = open_page(server.url, permissions=["clipboard-read", "clipboard-write"])
     ask(page)
@@ -257,6 +259,7 @@ def test_a_follow_up_builds_on_the_session(server: Server, open_page: Open) -> N
     )
 
 
+@pytest.mark.full
 def test_the_sources_are_filtered_by_words_and_by_state(server: Server, open_page: Open) -> None:
     page = open_page(server.url)
     ask(page)
@@ -270,6 +273,7 @@ def test_the_sources_are_filtered_by_words_and_by_state(server: Server, open_pag
     assert rows.count() == 0
 
 
+@pytest.mark.full
 def test_a_session_is_deleted_after_confirmation(server: Server, open_page: Open) -> None:
     page = open_page(server.url)
     session = ask(page, "What is to be deleted?")

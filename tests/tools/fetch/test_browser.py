@@ -16,6 +16,7 @@ from spadework.settings import Settings
 from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.page_reader import Reader
+from tests.thinned import thinned
 from tests.tools.fetch.browsing import kept_open, needs_chromium
 from tests.world.sites import World
 
@@ -60,6 +61,7 @@ async def test_a_page_made_by_a_script_is_read_in_the_browser(world: World, read
     assert WORDS.strip() in found.markdown
 
 
+@pytest.mark.full
 async def test_a_page_that_fetches_its_text_late_is_waited_for(world: World, browser: Browser):
     data = world.url("odd", "/slow-start?seconds=1.2").replace(world.url("odd", ""), "")
     page = (
@@ -81,6 +83,7 @@ async def test_what_plain_http_gives_is_not_read_in_the_browser(world: World, re
         assert fetched.level == 0
 
 
+@pytest.mark.full
 async def test_a_shell_with_some_text_gives_way_to_what_its_scripts_show(
     world: World, reader: Reader
 ):
@@ -93,6 +96,7 @@ async def test_a_shell_with_some_text_gives_way_to_what_its_scripts_show(
     assert WORDS.strip() in found.markdown
 
 
+@pytest.mark.full
 async def test_a_thin_page_is_kept_where_the_browser_shows_no_more(world: World, reader: Reader):
     url = world.put(
         "archive", "/thin", f"<p>{WORDS}</p><div id=root></div><script>let nothing = 1</script>"
@@ -112,6 +116,7 @@ async def test_the_level_that_worked_is_remembered_for_the_host(world: World, re
     assert fetched.level == 0
 
 
+@pytest.mark.full
 async def test_a_file_of_a_host_that_needs_a_browser_is_still_read(world: World, reader: Reader):
     await reader.read(world.put("archive", "/app", app(ARTICLE)), seconds=30)
     fetched, found = await reader.read(
@@ -121,7 +126,7 @@ async def test_a_file_of_a_host_that_needs_a_browser_is_still_read(world: World,
     assert fetched.level == 1, "without a browser, with the headers of one"
 
 
-@pytest.mark.parametrize("status", [403, 429, 503])
+@pytest.mark.parametrize("status", thinned([403, 429, 503], 3))
 async def test_a_server_that_lets_in_browsers_alone_is_visited_with_one(
     world: World, reader: Reader, status
 ):
@@ -226,7 +231,7 @@ BANNERS = {
 }
 
 
-@pytest.mark.parametrize("name", BANNERS)
+@pytest.mark.parametrize("name", thinned(BANNERS, 2))
 async def test_a_consent_banner_is_closed(world: World, browser: Browser, name):
     page = (
         f"<main><h1>Tides</h1><p>{WORDS}</p><p"
@@ -242,6 +247,7 @@ async def test_a_consent_banner_is_closed(world: World, browser: Browser, name):
     assert WORDS.strip() in html
 
 
+@pytest.mark.full
 async def test_a_banner_without_a_button_is_taken_away(world: World, browser: Browser):
     page = (
         f"<main><h1>Tides</h1><p>{WORDS}</p></main><div style='position:fixed'>This site lives on"

@@ -169,12 +169,14 @@ async def test_whatever_a_page_asks_for_the_refused_is_not_reached(
     assert not world.asked("archive", "/sw.js"), "service workers are blocked"
 
 
+@pytest.mark.full
 async def test_the_same_ways_lead_to_what_is_allowed(world: World, browser: Browser, guest: Trap):
     await read(world, browser, WAYS, guest)
     came = {line.split(" ")[1].strip("/") for line in guest.came if " " in line}
     assert came >= set(WAYS), "or the test above proves nothing"
 
 
+@pytest.mark.full
 async def test_what_is_closed_is_closed_to_all(world: World, browser: Browser, guest: Trap):
     await read(world, browser, CLOSED, guest)
     assert guest.came == []
@@ -307,6 +309,7 @@ async def test_cookies_and_storage_of_a_visit_are_gone_in_the_next(world: World,
     assert b"before: " in first
 
 
+@pytest.mark.full
 async def test_visits_to_two_hosts_at_once_see_nothing_of_each_other(
     world: World, browser: Browser
 ):
