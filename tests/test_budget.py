@@ -45,7 +45,8 @@ def test_phases_never_promise_more_than_is_left(
     phases = list(shares)
     for n, phase in enumerate(phases):
         assert 0 <= budget.phase(phase) <= budget.left() + 1e-6
-        assert budget.phase(*phases[n:]) == pytest.approx(budget.until_closing(), abs=0.01)
+        before, told = budget.until_closing(), budget.phase(*phases[n:])
+        assert budget.until_closing() - 1e-3 <= told <= before + 1e-3, "however long that took"
 
 
 @given(st.floats(0, 1))
