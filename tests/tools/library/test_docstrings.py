@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -286,3 +287,78 @@ def test_a_private_module_shows_only_what_is_public_elsewhere():
     assert text.names == ("pkg.Pot",)
     assert "pkg._soup" not in text.markdown
     assert "How many spoons" not in text.markdown
+
+
+def headings(source: str) -> list[str]:
+    markdown = module_markdown(ast.parse(source), "pkg").markdown
+    return [line.strip("# ") for line in markdown.split("\n") if line.startswith("#")]
+
+
+PROPERTIES = '''
+class Pot:
+    """A pot holds soup, and there is always more than one spoon in it."""
+
+    @property
+    def lid(self):
+        """The lid of the pot, which keeps the soup warm for a long time."""
+
+    @lid.setter
+    def lid(self, value):
+        """Set the lid, but not while anybody is stirring the soup in it."""
+
+    @property
+    def size(self):
+        return 3
+
+    @size.setter
+    def size(self, value):
+        """Set the size, in litres: it may grow, but it cannot shrink again."""
+'''
+
+
+def test_a_property_is_shown_by_how_it_is_read_whatever_sets_it():
+    assert headings(PROPERTIES) == ["class pkg.Pot", "Pot.lid", "Pot.size"]
+    markdown = module_markdown(ast.parse(PROPERTIES), "pkg").markdown
+    assert "keeps the soup warm" in markdown
+    assert "but not while" not in markdown
+
+
+DOC = '"""A pot holds soup, and there is always more than one spoon in it."""'
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("@dataclass\nclass Pot:\n DOC\n size: int\n lid: bool = True", "Pot(size, lid=True)"),
+        (
+            "@dataclasses.dataclass(frozen=True, kw_only=True)\nclass Pot:\n DOC\n size: int",
+            "Pot(*, size)",
+        ),
+        (
+            "@dataclass\nclass Pot:\n DOC\n soups: list = field(default_factory=list)\n"
+            " warm: bool = field(init=False)\n made: ClassVar[int] = 0\n _: KW_ONLY\n"
+            " lid: bool = field(default=True, repr=False)\n water: InitVar[int] = 1",
+            "Pot(soups=list(), *, lid=True, water=1)",
+        ),
+        ("@dataclass(init=False)\nclass Pot:\n DOC\n size: int", "Pot"),
+        ("@dataclass\nclass Pot:\n DOC\n size: int\n def __init__(self): ...", "Pot()"),
+        ("class Pot(NamedTuple):\n DOC\n size: int\n lid: bool = True", "Pot(size, lid=True)"),
+        (
+            "class Pot(pydantic.BaseModel):\n DOC\n model_config = {}\n size: int = Field(gt=0)\n"
+            " lid: bool = Field(True, description='x')\n need: int = Field(...)\n _own: int = 3",
+            "Pot(*, size, lid=True, need)",
+        ),
+        ("class Pot(Base):\n DOC\n size: int", "Pot"),
+        (
+            "class Base(BaseModel):\n size: int\nclass Pot(Base):\n DOC\n size: int = 2\n"
+            " lid: bool",
+            "Pot(*, size=2, lid)",
+        ),
+        (
+            "@dataclass\nclass Base:\n size: int\nclass Pot(Base):\n DOC\n lid: bool",
+            "Pot(size)",
+        ),
+    ],
+)
+def test_a_class_of_fields_is_shown_with_what_it_is_made_of(source, shown):
+    assert headings(source.replace("DOC", DOC)) == [f"class pkg.{shown}"]

@@ -12,12 +12,12 @@ from itertools import pairwise
 from spadework.tools.extract.writing import blocks, heading
 from spadework.tools.library.docstring_markup import docstring_markdown
 from spadework.tools.library.docstring_words import words
+from spadework.tools.library.signatures import Function, field_signature, signature
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 #: A shorter docstring says no more than the name it describes (benchmarks/installed.py).
 MIN_CHARS = 24
-#: A longer signature is cut: a heading is read at a glance.
-MAX_SIGNATURE = 120
+#: How the functions are decorated that set and delete a property.
+_CHANGES = frozenset(("setter", "deleter"))
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,14 @@ def module_markdown(
     private = any(part.startswith("_") for part in module.split("."))
     own = _docstring(tree) or _assigned_docstring(tree)
     parts, names = [], []
-    for node in _definitions(tree.body):
+    found = _definitions(tree.body)
+    classes = {name: node for name, node in found.items() if isinstance(node, ast.ClassDef)}
+    for node in found.values():
         name = public.get(node.name) or (
             "" if private or node.name.startswith("_") else f"{module}.{node.name}"
         )
         if name and (
-            text := _class(node, name)
+            text := _class(node, name, classes)
             if isinstance(node, ast.ClassDef)
             else _function(node, name, 2)
         ):
@@ -59,15 +61,24 @@ def module_markdown(
     return ModuleText(body, _summary(shown, module), tuple(names))
 
 
-def _definitions(body: list[ast.stmt]) -> Iterator[Function | ast.ClassDef]:
-    """Classes and functions, also under `if` and `try`; of one name the last with a docstring."""
+def _definitions(body: list[ast.stmt]) -> dict[str, Function | ast.ClassDef]:
+    """Classes and functions, also under `if` and `try`; of one name the last with a docstring, but
+    for what sets or deletes a property: how it is read says more.
+    """
     found: dict[str, Function | ast.ClassDef] = {}
     for node in _flat(body):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and (
-            node.name not in found or _docstring(node)
-        ):
-            found[node.name] = node
-    return iter(found.values())
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            known = found.get(node.name)
+            changes = not _decorators(node).isdisjoint(_CHANGES)
+            if not known or (_docstring(node) and not (changes and _docstring(known))):
+                found[node.name] = node
+    return found
+
+
+def _decorators(node: Function | ast.ClassDef) -> set[str]:
+    """The last parts of the names of decorators that are not called."""
+    named = (each for each in node.decorator_list if isinstance(each, ast.Name | ast.Attribute))
+    return {ast.unparse(each).split(".")[-1] for each in named}
 
 
 def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -79,9 +90,9 @@ def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _flat(node.body)
 
 
-def _class(node: ast.ClassDef, name: str) -> str:
+def _class(node: ast.ClassDef, name: str, classes: Mapping[str, ast.ClassDef]) -> str:
     """A class with its public methods and documented attributes; "" without documentation."""
-    members = list(_definitions(node.body))
+    members = _definitions(node.body).values()
     methods = [member for member in members if not isinstance(member, ast.ClassDef)]
     init = next((method for method in methods if method.name == "__init__"), None)
     texts = _docstring(node), _docstring(init) if init else ""
@@ -96,47 +107,19 @@ def _class(node: ast.ClassDef, name: str) -> str:
         # attributes alone are mostly generated, and say what the functions that take them say too
         return ""
     values = _values(node.body, node.name, 3)
-    signature = _signature(init, method=True) if init else ""
-    return blocks([heading(f"class {name}{signature}", 2), own, *values, *inner])
+    made = signature(init, method=True) if init else field_signature(node, classes)
+    return blocks([heading(f"class {name}{made}", 2), own, *values, *inner])
 
 
 def _function(node: Function, name: str, level: int) -> str:
     text = _docstring(node)
     if len(text) < MIN_CHARS:
         return ""
-    names = (each for each in node.decorator_list if isinstance(each, ast.Name | ast.Attribute))
-    decorators = {ast.unparse(each).split(".")[-1] for each in names}
-    if not decorators & {"property", "cached_property"}:
-        name += _signature(node, method=level > 2 and "staticmethod" not in decorators)
+    decorators = _decorators(node)
+    if decorators.isdisjoint(("property", "cached_property", *_CHANGES)):
+        name += signature(node, method=level > 2 and "staticmethod" not in decorators)
     kind = "async " if isinstance(node, ast.AsyncFunctionDef) else ""
     return blocks([heading(f"{kind}{name}", level), docstring_markdown(text, level + 1)])
-
-
-def _signature(node: Function, *, method: bool) -> str:
-    """The arguments with their defaults, without annotations; a long one ends with an ellipsis."""
-    given = node.args
-    names = [*given.posonlyargs, *given.args]
-    defaults = [None] * (len(names) - len(given.defaults)) + list(given.defaults)
-    parts = [_argument(name.arg, default) for name, default in zip(names, defaults, strict=True)]
-    if given.posonlyargs:
-        parts.insert(len(given.posonlyargs), "/")
-    parts = parts[1:] if method and parts else parts
-    parts += [f"*{given.vararg.arg}"] if given.vararg else ["*"] if given.kwonlyargs else []
-    parts += [
-        _argument(name.arg, default)
-        for name, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)
-    ]
-    parts += [f"**{given.kwarg.arg}"] if given.kwarg else []
-    while len(text := ", ".join(parts)) > MAX_SIGNATURE:
-        parts = [*parts[:-2], "…"] if parts[-1] == "…" else [*parts[:-1], "…"]
-    return f"({text})"
-
-
-def _argument(name: str, default: ast.expr | None) -> str:
-    if default is None:
-        return name
-    value = ast.unparse(default)
-    return f"{name}={value if len(value) <= 30 else '…'}"
 
 
 def _values(body: list[ast.stmt], owner: str, level: int) -> list[str]:

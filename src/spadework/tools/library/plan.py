@@ -13,7 +13,7 @@ from spadework.tools.library.folders import collections, files
 from spadework.tools.library.packages import installed_packages
 
 #: Raise it when what is stored, or how texts are read or cut, changes.
-FORMAT = 4
+FORMAT = 5
 _FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 
 
