@@ -14,11 +14,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 from filelock import FileLock
 
 from spadework.errors import SettingsError
-from spadework.tools.library import build
+from spadework.tools.library import build, builder
 from spadework.tools.library.document import Document, cut_document
 from spadework.tools.library.index_writer import StoreWriter
 from spadework.tools.library.library import Library
@@ -212,6 +213,44 @@ async def test_a_killed_build_is_gone_on_with_and_reads_only_what_is_missing(tmp
     assert [hit.url for hit in await library.search("numbered0", limit=3)] == [
         "library://notes/0.md"
     ]
+    library.close()
+
+
+async def test_a_build_that_is_killed_alone_is_told_at_once_and_leaves_no_worker(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(builder, "PAUSE_SECONDS", 0.0)
+    (tmp_path / "notes").mkdir()
+    for n in range(40):
+        (tmp_path / "notes" / f"{n}.html").write_text(f"<p>{document(n).markdown * 20}</p>")
+    before = set(psutil.Process().children(recursive=True))
+    started: set[psutil.Process] = set()
+
+    def kill(text: str) -> None:
+        if ": 0 of" in text or started:
+            return
+        started.update(set(psutil.Process().children(recursive=True)) - before)
+        for process in started:
+            if "spadework.tools.library.build" in process.cmdline():
+                process.kill()
+
+    async with asyncio.timeout(60):
+        with pytest.raises(SettingsError, match="its process was ended"):
+            await Library.open([tmp_path / "notes"], home=tmp_path / "home", progress=kill)
+    assert len(started) > 1
+    assert not psutil.wait_procs(started, 10)[1]
+
+
+@pytest.mark.parametrize("name", ["index/meta.json", "documents.db"])
+async def test_a_damaged_index_is_no_ground_for_the_next_one(tmp_path, name):
+    notes, home = tmp_path / "notes", tmp_path / "home"
+    notes.mkdir()
+    (notes / "tea.md").write_text("# Tea\n\nTea is hot.\n")
+    (await Library.open([notes], home=home)).close()
+    (plan([notes], home).folder / name).write_text("{" * 5_000)
+    (notes / "soup.md").write_text("# Soup\n\nSoup is warm.\n")
+    library = await Library.open([notes], home=home)
+    assert library.documents == 2
     library.close()
 
 

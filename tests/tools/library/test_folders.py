@@ -71,6 +71,14 @@ def test_what_a_page_was_made_from_is_not_read_beside_it(tmp_path):
     assert [Path(file.path).name for file in files([manual])] == ["git.html", "git.pdf", "only.txt"]
 
 
+def test_a_name_in_another_encoding_than_the_systems_is_written_in_its_bytes(tmp_path):
+    path = write(Path(os.fsdecode(os.fsencode(tmp_path) + b"/notes/caf\xe9/\xe4.txt")))
+    for given in (tmp_path / "notes", path.parent, path):
+        [file] = files([given])
+        assert file.url.endswith("/%E4.txt")
+        assert Path(file.path).read_text() == "Some words.\n"
+
+
 def test_a_single_file_belongs_to_the_folder_it_lies_in(tmp_path):
     write(tmp_path / "notes/other.md")
     path = write(tmp_path / "notes/x.md")

@@ -190,6 +190,16 @@ async def test_a_cancelled_build_leaves_no_process_and_no_library(notes, tmp_pat
     ]
 
 
+async def test_a_library_that_was_closed_says_so_and_its_index_stays(notes, tmp_path):
+    library = await opened(notes, home=tmp_path / "home")
+    [folder] = (tmp_path / "home" / "library").glob("folders-*")
+    made = folder.stat().st_ino
+    library.close()
+    with pytest.raises(SearchError, match=r"^The library is closed\.$"):
+        await library.search("soup", limit=3)
+    assert folder.stat().st_ino == made
+
+
 async def test_the_provider_speaks_for_the_library(notes, tmp_path):
     library = await opened(notes, home=tmp_path / "home")
     provider = LibrarySearch(library)

@@ -12,9 +12,11 @@ import gc
 import json
 import os
 import shutil
+import sqlite3
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,11 +26,13 @@ from filelock import FileLock, Timeout
 
 from spadework.errors import SettingsError
 from spadework.tools.library.document import Skipped, cut_document
+from spadework.tools.library.document_tables import DAMAGED
 from spadework.tools.library.folders import File, files
 from spadework.tools.library.index_writer import StoreWriter
 from spadework.tools.library.packages import installed_packages
 from spadework.tools.library.plan import Plan
 from spadework.tools.library.process_pool import read_files, read_packages
+from spadework.tools.library.schema import no_panic
 from spadework.tools.library.source_reading import FileText, changed_at
 from spadework.tools.stores.private_files import private_folder
 
@@ -49,7 +53,7 @@ def build(plan: Plan) -> None:
             return
         _sweep(plan)
         _prepare(plan)
-        with StoreWriter(plan.draft) as store:
+        with _draft(plan) as store:
             _fill_from_files(plan, store) if plan.paths else _fill_from_packages(store)
         plan.draft.rename(plan.folder)
 
@@ -95,6 +99,21 @@ def _prepare(plan: Plan) -> None:
         ignore=shutil.ignore_patterns("*.lock"),
     )
     copy.rename(plan.draft)
+
+
+def _draft(plan: Plan) -> StoreWriter:
+    """The draft to be filled; one that is damaged, as the state it came from may be, is begun anew.
+
+    A full disk is no damage.
+    """
+    try:
+        with no_panic():
+            return StoreWriter(plan.draft)
+    except sqlite3.OperationalError:
+        raise
+    except DAMAGED:
+        shutil.rmtree(plan.draft)
+    return StoreWriter(plan.draft)
 
 
 def _link(source: str, target: str) -> None:
@@ -171,9 +190,23 @@ def _tell(**said: Any) -> None:
     print(json.dumps(said), flush=True)  # noqa: T201 - the one who asked reads it
 
 
+def _keep_output() -> None:
+    """Have no worker hold the output: whoever reads it would wait for them if this is killed."""
+    sys.stdout = os.fdopen(os.dup(1), "w")
+    with Path(os.devnull).open("w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+
+
+def _tell_fault(kind: type[BaseException], error: BaseException, trace: object) -> None:
+    said = traceback.format_exception_only(error)[-1].strip()
+    _tell(error=f"The library's index could not be built: {said[:200]}.")
+
+
 def main() -> int:
     """Build what standard input asks for. Returns the exit code."""
     gc.disable()
+    _keep_output()
+    sys.excepthook = _tell_fault
     os.umask(0o077)  # what is indexed may be private, and the index writes its files by itself
     asked = json.load(sys.stdin)
     asked |= {"paths": tuple(map(Path, asked["paths"])), "shelf": Path(asked["shelf"])}

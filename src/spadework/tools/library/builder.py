@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import sys
 import time
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable
 from dataclasses import asdict
 
@@ -32,7 +31,7 @@ async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
         *(sys.executable, "-P", "-m", "spadework.tools.library.build"),
         stdin=PIPE,
         stdout=PIPE,
-        stderr=PIPE,
+        stderr=DEVNULL,
         env=environment,
         start_new_session=True,
     )
@@ -45,35 +44,27 @@ async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
             hint="Name fewer folders.",
         ) from None
     finally:
-        if process.returncode is None:  # it still runs, and its workers too
+        if process.returncode != 0:  # it still runs, or was killed, and its workers run
             kill_group(process)
             await process.wait()
 
 
 async def _attend(process: Process, plan: Plan, progress: Callable[[str], None] | None) -> None:
-    assert process.stdin and process.stdout and process.stderr
-    errors = asyncio.create_task(process.stderr.read())
-    try:
-        process.stdin.write(json.dumps(asdict(plan), default=str).encode())
-        process.stdin.close()
-        error = ""
-        telling = _Telling(_subject(plan), progress or (lambda text: None))
-        async for line in process.stdout:
-            said = json.loads(line)
-            error = said.get("error", error)
-            if "waits" in said:
-                telling.waits()
-            elif "done" in said:
-                telling.does(said["done"], said["of"])
-        await process.wait()
-        if process.returncode:
-            last = (await errors).decode(errors="replace").strip().rpartition("\n")[2]
-            why = last[:200] or "its process was ended"
-            raise SettingsError(error or f"The library's index could not be built: {why}.")
-    finally:
-        errors.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await errors
+    assert process.stdin and process.stdout
+    process.stdin.write(json.dumps(asdict(plan), default=str).encode())
+    process.stdin.close()
+    error = "The library's index could not be built: its process was ended."
+    telling = _Telling(_subject(plan), progress or (lambda text: None))
+    async for line in process.stdout:
+        said = json.loads(line)
+        error = said.get("error", error)
+        if "waits" in said:
+            telling.waits()
+        elif "done" in said:
+            telling.does(said["done"], said["of"])
+    await process.wait()
+    if process.returncode:
+        raise SettingsError(error)
 
 
 class _Telling:

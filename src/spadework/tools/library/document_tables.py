@@ -41,6 +41,8 @@ create table if not exists removed (document integer not null, batch integer not
 create table if not exists state (indexed integer not null);
 insert into state select 0 where not exists (select * from state);
 """
+#: What reading a damaged folder ends with: its tables, its full text, a text in it.
+DAMAGED = (sqlite3.DatabaseError, ValueError, zstandard.ZstdError)
 _SECONDS = 30
 COLUMNS = "url, title, markdown, published_at, uses, kind, changed_at, author"
 _MADE = "sketch, used, defined, source, batch"

@@ -116,7 +116,7 @@ def _files(named: dict[str, Path]) -> Iterator[File]:
         top = f"library://{quote(name)}/"
         if path.is_dir():
             yield from _walk(str(path), top, path.resolve())
-        elif file := _file(path.name, str(path), f"{top}{quote(path.name)}", path.stat()):
+        elif file := _file(path.name, str(path), top + _quoted(path.name), path.stat()):
             yield file
 
 
@@ -132,11 +132,10 @@ def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
         if _is_left_out(name, pages):
             continue
         if entry.is_dir(follow_symlinks=False):
-            yield from _walk(entry.path, f"{url}{quote(name)}/", root)
+            yield from _walk(entry.path, f"{url}{_quoted(name)}/", root)
         elif not entry.is_symlink() or Path(os.path.realpath(entry.path)).is_relative_to(root):
-            shown = name if _PLAIN(name) else quote(name)
             try:
-                if file := _file(name, entry.path, f"{url}{shown}", entry.stat()):
+                if file := _file(name, entry.path, url + _quoted(name), entry.stat()):
                     yield file
             except OSError:
                 continue  # gone since the folder was listed, or a link to nothing or to itself
@@ -146,6 +145,11 @@ def _is_left_out(name: str, pages: Collection[str]) -> bool:
     """Whether a file is never read; `pages` are the folder's HTML pages without endings."""
     made_from = bool(pages) and name.lower().endswith(_MADE_FROM)
     return name.startswith(".") or name.lower() in _LEFT_OUT or (made_from and _stem(name) in pages)
+
+
+def _quoted(name: str) -> str:
+    """A name as it stands in a URL: by its bytes, which need not be UTF-8."""
+    return name if _PLAIN(name) else quote(os.fsencode(name))
 
 
 def _stem(name: str) -> str:

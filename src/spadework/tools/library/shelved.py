@@ -9,16 +9,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Self, TypeVar
 
-import zstandard
-
 from spadework.errors import SearchError
 from spadework.tools.library.builder import build
+from spadework.tools.library.document_tables import DAMAGED
 from spadework.tools.library.plan import Plan
 from spadework.tools.library.search import Searcher
 
 T = TypeVar("T")
-#: What reading a damaged index ends with: its tables, its full text, a text in it.
-_DAMAGED = (sqlite3.DatabaseError, ValueError, zstandard.ZstdError)
 
 
 class Shelved:
@@ -43,7 +40,7 @@ class Shelved:
             await build(wanted, progress)
         try:
             shelved.searcher = await asyncio.to_thread(Searcher, wanted.folder, understood)
-        except _DAMAGED as error:
+        except DAMAGED as error:
             await shelved._made_anew(error)
         return shelved
 
@@ -52,13 +49,15 @@ class Shelved:
         searcher = self.searcher
         try:
             return await asyncio.to_thread(work, searcher)
-        except _DAMAGED as error:
+        except sqlite3.ProgrammingError:
+            raise SearchError("The library is closed.") from None
+        except DAMAGED as error:
             async with self._lock:  # one makes it anew, the others wait
                 if self.searcher is searcher:
                     await self._made_anew(error)
         try:
             return await asyncio.to_thread(work, self.searcher)
-        except _DAMAGED as error:
+        except DAMAGED as error:
             raise self._given_up() from error
 
     async def _made_anew(self, damage: Exception) -> None:
@@ -72,7 +71,7 @@ class Shelved:
         await build(self._plan, self._progress)
         try:
             self.searcher = await asyncio.to_thread(Searcher, self._plan.folder, self._understood)
-        except _DAMAGED as error:
+        except DAMAGED as error:
             raise self._given_up() from error
 
     def _given_up(self) -> SearchError:

@@ -48,7 +48,7 @@ def field_signature(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> 
     `classes` are those of its module by name: fields of bases among them are inherited.
     """
     record = _record(node, classes, frozenset())
-    if record is None:
+    if record is None or not record.fields:
         return ""
     fields = record.fields.items()
     placed = [_argument(name, each.default) for name, each in fields if not each.keyword_only]
