@@ -10,10 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import ModelError
+from spadework.tools.dense import vector_tables
 from spadework.tools.dense.embedder import BATCH, EndpointEmbedder
 from spadework.tools.dense.filling import LEAST, fill
 from spadework.tools.dense.meaning import Meaning
@@ -164,6 +166,14 @@ async def test_what_a_broken_run_has_paid_for_is_not_paid_for_again(
     assert len(set(embeddings.texts)) == len(texts)
     assert await fill(Vectors(tmp_path / "v.sqlite", "another index", "m"), embeds, documents) == 0
     await embeds.close()
+
+
+def test_who_makes_the_file_and_stops_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(vector_tables, "BUSY_SECONDS", 0.1)
+    with FileLock(tmp_path / ".v.making"), pytest.raises(ModelError, match=r"used: Timeout\.$"):
+        Vectors(tmp_path / "v.sqlite", "a", "m").keep([], {})
 
 
 async def test_questions_of_one_moment_are_one_request_and_each_is_asked_once(

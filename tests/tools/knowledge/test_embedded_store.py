@@ -15,9 +15,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from spadework.errors import KnowledgeError
-from spadework.tools.knowledge import Which
+from spadework.tools.knowledge import Which, catalogue
 from spadework.tools.knowledge.embedded_store import MOST_REMOVED, EmbeddedKnowledge
 from tests.tools.knowledge.pages import ALL, CENSUS, FERRY, LONG_AGO, entry
 
@@ -155,6 +156,15 @@ async def test_a_store_that_cannot_be_written_says_so_in_one_sentence(tmp_path: 
         KnowledgeError, match=r"^The knowledge store in .*knowledge cannot be used: File exists\.$"
     ):
         await EmbeddedKnowledge(tmp_path / "knowledge", 10_000_000).add(ALL)
+
+
+async def test_who_makes_the_store_and_stops_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalogue, "BUSY_SECONDS", 0.1)
+    async with asyncio.timeout(10):
+        with FileLock(tmp_path / ".making"), pytest.raises(KnowledgeError, match="cannot be used"):
+            await EmbeddedKnowledge(tmp_path, 10_000_000).add(ALL)
 
 
 async def test_many_at_once_in_one_process_lose_nothing(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from filelock import FileLock
 from spadework.errors import ModelError
 from spadework.tools.stores.private_files import private_file
 
-#: How long a statement waits for another process's write.
+#: How long another process that writes, or makes the tables, is waited for.
 BUSY_SECONDS = 10.0
 _SCHEMA = """
 CREATE TABLE vectors (id INTEGER PRIMARY KEY, digest BLOB UNIQUE NOT NULL, vector BLOB NOT NULL);
@@ -47,7 +47,8 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
             db.execute("PRAGMA secure_delete = ON")  # a vector tells of its text
             yield db
     except (sqlite3.Error, OSError) as error:
-        said = (error.strerror or "") if isinstance(error, OSError) else str(error)
+        said = error.strerror if isinstance(error, OSError) else str(error)
+        said = said or type(error).__name__
         # No database, or a damaged one: there is nothing to be saved.
         if type(error) is sqlite3.DatabaseError:
             for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
@@ -59,7 +60,7 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
 def _make(db: sqlite3.Connection, path: Path) -> None:
     if db.execute("PRAGMA user_version").fetchone() != (0,):
         return
-    with FileLock(path.with_name(f".{path.stem}.making"), mode=0o600):
+    with FileLock(path.with_name(f".{path.stem}.making"), BUSY_SECONDS, 0o600):
         if db.execute("PRAGMA user_version").fetchone() == (0,):
             db.execute("PRAGMA page_size = 16384")  # both must be said before there is a table
             db.execute("PRAGMA auto_vacuum = FULL")

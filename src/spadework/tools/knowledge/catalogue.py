@@ -25,7 +25,7 @@ from spadework.tools.stores.transaction import transaction
 from spadework.tools.web.urls import host_of
 from spadework.values import Page
 
-#: How long a statement waits for another process's write.
+#: How long another process that writes, or makes the tables, is waited for.
 BUSY_SECONDS = 10.0
 #: Raise it when the tables change.
 FORMAT = 1
@@ -71,7 +71,7 @@ class Catalogue:
                     hint="Update spadework.",
                 )
             if not made:
-                with FileLock(self._path.with_name(".making"), mode=0o600):
+                with FileLock(self._path.with_name(".making"), BUSY_SECONDS, 0o600):
                     _make(db)
             db.execute("PRAGMA synchronous = NORMAL")
             # What is removed is overwritten, and its room given back.

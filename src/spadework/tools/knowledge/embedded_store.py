@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -168,16 +169,13 @@ class EmbeddedKnowledge:
 
     def _written(self, work: Callable[[sqlite3.Connection], int], *, anew: bool = False) -> int:
         """Change the catalogue, then let the index catch up."""
-        done = 0
         try:
             private_folder(self.folder)
             with self._catalogue.opened() as db:
                 done = work(db)
-                with FileLock(self.folder / ".lock", mode=0o600).acquire(timeout=LOCK_SECONDS):
+                with suppress(Timeout), FileLock(self.folder / ".lock", LOCK_SECONDS, 0o600):
                     self._catch_up(db, anew=anew and done > 0)
                 return done
-        except Timeout:
-            return done
         except (sqlite3.Error, OSError, ValueError, ModelError) as error:
             raise self._unusable(error) from None
 
