@@ -30,8 +30,8 @@ from typing import Any
 
 import psutil
 
-from spadework.tools.library.built_library import StoreReader
 from spadework.tools.library.document import Cut, Document, cut_document
+from spadework.tools.library.document_tables import StoreReader
 from spadework.tools.library.folders import files
 from spadework.tools.library.index_writer import StoreWriter
 from spadework.tools.library.process_pool import read_files, workers

@@ -16,8 +16,7 @@ from spadework.sessions.temporary import temporary_context
 from spadework.settings import Settings
 from spadework.tools.extract.expected_type import foreseen
 from spadework.tools.ranking.relevance import query_terms, relevance_parts
-from spadework.tools.ranking.selection import Selection, preset_of, select
-from spadework.tools.ranking.selection_reasons import reason
+from spadework.tools.ranking.selection import Selection, preset_of, reason, select
 from spadework.tools.search.provider_choice import usable
 from spadework.tools.search.search_filters import add_filters
 from spadework.values import Hit, Query, Value

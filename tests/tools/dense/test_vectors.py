@@ -19,8 +19,7 @@ from spadework.tools.dense import vector_tables
 from spadework.tools.dense.embedder import BATCH, EndpointEmbedder
 from spadework.tools.dense.filling import LEAST, fill
 from spadework.tools.dense.meaning import Meaning
-from spadework.tools.dense.packing import pack_vector
-from spadework.tools.dense.vectors import Passage, Vectors
+from spadework.tools.dense.vectors import Passage, Vectors, pack_vector
 from tests.world.embedding import Embeddings, Fault
 
 

@@ -7,8 +7,7 @@ import pytest
 from spadework.settings import Settings
 from spadework.tools.extract import expected_type as module
 from spadework.tools.extract.expected_type import foreseen, refused_type, shape_of_type
-from spadework.tools.ranking.selection import preset_of, select
-from spadework.tools.ranking.selection_reasons import reason
+from spadework.tools.ranking.selection import preset_of, reason, select
 from spadework.values import Found, Hit
 
 

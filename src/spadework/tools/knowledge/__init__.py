@@ -1,7 +1,6 @@
 """The knowledge store: pages that runs have read, searched before the web is."""
 
-from spadework.tools.knowledge.entry import Entry, Recalled, Which
-from spadework.tools.knowledge.knowledge_store import Knowledge
+from spadework.tools.knowledge.entry import Entry, Knowledge, Recalled, Which
 from spadework.tools.knowledge.store_choice import knowledge_of
 
 __all__ = ["Entry", "Knowledge", "Recalled", "Which", "knowledge_of"]

@@ -18,8 +18,7 @@ import zstandard
 from filelock import FileLock
 
 from spadework.errors import KnowledgeError
-from spadework.tools.knowledge.entry import Entry, Which
-from spadework.tools.knowledge.which_rows import condition_of
+from spadework.tools.knowledge.entry import Entry, Which, condition_of
 from spadework.tools.stores.private_files import private_file
 from spadework.tools.stores.transaction import transaction
 from spadework.tools.web.urls import host_of

@@ -25,15 +25,22 @@ from spadework.tools.dense.vectors import Near, Passage, Vectors
 from spadework.tools.knowledge.catalogue import Catalogue, entries
 from spadework.tools.knowledge.entry import Entry, Recalled, Which
 from spadework.tools.knowledge.page_ranking import answer, document
-from spadework.tools.knowledge.passage_index import PassageIndex, propose_passages, rarity
+from spadework.tools.knowledge.passage_index import PassageIndex
 from spadework.tools.library.near import Dense, Nearest, nothing, passages
 from spadework.tools.library.query import Asked, parse_question
+from spadework.tools.library.schema import no_panic
+from spadework.tools.library.search import propose_passages, rarity
 from spadework.tools.stores.private_files import private_folder
 from spadework.tools.stores.transaction import transaction
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Page
 
 T = TypeVar("T")
+#: Passages that are proposed, by any term, by all terms, about a named subject.
+_PROPOSED = 40, 20, 10
+#: Words are as rare as if so many other passages were there: what a small store is full of is not
+#: common for that, and a word that it lacks does not outweigh all others.
+_OTHERS = 10_000
 #: How long the turn to write the index is waited for.
 LOCK_SECONDS = 10.0
 #: It is made anew when more pages were removed since than are kept, and more than this.
@@ -151,12 +158,13 @@ class EmbeddedKnowledge:
         searcher = self._shelf(db).searcher()
         if searcher is None or not question.terms or limit < 1:
             return []
-        matches = list(propose_passages(searcher, question))
+        with no_panic():
+            matches = list(propose_passages(searcher, question, _PROPOSED, []))
         near: list[Near] = []
         if nearest is not nothing:
             near = nearest(matches, {*_numbers(db, "pages WHERE fetched_at >= ?", since)})
         numbers = {match.number for match in matches} | {one.number for one in near}
-        weights = {term.text: rarity(searcher, term) for term in question.terms}
+        weights = {term.text: rarity(searcher, term, _OTHERS) for term in question.terms}
         return answer(matches, entries(db, sorted(numbers), since), question, weights, limit, near)
 
     def _shelf(self, db: sqlite3.Connection) -> PassageIndex:

@@ -1,19 +1,17 @@
-"""What the knowledge store holds, what it answers, and what it is asked to forget."""
+"""The knowledge store: what it holds, what it answers, what it is asked, and what a store is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
+from typing import Protocol, Self
 
 import zstandard
 
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 
-#: Longest passage that is indexed, in characters, but for code and tables (S8).
-PASSAGE_CHARS = 1_500
 #: A shorter page tells too little to be kept.
 LEAST_CHARS = 200
 
@@ -85,3 +83,60 @@ def merge_spans(spans: Sequence[tuple[int, int]], gap: int = 2) -> tuple[tuple[i
         else:
             joined.append((start, end))
     return tuple(joined)
+
+
+def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
+    """A condition on url, host and fetched_at, and its values; `value` marks each."""
+    parts, values = [], list[object]()
+    for url in which.urls:
+        parts.append(f"url = {value}")
+        values.append(url)
+    for host in which.hosts:
+        # Shorter than what it shall end with, it cannot end with it.
+        end = f"substr(host, length(host) - length({value}) + 1)"
+        parts.append(f"host = {value} OR {end} = {value}")
+        values += [host, f".{host}", f".{host}"]
+    condition = f"({' OR '.join(parts)})" if which.named else "TRUE"
+    if which.before is not None:
+        condition = f"{condition} AND fetched_at < {value}"
+        values.append(which.before.timestamp())
+    return condition, values
+
+
+class Knowledge(Protocol):
+    """Pages by canonical URL, each in its newest state. All methods raise KnowledgeError where it
+    cannot be used.
+    """
+
+    @property
+    def describes(self) -> str:
+        """Where it is, in words for `doctor` and messages."""
+        ...
+
+    async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
+        """At most `limit` pages fetched since then that fit a question, best first."""
+        ...
+
+    async def known(self, url: str, *, since: datetime | None = None) -> Entry | None:
+        """The page at a URL, now used; None if unknown or fetched before `since`."""
+        ...
+
+    async def add(self, entries: Sequence[Entry]) -> int:
+        """Keep pages; newer states replace older. Returns how many are new or newer."""
+        ...
+
+    async def forget(self, which: Which) -> int:
+        """Remove pages, with every word of them; returns how many."""
+        ...
+
+    def pages(self, which: Which) -> AsyncIterator[Page]:
+        """The pages that are kept, the newest first."""
+        ...
+
+    async def count(self) -> int:
+        """How many pages are kept, exactly."""
+        ...
+
+    async def close(self) -> None:
+        """Give back connections and files."""
+        ...

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from spadework.tools.knowledge.entry import PASSAGE_CHARS, Entry
+from spadework.tools.knowledge.entry import Entry
 from spadework.tools.knowledge.page_ranking import document
 from spadework.tools.library.document import pieces
 from spadework.tools.library.query import Asked, Term
-from spadework.tools.library.schema import signed_terms, spread, word_analyzer
+from spadework.tools.library.schema import all_terms
 
 #: The last place that a word can have in a passage.
 _LAST = 16_383
@@ -28,11 +28,11 @@ class Passage(NamedTuple):
 
 def passages_of(entry: Entry, owner: str) -> list[Passage]:
     """The passages of a page, with the mark of its owner among their words."""
-    title = _words(entry.page.title)
+    title = all_terms(entry.page.title)
     made = []
-    for piece in pieces(document(entry), PASSAGE_CHARS):
-        body = _words(entry.text[piece.start : piece.end])
-        fields = ((title, TITLE), (_words(piece.heading), HEADING), (body, BODY))
+    for piece in pieces(document(entry)):
+        body = all_terms(entry.text[piece.start : piece.end])
+        fields = ((title, TITLE), (all_terms(piece.heading), HEADING), (body, BODY))
         made.append(Passage(piece.start, piece.end, _vector(fields, owner)))
     return made
 
@@ -64,7 +64,3 @@ def _vector(fields: Iterable[tuple[list[str], str]], owner: str) -> str:
     for place, (word, weight) in enumerate(weighed, 1):
         places.setdefault(lexeme(word), []).append(f"{min(place, _LAST)}{weight}")
     return " ".join(f"{word}:{','.join(at)}" if at else word for word, at in places.items())
-
-
-def _words(text: str) -> list[str]:
-    return [*word_analyzer().analyze(spread(text)), *signed_terms(text)]

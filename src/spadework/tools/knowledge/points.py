@@ -7,15 +7,19 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from spadework.tools.knowledge.entry import PASSAGE_CHARS, Entry, Which
+from spadework.tools.knowledge.entry import Entry, Which
 from spadework.tools.knowledge.page_ranking import document
-from spadework.tools.knowledge.sparse import passage_vector
 from spadework.tools.library.document import pieces
 from spadework.tools.web.urls import host_of
 from spadework.values import Page
 
 if TYPE_CHECKING:
     from qdrant_client import models
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+
+from spadework.tools.library.schema import all_terms
 
 #: What a point is.
 PAGE, PASSAGE = "page", "passage"
@@ -32,7 +36,7 @@ def texts_of(entry: Entry) -> list[str]:
     """The passages of an entry with the headings above them, for an embedder."""
     return [
         f"{entry.page.title}\n{piece.heading}\n{entry.text[piece.start : piece.end]}"
-        for piece in pieces(document(entry), PASSAGE_CHARS)
+        for piece in pieces(document(entry))
     ]
 
 
@@ -45,7 +49,7 @@ def points_of(
     page, passages = entry.page, []
     common: dict[str, Any] = {"url": entry.key, "hosts": _hosts(page.url)}
     common |= {"hash": page.content_hash, "fetched": page.fetched_at.timestamp()}
-    for n, piece in enumerate(pieces(document(entry), PASSAGE_CHARS)):
+    for n, piece in enumerate(pieces(document(entry))):
         body = entry.text[piece.start : piece.end]
         indices, values = passage_vector(page.title, piece.heading, body)
         place = {"kind": PASSAGE, "start": piece.start, "end": piece.end}
@@ -99,3 +103,31 @@ def passages_of_other_states(entry: Entry) -> models.Filter:
         key="hash", match=models.MatchValue(value=entry.page.content_hash)
     )
     return models.Filter(must=[same, passage], must_not=[current])
+
+
+#: BM25's constants, and the average words of a passage: no vector knows the others.
+K1, B = 1.2, 0.75
+AVERAGE_WORDS = 200
+
+
+def passage_vector(title: str, heading: str, body: str) -> tuple[list[int], list[float]]:
+    """A passage's indices and values: the part of BM25 that needs no other passage."""
+    words = all_terms(body)
+    counts = Counter([*words, *all_terms(heading), *all_terms(title)])
+    norm = K1 * (1 - B + B * len(words) / AVERAGE_WORDS)
+    weights = {word: count * (K1 + 1) / (count + norm) for word, count in counts.items()}
+    return _pack_weights(weights)
+
+
+def query_vector(words: Iterable[tuple[str, float]]) -> tuple[list[int], list[float]]:
+    """Indices and values of a query: each stem with its weight."""
+    return _pack_weights(dict(words))
+
+
+def _pack_weights(weights: dict[str, float]) -> tuple[list[int], list[float]]:
+    hashed: dict[int, float] = {}
+    for word, weight in weights.items():
+        digest = hashlib.blake2b(word.encode(errors="replace"), digest_size=4).digest()
+        index = int.from_bytes(digest)
+        hashed[index] = hashed.get(index, 0.0) + weight
+    return sorted(hashed), [round(hashed[index], 4) for index in sorted(hashed)]

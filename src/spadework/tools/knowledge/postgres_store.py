@@ -16,7 +16,7 @@ import zstandard
 from pydantic import SecretStr
 
 from spadework.errors import KnowledgeError, SettingsError
-from spadework.tools.knowledge.entry import Entry, Recalled, Which
+from spadework.tools.knowledge.entry import Entry, Recalled, Which, condition_of
 from spadework.tools.knowledge.lexemes import (
     WEIGHTS,
     Passage,
@@ -26,7 +26,6 @@ from spadework.tools.knowledge.lexemes import (
     words_of,
 )
 from spadework.tools.knowledge.page_ranking import answer
-from spadework.tools.knowledge.which_rows import condition_of
 from spadework.tools.library.query import parse_question
 from spadework.tools.library.ranking import Match
 from spadework.tools.stores.database_faults import DatabaseDown
@@ -39,7 +38,7 @@ T = TypeVar("T")
 #: Seconds for an answer: a run waits no longer for what is known.
 WHOLE_SECONDS = 10.0
 #: Passages that a question proposes; and among how many others words are counted (see
-#: `passage_index`), beyond which nobody counts on.
+#: `embedded_store`), beyond which nobody counts on.
 PROPOSED, OTHERS = 60, 10_000
 _FIELDS = "record, packed, own"
 _PUT = (

@@ -27,10 +27,10 @@ from spadework.tools.knowledge.points import (
     page_id,
     passages_of_other_states,
     points_of,
+    query_vector,
     texts_of,
 )
 from spadework.tools.knowledge.qdrant_errors import in_one_sentence, nothing_there
-from spadework.tools.knowledge.sparse import query_vector
 from spadework.tools.library.query import Asked, parse_question
 from spadework.tools.library.ranking import Match
 from spadework.tools.web import name_lookup

@@ -12,7 +12,7 @@ from spadework.tools.dense.embedder import embedder
 from spadework.tools.dense.meaning import Meaning
 from spadework.tools.fetch.guard import is_http_url
 from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
-from spadework.tools.knowledge.knowledge_store import Knowledge
+from spadework.tools.knowledge.entry import Knowledge
 from spadework.tools.web.urls import host_of
 
 #: Seconds for one answer of a server.

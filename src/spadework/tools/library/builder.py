@@ -37,7 +37,7 @@ async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
     )
     try:
         async with asyncio.timeout(BUILD_SECONDS):
-            await _attend(process, plan, progress)
+            await _attend(process, plan, progress or (lambda text: None))
     except TimeoutError:
         raise SettingsError(
             f"Building the library's index took more than {BUILD_SECONDS} seconds.",
@@ -49,44 +49,25 @@ async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
             await process.wait()
 
 
-async def _attend(process: Process, plan: Plan, progress: Callable[[str], None] | None) -> None:
+async def _attend(process: Process, plan: Plan, progress: Callable[[str], None]) -> None:
+    """Hand the plan over, and tell how far the build is, but not every step of it."""
     assert process.stdin and process.stdout
     process.stdin.write(json.dumps(asdict(plan), default=str).encode())
     process.stdin.close()
     error = "The library's index could not be built: its process was ended."
-    telling = _Telling(_subject(plan), progress or (lambda text: None))
+    subject = "the library" if plan.paths else "the installed documentation"
+    told, at = -1.0, 0.0
     async for line in process.stdout:
         said = json.loads(line)
         error = said.get("error", error)
         if "waits" in said:
-            telling.waits()
+            progress(f"Waiting for another process that is building the index of {subject}.")
         elif "done" in said:
-            telling.does(said["done"], said["of"])
+            done, of, now = said["done"], said["of"], time.monotonic()
+            share = done / max(1, of)
+            if share > told and (share - told >= STEP or now - at >= PAUSE_SECONDS or share == 1):
+                told, at = share, now
+                progress(f"Building the index of {subject}: {done} of {of} done.")
     await process.wait()
     if process.returncode:
         raise SettingsError(error)
-
-
-class _Telling:
-    """Tells who waits how far a build is, but not every step of it."""
-
-    def __init__(self, subject: str, progress: Callable[[str], None]) -> None:
-        self._subject = subject
-        self._progress = progress
-        self._share, self._at = -1.0, 0.0
-
-    def waits(self) -> None:
-        self._progress(
-            f"Waiting for another process that is building the index of {self._subject}."
-        )
-
-    def does(self, done: int, of: int) -> None:
-        share, now = done / max(1, of), time.monotonic()
-        steps = share - self._share >= STEP or now - self._at >= PAUSE_SECONDS or share == 1
-        if share > self._share and steps:
-            self._share, self._at = share, now
-            self._progress(f"Building the index of {self._subject}: {done} of {of} done.")
-
-
-def _subject(plan: Plan) -> str:
-    return "the library" if plan.paths else "the installed documentation"

@@ -18,7 +18,7 @@ from spadework.tools.library.docstring_lines import (
     entries,
     indent,
 )
-from spadework.tools.library.docstring_words import words
+from spadework.tools.library.docstring_syntax import words
 
 #: Blocks inside blocks that are followed; deeper ones are shown as they stand.
 _MAX_DEPTH = 8

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from spadework.tools.extract.writing import blocks, heading
 from spadework.tools.library.docstring_markup import docstring_markdown
-from spadework.tools.library.docstring_words import words
+from spadework.tools.library.docstring_syntax import words
 from spadework.tools.library.signatures import Function, field_signature, signature
 
 #: A shorter docstring says no more than the name it describes (benchmarks/installed.py).

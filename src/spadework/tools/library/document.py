@@ -79,24 +79,19 @@ class Cut:
     sketch: bytes
 
 
-def cut_document(document: Document, max_chars: int = PASSAGE_CHARS) -> Cut:
+def cut_document(document: Document) -> Cut:
     """A document made ready for the index; lone surrogates cannot be stored: they are replaced."""
     title, text = _storable(document.title), _storable(document.markdown)
     document = replace(document, title=title, markdown=text)
-    return Cut(
-        document,
-        pieces(document, max_chars),
-        used_names(text),
-        tuple(defined_names(text)),
-        sketch(text),
-    )
+    names = used_names(text), tuple(defined_names(text))
+    return Cut(document, pieces(document), *names, sketch(text))
 
 
 def _storable(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
-def pieces(document: Document, max_chars: int) -> list[Piece]:
+def pieces(document: Document, max_chars: int = PASSAGE_CHARS) -> list[Piece]:
     """The passages of a document, at most `max_chars` long but for code and tables; what little
     stands alone is joined to its neighbour.
     """

@@ -13,9 +13,8 @@ from spadework.tools.extract.rst import extract_rst
 from spadework.tools.extract.text import extract_text
 from spadework.tools.library.docstrings import ModuleText, module_markdown
 from spadework.tools.library.document import Document, Part
-from spadework.tools.library.exports import public_names
 from spadework.tools.library.packages import MAX_DESCRIPTION, Package
-from spadework.tools.library.python_sources import Module, Sources, text_of
+from spadework.tools.library.python_sources import Module, Sources, public_names, text_of
 from spadework.tools.library.standard import borrowed_names, compiled_modules, language_reference
 from spadework.tools.text.passages import headings
 

@@ -118,7 +118,7 @@ class Library:
 
     def _passages(self, numbers: Sequence[int]) -> Iterator[list[Passage]]:
         for number in numbers:
-            yield passages(number, self._index.searcher.store.by_numbers([number])[number].document)
+            yield passages(number, self._index.searcher.store.by_numbers([number])[number][0])
 
     async def document(self, url: str) -> Document:
         """The document at a library URL. Raises NotAllowed for other URLs, Unreadable if none."""
@@ -136,7 +136,7 @@ class Library:
         def spread(searcher: Searcher) -> list[Document]:
             numbers = searcher.store.numbers()
             chosen = numbers[:: max(1, -(-len(numbers) // most))]
-            return [stored.document for stored in searcher.store.by_numbers(chosen).values()]
+            return [document for document, _ in searcher.store.by_numbers(chosen).values()]
 
         return await self._index.ask(spread)
 

@@ -10,7 +10,7 @@ from functools import partial
 from spadework.errors import ModelError
 from spadework.tools.dense.meaning import Meaning
 from spadework.tools.dense.vectors import MOST_PLACES, Near, Passage, Vectors
-from spadework.tools.library.document import PASSAGE_CHARS, Document, pieces
+from spadework.tools.library.document import Document, pieces
 from spadework.tools.library.ranking import Match, Ranked
 from spadework.tools.ranking.fusion import rank_scores
 
@@ -74,7 +74,7 @@ class Dense:
 def passages(number: int, document: Document) -> list[Passage]:
     """The passages of a document for an embedder, each with the headings above it."""
     found = []
-    for piece in pieces(document, PASSAGE_CHARS):
+    for piece in pieces(document):
         body = document.markdown[piece.start : piece.end]
         text = f"{document.title}\n{piece.heading}\n{body}"
         found.append(Passage(number, piece.start, piece.end, text, body))

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 
 import tantivy
 
+from spadework.errors import SearchError
 from spadework.tools.library.document import plain_name
+from spadework.tools.library.folders import KINDS
 from spadework.tools.library.schema import (
     BOOSTS,
     name_analyzer,
@@ -17,6 +19,7 @@ from spadework.tools.library.schema import (
     space_signs,
     word_analyzer,
 )
+from spadework.tools.ranking.query_operators import Only
 from spadework.tools.ranking.relevance import query_terms
 
 #: Words that say what kind of answer is wanted, not what it is about: they help to rank, but need
@@ -165,3 +168,43 @@ def _in(field: str, words: tuple[str, ...]) -> tantivy.Query:
     if len(words) == 1:
         return tantivy.Query.term_query(schema(), field, words[0])
     return tantivy.Query.phrase_query(schema(), field, list(words))
+
+
+Limits = list[tuple[tantivy.Occur, tantivy.Query]]
+
+
+def kept_to(only: Only) -> Limits:
+    """Conditions beside a query. Raises SearchError for a kind of file that is not read."""
+    limits = [_any("places", named) for named in (only.sites, only.paths) if named]
+    limits += [_any("kind", _kinds(only.kinds))] if only.kinds else []
+    limits += [_days(only)] if only.after or only.before else []
+    kept_from = [("places", only.not_sites), ("places", only.not_paths)]
+    kept_from.append(("kind", tuple(_kinds(only.not_kinds))))
+    return [
+        *((tantivy.Occur.Must, tantivy.Query.const_score_query(query, 0.0)) for query in limits),
+        *((tantivy.Occur.MustNot, _any(field, named)) for field, named in kept_from if named),
+    ]
+
+
+def _any(field: str, values: Sequence[str]) -> tantivy.Query:
+    return tantivy.Query.term_set_query(schema(), field, list(values))
+
+
+def _kinds(named: Sequence[str]) -> list[str]:
+    for name in named:
+        if f".{name}" not in KINDS:
+            known = ", ".join(sorted(set(KINDS.values())))
+            raise SearchError(
+                f"kind:{name[:40]} is no kind of file that a library reads.",
+                hint=f"Write one of {known}.",
+            )
+    return [KINDS[f".{name}"] for name in named]
+
+
+def _days(only: Only) -> tantivy.Query:
+    first = only.after.toordinal() if only.after else None
+    last = only.before.toordinal() if only.before else None
+    kind, upper = tantivy.FieldType.Integer, last is None
+    return tantivy.Query.range_query(
+        schema(), "day", kind, first, last, include_upper=upper, use_inverted_index=True
+    )

@@ -176,6 +176,11 @@ def subject(title: str) -> str:
     return " ".join(word_analyzer().analyze(space_signs(title.partition(": ")[0])))
 
 
+def all_terms(text: str) -> list[str]:
+    """The words of a text in their order, stemmed, also those inside names; then signed terms."""
+    return [*word_analyzer().analyze(spread(text)), *signed_terms(text)]
+
+
 def signed_terms(text: str) -> list[str]:
     """The terms of a text that must keep their signs, such as C++, in lower case."""
     found = _DOT_FIRST.findall(text)

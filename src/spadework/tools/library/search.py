@@ -9,17 +9,18 @@ from pathlib import Path
 
 import tantivy
 
-from spadework.tools.library.built_library import StoreReader
 from spadework.tools.library.document import Document
-from spadework.tools.library.index_filters import Limits, kept_to
+from spadework.tools.library.document_tables import StoreReader
 from spadework.tools.library.near import Nearest, blend_rankings, nothing, with_near
 from spadework.tools.library.near_copies import without_copies
 from spadework.tools.library.query import (
     Asked,
+    Limits,
     Term,
     about,
     all_of,
     any_of,
+    kept_to,
     parse_question,
     telling,
     within,
@@ -32,8 +33,7 @@ from spadework.tools.ranking.query_operators import only, without_operators
 #: How many passages each query proposes: with any term, with all of them, about a subject named in
 #: the question, and from the documents of a named package that examples use most, of which there
 #: are `_CENTRAL`.
-_ANY, _ALL, _ABOUT, _WITHIN = 120, 60, 20, 40
-_CENTRAL = 6
+_PROPOSED, _WITHIN, _CENTRAL = (120, 60, 20), 40, 6
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Searcher:
         within = kept_to(only(text))
         if not question.terms or limit < 1:
             return []
-        weights = {term.text: self._weight(term) for term in question.terms}
+        weights = {term.text: rarity(self._searcher, term) for term in question.terms}
         question = telling(question, weights)
         with no_panic():
             matches = list(self._matches(question, within))
@@ -76,32 +76,17 @@ class Searcher:
         near = nearest(matches, kept)
         numbers = {match.number for match in matches} | {one.number for one in near}
         stored = self.store.by_numbers(sorted(numbers))
-        documents = {number: each.document for number, each in stored.items()}
+        documents = {number: document for number, (document, _) in stored.items()}
         ranked = rank(with_near(matches, near, documents), documents, question, weights)
         ranked = blend_rankings(ranked, near, documents)
-        best = without_copies(ranked, lambda each: stored[each.best.number].sketch, limit)
+        best = without_copies(ranked, lambda each: stored[each.best.number][1], limit)
         return _show_documents(best, question)
 
     def _matches(self, question: Asked, kept: Limits) -> Iterator[Match]:
-        yield from self._passages(any_of(question.terms), _ANY, kept)
-        if sum(term.needed for term in question.terms) > 1:
-            yield from self._passages(all_of(question.terms), _ALL, kept)
-        if question.subjects:
-            yield from self._passages(about(question.subjects, question.terms), _ABOUT, kept)
+        yield from propose_passages(self._searcher, question, _PROPOSED, kept)
         if central := self.store.most_used(question.names, _CENTRAL):
-            yield from self._passages(within(central, question.terms), _WITHIN, kept)
-
-    def _passages(self, query: tantivy.Query, most: int, kept: Limits) -> Iterator[Match]:
-        must = (tantivy.Occur.Must, query)
-        wanted = tantivy.Query.boolean_query([must, *kept]) if kept else query
-        hits = self._searcher.search(wanted, most, count=False).hits
-        addresses = [address for _, address in hits]
-        places = [
-            self._searcher.fast_field_values(name, addresses)
-            for name in ("document", "start", "end")
-        ]
-        for (score, _), number, start, end in zip(hits, *places, strict=True):
-            yield Match(number, start, end, score)
+            query = within(central, question.terms)
+            yield from find_passages(self._searcher, query, _WITHIN, kept)
 
     def _documents(self, kept: Limits) -> set[int]:
         everything = (tantivy.Occur.Must, tantivy.Query.all_query())
@@ -111,12 +96,43 @@ class Searcher:
         numbers = self._searcher.fast_field_values("document", addresses)
         return {int(number) for number in numbers if number}
 
-    def _weight(self, term: Term) -> float:
-        """How rare a term is (the inverse document frequency of BM25)."""
-        words = term.words if not term.signed else ()
-        counts = [self._searcher.doc_freq("body", word) for word in words]
-        count = min(counts, default=self._searcher.doc_freq("signed", term.text))
-        return math.log(1 + (self._searcher.num_docs - count + 0.5) / (count + 0.5))
+
+def propose_passages(
+    searcher: tantivy.Searcher, question: Asked, most: tuple[int, int, int], kept: Limits
+) -> Iterator[Match]:
+    """Passages with any term of a question, with all it needs, and about a subject that it names;
+    at most so many of each.
+    """
+    yield from find_passages(searcher, any_of(question.terms), most[0], kept)
+    if sum(term.needed for term in question.terms) > 1:
+        yield from find_passages(searcher, all_of(question.terms), most[1], kept)
+    if question.subjects:
+        query = about(question.subjects, question.terms)
+        yield from find_passages(searcher, query, most[2], kept)
+
+
+def find_passages(
+    searcher: tantivy.Searcher, query: tantivy.Query, most: int, kept: Limits
+) -> Iterator[Match]:
+    """The best passages for a query among those that searching is kept to."""
+    must = (tantivy.Occur.Must, query)
+    wanted = tantivy.Query.boolean_query([must, *kept]) if kept else query
+    hits = searcher.search(wanted, most, count=False).hits
+    places = [
+        searcher.fast_field_values(name, [address for _, address in hits])
+        for name in ("document", "start", "end")
+    ]
+    for (score, _), number, start, end in zip(hits, *places, strict=True):
+        yield Match(number, start, end, score)
+
+
+def rarity(searcher: tantivy.Searcher, term: Term, others: int = 0) -> float:
+    """How rare a term is among the passages and so many `others` without it (the inverse document
+    frequency of BM25).
+    """
+    counts = [searcher.doc_freq("body", word) for word in term.words] if not term.signed else []
+    count = min(counts, default=searcher.doc_freq("signed", term.text))
+    return math.log(1 + (searcher.num_docs + others - count + 0.5) / (count + 0.5))
 
 
 def _show_documents(ranked: list[Ranked], question: Asked) -> list[Found]:

@@ -1,4 +1,4 @@
-"""Choosing which hits are read, and which wait for one of them to fail (S5)."""
+"""Choosing which hits are read, which wait for one of them to fail, and why (S5)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from spadework.errors import SettingsError
 from spadework.settings import Settings
+from spadework.tools.extract.expected_type import foreseen
 from spadework.tools.ranking.relevance import priority, query_terms
 from spadework.tools.ranking.trust import domain_prior
 from spadework.tools.web.urls import domain_of
@@ -180,3 +181,32 @@ def _spread(hits: Sequence[Hit], most: int, per_domain: int) -> list[int]:
         taken[domain] += not hit.url.startswith(LOCAL)
         worth.append(hit.rrf * (1.0 if taken[domain] <= per_domain else CROWDED))
     return sorted(sorted(range(len(hits)), key=lambda place: -worth[place])[:most])
+
+
+def reason(hit: Hit, made: Selection) -> str:
+    """Why a hit is selected or waits: a sentence that begins with "Selected" or "Reserve"."""
+    fit = f"{_fit(hit, made)}.{f' {made.note}' if made.note else ''}"
+    if hit in made.chosen:
+        return f"Selected as number {made.chosen.index(hit) + 1}: {fit}"
+    known = foreseen(hit.url, hit.title)
+    place = "Left out"
+    if hit in made.reserve:
+        place = f"Reserve, as number {made.reserve.index(hit) + 1}"
+    if known.refused and not hit.url.startswith(LOCAL):
+        return f"{place}: by its address or title it cannot be read: {known.refused}."
+    if not fits(hit, made.threshold):
+        return f"{place}: {fit}"
+    if hit.url in made.crowded:
+        return (
+            f"{place}: enough better pages of {domain_of(hit.url)} are selected, and other domains"
+            " come first."
+        )
+    return f"{place}: {len(made.chosen)} better ones are selected, which is as many as are read."
+
+
+def _fit(hit: Hit, made: Selection) -> str:
+    if hit.relevance >= made.threshold:
+        return f"its relevance of {hit.relevance:.2f} reaches {made.threshold:.2f}"
+    if fits(hit, made.threshold):
+        return "a document of the library is taken by its rank, whatever its relevance"
+    return f"its relevance of {hit.relevance:.2f} is under {made.threshold:.2f}"
