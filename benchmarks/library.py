@@ -84,8 +84,7 @@ def read_sites(data: Path, kept: Path) -> Figures:
             (file, "") for file in files(sorted((data / "web" / "sites").iterdir()))
         ):
             store.note(file.url)
-            if read.document and store.add(read.document):
-                passages += len(read.document.passages)
+            passages += sum(len(cut.passages) for cut in read.cuts if store.add(cut))
     seconds = time.monotonic() - started
     return {
         "passages": passages,

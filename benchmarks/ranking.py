@@ -64,9 +64,7 @@ def indexed(data: Path, folder: Path) -> list[Document]:
     documents = []
     with StoreWriter(folder) as store:
         for file in files([data / "web/sites/papers"]):
-            read = cut_file(file)
-            if read.document and store.add(read.document):
-                documents.append(read.document.document)
+            documents += [cut.document for cut in cut_file(file).cuts if store.add(cut)]
     return documents
 
 

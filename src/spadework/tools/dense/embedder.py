@@ -62,9 +62,8 @@ class Passing(ModelError):
 
 class EndpointEmbedder:
     """The model `name` behind the endpoint `url`: vectors of different names cannot be compared.
-    `requests` and `tokens` say what it was asked and what that cost so far.
 
-    `spend` is told of every request that was answered or has failed, with the tokens it cost.
+    `requests` and `tokens` are what was spent so far; `spend` hears of each request when it ends.
     """
 
     def __init__(self, name: str, url: str = "", key: str = "", *, seconds: float = 60.0) -> None:
@@ -86,10 +85,7 @@ class EndpointEmbedder:
         )
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """A vector of length 1 a text, in order, of the same dimensions. Raises ModelError.
-
-        Texts are sent in batches, each within its time limit.
-        """
+        """A vector of length 1 a text, in order; each batch has its time. Raises ModelError."""
         batches = [texts[n : n + BATCH] for n in range(0, len(texts), BATCH)]
         try:
             async with asyncio.TaskGroup() as group:
@@ -149,9 +145,7 @@ class EndpointEmbedder:
 
 
 def embedder(settings: Settings) -> EndpointEmbedder | None:
-    """The embedder of the settings, None where they name none. Raises SettingsError where its key
-    or what compares vectors is missing.
-    """
+    """The settings' embedder, if any. Raises SettingsError where its key or numpy is missing."""
     name = settings.embeddings.strip().removeprefix("openai:")
     if not name:
         return None

@@ -19,10 +19,9 @@ async def fill(
     documents: Iterable[Sequence[Passage]],
     tell: Callable[[int], None] = lambda documents: None,
 ) -> int:
-    """Give all passages of documents their vectors, and `tell` how many documents are done. Returns
-    how many texts had to be embedded.
+    """Give all passages of documents their vectors, and `tell` how many documents are done.
 
-    Raises ModelError; what was kept by then stays.
+    Returns how many texts had to be embedded. Raises ModelError; what was kept by then stays.
     """
     asked = done = 0
     waiting = _batches(documents)

@@ -38,7 +38,6 @@ class Meaning:
             return None
         if question not in self._asked:
             if not self._next:
-                self._next = []
                 self._task = asyncio.create_task(self._ask(self._next))
             self._next.append(question)
             self._asked[question] = self._task

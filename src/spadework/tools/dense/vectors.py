@@ -43,9 +43,7 @@ _Row = tuple[int, int, int, int, bytes]
 
 @dataclass(frozen=True)
 class Passage:
-    """A passage `start:end` of document `number`. `body` is what stands there, `text` that with the
-    headings above it.
-    """
+    """A passage `start:end` of document `number`: its `body`, and `text` with headings above it."""
 
     number: int
     start: int
@@ -102,9 +100,8 @@ class Vectors:
     def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
         """Keep vectors by their texts, and the places of their passages; all or nothing.
 
-        A document with a text whose vector another process has forgotten meanwhile is left out, as
-        one that is still to be embedded. Raises ModelError for vectors of another size than those
-        that are kept.
+        A document whose text has lost its vector to another process is left out, to be embedded
+        again. Raises ModelError for vectors of another size than those that are kept.
         """
         with writing(self.path) as db, transaction(db):
             size = self._size(db)
@@ -132,11 +129,8 @@ class Vectors:
         among: Iterable[tuple[int, int]] | None = None,
         within: Collection[int] | None = None,
     ) -> list[Near]:
-        """At most `most` passages, nearest first: only those `among` (document, start) and of the
-        documents `within`, where they are given.
-
-        Raises ModelError where the question's vector has another size than theirs, and where they
-        cannot be compared in time.
+        """At most `most` passages, nearest first, `among` (document, start) and `within` documents
+        where given. Raises ModelError for a vector of another size, and out of time.
         """
         import numpy as np
 
@@ -234,10 +228,8 @@ def _checksum(body: str) -> int:
 
 
 def pack_vector(vector: Sequence[float]) -> bytes:
-    """A vector as it is kept: a factor (float32) of what follows, a byte a number.
-
-    Rounding moves a number by 1/254 of the greatest one at most. Bytes are read several times as
-    fast as float16.
+    """A vector as it is kept: a factor (float32), and a byte a number, rounded by at most 1/254 of
+    the greatest. Bytes are read several times as fast as float16.
     """
     import numpy as np
 

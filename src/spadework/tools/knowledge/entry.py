@@ -104,9 +104,7 @@ def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
 
 
 class Knowledge(Protocol):
-    """Pages by canonical URL, each in its newest state. All methods raise KnowledgeError where it
-    cannot be used.
-    """
+    """Pages by canonical URL, each in its newest state. Unusable, all raise KnowledgeError."""
 
     @property
     def describes(self) -> str:

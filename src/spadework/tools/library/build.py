@@ -25,7 +25,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from spadework.errors import SettingsError
-from spadework.tools.library.document import Skipped, cut_document
+from spadework.tools.library.document import cut_document
 from spadework.tools.library.document_tables import DAMAGED
 from spadework.tools.library.folders import File, files
 from spadework.tools.library.index_writer import StoreWriter
@@ -33,7 +33,7 @@ from spadework.tools.library.packages import installed_packages
 from spadework.tools.library.plan import Plan
 from spadework.tools.library.process_pool import read_files, read_packages
 from spadework.tools.library.schema import no_panic
-from spadework.tools.library.source_reading import FileText, changed_at
+from spadework.tools.library.source_reading import SourceText, changed_at
 from spadework.tools.stores.private_files import private_folder
 
 #: How long another process that builds the same library is waited for.
@@ -44,9 +44,7 @@ _ABANDONED_SECONDS = 86_400
 
 
 def build(plan: Plan) -> None:
-    """Build the folder of a plan, unless another process has put it there by then: one builds a
-    library, the others wait for it.
-    """
+    """Build the folder of a plan; where another process is building it, wait for that instead."""
     private_folder(plan.shelf)
     with _alone(plan):
         if plan.folder.exists():
@@ -102,14 +100,11 @@ def _prepare(plan: Plan) -> None:
 
 
 def _draft(plan: Plan) -> StoreWriter:
-    """The draft to be filled; one that is damaged, as the state it came from may be, is begun anew.
-
-    A full disk is no damage.
-    """
+    """The draft to be filled, begun anew if it is damaged, as the state it came from may be."""
     try:
         with no_panic():
             return StoreWriter(plan.draft)
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError:  # a full disk is no damage
         raise
     except DAMAGED:
         shutil.rmtree(plan.draft)
@@ -172,10 +167,9 @@ def _looked_at(plan: Plan, store: StoreWriter, fresh: list[tuple[File, str]]) ->
         yield file.url
 
 
-def _store(store: StoreWriter, file: File, read: FileText) -> None:
+def _store(store: StoreWriter, file: File, read: SourceText) -> None:
     """Put what a file gave in the place of what it gave before."""
-    cuts = [read.document] if read.document else []
-    skipped = [Skipped(file.url, read.reason)] if read.reason else []
+    cuts, skipped = read.cuts, read.skipped
     if read.same:
         skipped = store.skipped(file.url)
         known = store.documents(file.url)

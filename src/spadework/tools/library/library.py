@@ -44,12 +44,10 @@ class Library:
         progress: Callable[[str], None] | None = None,
         meaning: Meaning | None = None,
     ) -> Library:
-        """The library of `paths`, or of the installed documentation; its index is made if needed.
-
-        With `meaning` its documents are found by that, too, if they have vectors (`embed`).
-        `progress` is told in a sentence what is going on. Raises SettingsError for a path that is
-        missing or must not be read, or when the index cannot be written. A damaged one is made
-        anew.
+        """The library of `paths`, or of the installed documentation; its index is made if needed,
+        and anew if it is damaged. With `meaning` it is searched by that, too, if it has vectors
+        (`embed`). `progress` is given sentences. Raises SettingsError for a path that is missing or
+        must not be read, or when the index cannot be written.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
         return await cls._of(wanted, progress, meaning)

@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from spadework.tools.library.document import Skipped
 from spadework.tools.library.folders import File
 from spadework.tools.library.source_reading import (
-    FileText,
-    PackageText,
+    SourceText,
     cut_file,
     cut_package,
     package_url,
@@ -41,7 +39,7 @@ def workers(count: int = WORKERS) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(count, _SPAWN, start_worker)
 
 
-def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, FileText]]:
+def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, SourceText]]:
     """Read files, each given with the digest it had before, or ""."""
     waiting = deque[tuple[File, str]]()
     for file, known in files:
@@ -49,19 +47,17 @@ def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, FileTe
             yield file, cut_file(file, known)
         else:
             waiting.append((file, known))
-    reader = Reader(_cut_known, lambda _, reason: FileText("", None, reason))
+    reader = Reader(_cut_known, lambda asked, reason: SourceText.lost(asked[0].url, reason))
     yield from ((file, read) for (file, _), read in reader.read(waiting))
 
 
-def read_packages(places: Iterable[Path | None]) -> Iterator[tuple[Path | None, PackageText]]:
+def read_packages(places: Iterable[Path | None]) -> Iterator[tuple[Path | None, SourceText]]:
     """Read the packages whose metadata lie at these places; None is the standard library."""
-    reader = Reader(
-        cut_package, lambda place, reason: PackageText([], [Skipped(package_url(place), reason)])
-    )
+    reader = Reader(cut_package, lambda place, why: SourceText.lost(package_url(place), why))
     return reader.read(deque(places))
 
 
-def _cut_known(asked: tuple[File, str]) -> FileText:
+def _cut_known(asked: tuple[File, str]) -> SourceText:
     return cut_file(*asked)
 
 

@@ -151,9 +151,7 @@ _MAX_HOPS = 5
 
 
 def public_names(sources: Sources) -> dict[tuple[str, str], str]:
-    """For every class or function a public module passes on: (module that defines it, name) → the
-    shortest public dotted name.
-    """
+    """(module, name) of what public modules pass on → its shortest public dotted name."""
     found: dict[tuple[str, str], str] = {}
     for module in sources.public():
         for name in _passed_on(module, sources):

@@ -78,9 +78,7 @@ class Asked:
 
 
 def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked:
-    """What a question asks for. `understood` are words that go without saying in this library; when
-    no other words are left, all count.
-    """
+    """What a question asks for. Words `understood` count only where no others are left."""
     text = text.encode(errors="replace").decode()[:MAX_CHARS]
     words = word_analyzer().analyze(space_signs(text))
     optional = _INTENT | understood

@@ -78,9 +78,7 @@ def _analyzer(tokenizer: tantivy.Tokenizer, *filters: tantivy.Filter) -> tantivy
 
 @contextmanager
 def no_panic() -> Iterator[None]:
-    """Raises ValueError where reading an index panics: files that were cut off are no error to
-    Tantivy, but a fault of its own, which is no Exception.
-    """
+    """Raises ValueError where reading a damaged index panics, which is no Exception."""
     try:
         yield
     except BaseException as error:

@@ -100,9 +100,7 @@ class Searcher:
 def propose_passages(
     searcher: tantivy.Searcher, question: Asked, most: tuple[int, int, int], kept: Limits
 ) -> Iterator[Match]:
-    """Passages with any term of a question, with all it needs, and about a subject that it names;
-    at most so many of each.
-    """
+    """At most so many passages with any term, with all that are needed, about a named subject."""
     yield from find_passages(searcher, any_of(question.terms), most[0], kept)
     if sum(term.needed for term in question.terms) > 1:
         yield from find_passages(searcher, all_of(question.terms), most[1], kept)
@@ -127,9 +125,7 @@ def find_passages(
 
 
 def rarity(searcher: tantivy.Searcher, term: Term, others: int = 0) -> float:
-    """How rare a term is among the passages and so many `others` without it (the inverse document
-    frequency of BM25).
-    """
+    """How rare a term is (BM25's inverse document frequency), with so many `others` without it."""
     counts = [searcher.doc_freq("body", word) for word in term.words] if not term.signed else []
     count = min(counts, default=searcher.doc_freq("signed", term.text))
     return math.log(1 + (searcher.num_docs + others - count + 0.5) / (count + 0.5))

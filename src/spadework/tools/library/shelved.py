@@ -36,13 +36,16 @@ class Shelved:
     ) -> Self:
         """The index of a plan. Raises SettingsError when it cannot be written, SearchError."""
         shelved = cls(wanted, understood, progress)
-        if not await asyncio.to_thread(wanted.folder.exists):
-            await build(wanted, progress)
         try:
-            shelved.searcher = await asyncio.to_thread(Searcher, wanted.folder, understood)
+            await shelved._read()
         except DAMAGED as error:
             await shelved._made_anew(error)
         return shelved
+
+    async def _read(self) -> None:
+        if not await asyncio.to_thread(self._plan.folder.exists):
+            await build(self._plan, self._progress)
+        self.searcher = await asyncio.to_thread(Searcher, self._plan.folder, self._understood)
 
     async def ask(self, work: Callable[[Searcher], T]) -> T:
         """What is read of it, in a thread. Raises SearchError where it stays damaged."""
@@ -68,9 +71,8 @@ class Shelved:
         with suppress(FileNotFoundError):  # another process has done so
             aside = self._plan.shelf / f".damaged-{secrets.token_hex(4)}"
             await asyncio.to_thread(self._plan.folder.rename, aside)
-        await build(self._plan, self._progress)
         try:
-            self.searcher = await asyncio.to_thread(Searcher, self._plan.folder, self._understood)
+            await self._read()
         except DAMAGED as error:
             raise self._given_up() from error
 

@@ -35,21 +35,20 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class FileText:
-    """A file's digest and document, or the reason for none. `same`: the digest was known."""
-
-    digest: str
-    document: Cut | None
-    reason: str = ""
-    same: bool = False
-
-
-@dataclass(frozen=True)
-class PackageText:
-    """What a package gave: its documents, and what of it could not be read."""
+class SourceText:
+    """What a file or a package gave, and what of it could not be read. `digest` is a file's; `same`
+    where it was known: then nothing was read.
+    """
 
     cuts: list[Cut]
     skipped: list[Skipped]
+    digest: str = ""
+    same: bool = False
+
+    @classmethod
+    def lost(cls, url: str, reason: str, digest: str = "") -> SourceText:
+        """What gave nothing, and why."""
+        return cls([], [Skipped(url, reason)], digest)
 
 
 def start_worker() -> None:
@@ -57,13 +56,12 @@ def start_worker() -> None:
     gc.disable()
 
 
-def cut_package(place: Path | None) -> PackageText:
+def cut_package(place: Path | None) -> SourceText:
     """The documents of the package at `place`, None for the standard library. Never raises."""
-    text = PackageText([], [])
     parts = _try_reading(lambda: list(parts_of(package_at(place))))
     if isinstance(parts, str):
-        text.skipped.append(Skipped(package_url(place), parts))
-        return text
+        return SourceText.lost(package_url(place), parts)
+    text = SourceText([], [])
     for part in parts:
         cut = _try_reading(partial(_cut_part, part))
         if isinstance(cut, str):
@@ -85,22 +83,24 @@ def _cut_part(part: Part) -> Cut | None:
         return cut_document(document) if document else None
 
 
-def cut_file(file: File, known: str = "") -> FileText:
+def cut_file(file: File, known: str = "") -> SourceText:
     """The document of a file, read only when its digest is not the `known` one. Never raises."""
     if file.size > MAX_FILE_BYTES:
-        return FileText("", None, f"it is larger than {MAX_FILE_BYTES // 1_000_000} MB")
+        return SourceText.lost(file.url, f"it is larger than {MAX_FILE_BYTES // 1_000_000} MB")
     try:
         body = Path(file.path).read_bytes()
     except OSError as error:
-        return FileText("", None, (error.strerror or "it cannot be read").lower())
+        return SourceText.lost(file.url, (error.strerror or "it cannot be read").lower())
     digest = hashlib.sha256(body).hexdigest()
     if digest == known:
-        return FileText(digest, None, same=True)
+        return SourceText([], [], digest, same=True)
     is_utf16 = body.startswith((b"\xff\xfe", b"\xfe\xff"))
     if file.media_type.startswith("text/") and b"\0" in body[:8_000] and not is_utf16:
-        return FileText(digest, None, "it is not text")
+        return SourceText.lost(file.url, "it is not text", digest)
     cut = _try_reading(lambda: _cut_body(file, body))
-    return FileText(digest, None, cut) if isinstance(cut, str) else FileText(digest, cut)
+    if isinstance(cut, str):
+        return SourceText.lost(file.url, cut, digest)
+    return SourceText([cut], [], digest)
 
 
 def _cut_body(file: File, body: bytes) -> Cut:

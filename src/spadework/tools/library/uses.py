@@ -37,8 +37,8 @@ def defined_names(markdown: str) -> list[str]:
 def count_uses(
     documents: Iterable[tuple[int, Sequence[str], frozenset[str]]],
 ) -> Iterator[tuple[int, int]]:
-    """(number of other documents that use its names, document) for every document with such, from
-    the number of each, the names that it defines and those that its code uses.
+    """(number of other documents that use its names, document), from its number, the names that it
+    defines and those that its code uses.
     """
     users: Counter[str] = Counter()
     defining = []

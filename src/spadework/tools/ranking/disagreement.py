@@ -135,9 +135,7 @@ def _numbered_name(text: str, code: str) -> tuple[str, str]:
 def _other_numbers(
     one: str, other: str, asked: frozenset[str], code: str
 ) -> Literal["date", "number", ""]:
-    """How the numbers differ that stand beside the same words: of the same thing, or of what was
-    asked. Another number of another year is no disagreement.
-    """
+    """How the numbers of the same thing, or of what was asked, differ; of other years they may."""
     x, y = numbers(one, code), numbers(other, code)
     if not x or not y or x <= y or y <= x:
         return ""

@@ -39,8 +39,8 @@ class Only:
 
 
 def in_words(query: str) -> bool:
-    """Whether a query asks in words alone. An address or an operator in one that a model has made
-    comes from a page that wants to be visited, not from what is asked.
+    """Whether a query asks in words alone: what else a model writes comes from a page that wants to
+    be visited.
     """
     said = query.strip()
     return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))
