@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import tantivy
@@ -11,8 +11,8 @@ import tantivy
 from spadework.tools.knowledge.entry import Entry
 from spadework.tools.knowledge.page_ranking import document
 from spadework.tools.library.document import pieces
-from spadework.tools.library.index_writer import index_document
-from spadework.tools.library.schema import open_index, open_writer, schema, spread, subject
+from spadework.tools.library.index_writer import index_passages
+from spadework.tools.library.schema import open_index, open_writer, schema
 from spadework.tools.stores.private_files import close_files, private_folder
 
 _HEAP_BYTES = 32_000_000
@@ -48,7 +48,8 @@ class PassageIndex:
         dropped = tantivy.Query.term_set_query(schema(), "document", list(gone))
         writer.delete_documents_by_query(dropped)
         for number, entry in entries:
-            for passage in _passages(number, entry):
+            page = document(entry)
+            for passage in index_passages(number, page, pieces(page)):
                 writer.add_document(passage)
         writer.commit()
         writer.wait_merging_threads()
@@ -57,14 +58,3 @@ class PassageIndex:
     def remove(self) -> None:
         """Delete its files. Who is just reading them may go on."""
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def _passages(number: int, entry: Entry) -> Iterator[tantivy.Document]:
-    page = document(entry)
-    title = spread(page.title)
-    for n, piece in enumerate(pieces(page)):
-        passage = index_document(page, piece, title)
-        passage.add_integer("document", number)
-        if n == 0:
-            passage.add_text("subject", subject(page.title))
-        yield passage

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from spadework.tools.knowledge.entry import Entry, Which
 from spadework.tools.knowledge.page_ranking import document
 from spadework.tools.library.document import pieces
+from spadework.tools.library.near import passages
 from spadework.tools.web.urls import host_of
 from spadework.values import Page
 
@@ -34,10 +35,7 @@ def page_id(key: str) -> str:
 
 def texts_of(entry: Entry) -> list[str]:
     """The passages of an entry with the headings above them, for an embedder."""
-    return [
-        f"{entry.page.title}\n{piece.heading}\n{entry.text[piece.start : piece.end]}"
-        for piece in pieces(document(entry))
-    ]
+    return [passage.text for passage in passages(0, document(entry))]
 
 
 def points_of(
@@ -46,7 +44,7 @@ def points_of(
     """An entry's passages, then its page, in writing order; `meanings` are of `texts_of`."""
     from qdrant_client import models
 
-    page, passages = entry.page, []
+    page, made = entry.page, []
     common: dict[str, Any] = {"url": entry.key, "hosts": _hosts(page.url)}
     common |= {"hash": page.content_hash, "fetched": page.fetched_at.timestamp()}
     for n, piece in enumerate(pieces(document(entry))):
@@ -56,10 +54,10 @@ def points_of(
         vector: dict[str, Any] = {WORDS: models.SparseVector(indices=indices, values=values)}
         vector |= {MEANING: meanings[n]} if meanings else {}
         number = page_id(f"{entry.key}#{page.content_hash}#{piece.start}")
-        passages.append(models.PointStruct(id=number, vector=vector, payload=common | place))
+        made.append(models.PointStruct(id=number, vector=vector, payload=common | place))
     text = entry.text.encode(errors="replace").decode()
     common |= {"kind": PAGE, "record": page.model_dump_json(), "text": text, "own": entry.own}
-    return passages, models.PointStruct(id=page_id(entry.key), vector={}, payload=common)
+    return made, models.PointStruct(id=page_id(entry.key), vector={}, payload=common)
 
 
 def entry_of(payload: dict[str, Any]) -> Entry:

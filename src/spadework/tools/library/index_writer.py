@@ -9,7 +9,7 @@ done again from the tables when the folder is next opened, without reading any s
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -155,20 +155,15 @@ class StoreWriter:
 
     def _index(self, number: int, cut: Cut) -> None:
         document = cut.document
-        title = spread(document.title)
         within = places(document.url)
         dated = document.published_at or document.changed_at
-        for passage in cut.passages:
-            entry = index_document(document, passage, title)
-            entry.add_integer("document", number)
+        for entry in index_passages(number, document, cut.passages):
             for place in within:
                 entry.add_text("places", place)
             if document.kind:
                 entry.add_text("kind", document.kind)
             if dated:
                 entry.add_integer("day", dated.toordinal())
-            if passage is cut.passages[0]:
-                entry.add_text("subject", subject(document.title))
             self._writer.add_document(entry)
 
     def finish(self) -> None:
@@ -204,15 +199,20 @@ class StoreWriter:
         self._db.close()
 
 
-def index_document(document: Document, passage: Piece, title: str) -> tantivy.Document:
-    """A passage as the index takes it, without its document's number; `title` is spread."""
-    body = document.markdown[passage.start : passage.end]
-    entry = tantivy.Document(start=passage.start, end=passage.end)
-    entry.add_text("title", title)
-    entry.add_text("heading", spread(passage.heading))
-    entry.add_text("body", space_signs(body))
-    address = document.url.partition("://")[2].replace("/", " ")
-    entry.add_text("names", f"{document.title} {address} {passage.heading}")
-    if terms := signed_terms(f"{document.title} {body}"):
-        entry.add_text("signed", " ".join(terms))
-    return entry
+def index_passages(
+    number: int, document: Document, passages: Sequence[Piece]
+) -> Iterator[tantivy.Document]:
+    """The passages of a document as the index takes them."""
+    title, address = spread(document.title), document.url.partition("://")[2].replace("/", " ")
+    for passage in passages:
+        body = document.markdown[passage.start : passage.end]
+        entry = tantivy.Document(document=number, start=passage.start, end=passage.end)
+        entry.add_text("title", title)
+        entry.add_text("heading", spread(passage.heading))
+        entry.add_text("body", space_signs(body))
+        entry.add_text("names", f"{document.title} {address} {passage.heading}")
+        if terms := signed_terms(f"{document.title} {body}"):
+            entry.add_text("signed", " ".join(terms))
+        if passage is passages[0]:
+            entry.add_text("subject", subject(document.title))
+        yield entry
