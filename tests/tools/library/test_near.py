@@ -81,6 +81,16 @@ async def test_both_rankings_count(notes, meaning):
     ]
 
 
+async def test_a_document_found_by_its_subject_alone_comes_last(notes, meaning, monkeypatch):
+    monkeypatch.setattr(near, "PROPOSED", 1)
+    (notes / "pier.md").write_text("# Pier\n\nIt is made of wood.\n")
+    library = await opened(notes, meaning)
+    await library.embed()
+    asked = "ferry.pier of an automobile"
+    assert await names(await opened(notes), asked) == ["pier.md"]
+    assert await names(library, asked) == ["car.md", "pier.md"]
+
+
 async def test_operators_keep_the_nearest_too(notes, meaning):
     library = await opened(notes, meaning)
     await library.embed()

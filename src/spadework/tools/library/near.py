@@ -102,7 +102,8 @@ def blend_rankings(
     by_words = [each.best.number for each in ranked if each.best.score]
     by_meaning = dict.fromkeys(one.number for one in near if _stands(one, documents))
     scores = rank_scores([by_words, by_meaning], weights=[1.0, WEIGHT])
-    return sorted(ranked, key=lambda each: -scores[each.best.number])
+    # What is found by its subject alone has no score, and stands in neither.
+    return sorted(ranked, key=lambda each: -scores.get(each.best.number, 0.0))
 
 
 def _stands(one: Near, documents: Mapping[int, Document]) -> bool:
