@@ -63,12 +63,6 @@ def open_to_write(folder: Path) -> sqlite3.Connection:
     return db
 
 
-def open_to_read(folder: Path) -> sqlite3.Connection:
-    """The tables in a finished folder, which nobody changes any more."""
-    address = f"{(folder / 'documents.db').absolute().as_uri()}?mode=ro&immutable=1"
-    return sqlite3.connect(address, uri=True, check_same_thread=False)
-
-
 def row_of(document: Document) -> tuple[Any, ...]:
     """The columns of a document."""
     text = zstandard.compress(document.markdown.encode(errors="replace"), _COMPRESSION)
@@ -96,7 +90,9 @@ class StoreReader:
     """Reads the texts of a built folder; safe in several threads."""
 
     def __init__(self, folder: Path) -> None:
-        self._db = open_to_read(folder)
+        # nobody changes a finished folder
+        address = f"{(folder / 'documents.db').absolute().as_uri()}?mode=ro&immutable=1"
+        self._db = sqlite3.connect(address, uri=True, check_same_thread=False)
         self._lock = threading.Lock()
 
     def count(self) -> int:
