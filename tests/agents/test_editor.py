@@ -88,7 +88,7 @@ def test_what_surrounds_a_report_is_in_its_language() -> None:
     open_ones = not_found(plan, coverage, {"Prices": ("a",)}, say=say)
     assert open_ones.heading == "Nicht gefunden"
     [told] = open_ones.sentences
-    assert told.text == "„Prices“ ist offen. Es fehlt: 2025. Gesucht wurde nach “a”."
+    assert told.text == "„Prices“ ist offen. Es fehlt: 2025. Gesucht wurde nach „a“."
     said = about(Made("m", "j", {"supported": 3}), [], (), 1, "pages", say)
     assert said.heading == "Über diesen Bericht"
     assert [one.text for one in said.sentences] == [

@@ -150,7 +150,8 @@ def not_found(
             said = f"{say(found.state, topic=topic.name)} {gaps}".strip()
             same = {_bare(text) for text in (plan.question, topic.question, topic.name)}
             own = [query for query in tried.get(topic.name, ()) if _bare(query) not in same]
-            named, more = ", ".join(f"“{q}”" for q in own[:MOST_TRIED]), len(own) - MOST_TRIED
+            named = ", ".join(say("quoted", text=query) for query in own[:MOST_TRIED])
+            more = len(own) - MOST_TRIED
             how = say("tried_more" if more > 0 else "tried", queries=named, more=more)
             lines.append(f"{said} {how if own else ''}".strip())
     told = _bare(" ".join(lines))

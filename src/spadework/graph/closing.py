@@ -15,6 +15,7 @@ from spadework.graph.state import ResearchState, proving, queries_of
 from spadework.graph.unreached import list_unreached
 from spadework.graph.verifying import Verified
 from spadework.tools.export.markdown_report import sentence_markdown, to_markdown
+from spadework.tools.text.phrases import Phrases
 from spadework.values import Citation, Coverage, CoveredTopic, Evidence, Mode, Problem, Result
 
 #: What ends a run that nothing has cut short.
@@ -94,9 +95,8 @@ def _ended_by(context: SessionContext, state: ResearchState) -> str:
 def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
     coverage, evidence = state.get("coverage", {}), proving(state)
     queries = queries_of(state)
-    made = []
+    made, gaps = [], (Phrases(state["plan"].language)("gap_unassessed"),)
     for name in (topic.name for topic in state["plan"].topics):
-        gaps = ("This topic was not assessed.",)
         found = coverage.get(name) or Coverage(topic=name, covered=False, score=0.0, gaps=gaps)
         made.append(
             CoveredTopic(
