@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from spadework.agents.critic import describe_review
 from spadework.graph.earlier import makers
@@ -16,7 +16,8 @@ from spadework.graph.unreached import list_unreached
 from spadework.graph.verifying import Verified
 from spadework.tools.export.markdown_report import sentence_markdown, to_markdown
 from spadework.tools.text.phrases import Phrases
-from spadework.values import Citation, Coverage, CoveredTopic, Evidence, Mode, Problem, Result
+from spadework.tools.web.urls import canonical_url
+from spadework.values import Citation, Coverage, CoveredTopic, Evidence, Mode, Page, Problem, Result
 
 #: What ends a run that nothing has cut short.
 _OF_ITSELF = ("iterations", "price", "marginal utility", "nothing left to ask")
@@ -42,9 +43,7 @@ def result_of(
     why = _ended_by(context, state)
     writer, _ = makers(context, state)
     mode: Mode = "model" if writer else "extractive"
-    met = [*state.get("problems", []), *late]
-    # Two workers may have met the same.
-    problems = list({(p.stage, p.subject, p.reason): p for p in met}.values())
+    problems = settle_problems([*state.get("problems", []), *late], state.get("pages", {}).values())
     lost = list_unreached(context, state, problems)
     first = [problem for one in lost for problem in one.problems]
     rest = [problem for problem in problems if problem not in first]
@@ -76,6 +75,15 @@ def result_of(
         iterations=sum(r.number > KNOWN for r in state.get("rounds", [])),
         session_dir=str(context.folder),
     )
+
+
+def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Problem]:
+    """What was met, each once, in order: two workers may meet the same. That a page was not read is
+    none where it was `read` later, in another round or by a run that was taken up.
+    """
+    fresh = {canonical_url(page.url) for page in read if not page.stale}
+    lasting = (p for p in met if p.stage != "read" or canonical_url(p.subject) not in fresh)
+    return list({(p.stage, p.subject, p.reason): p for p in lasting}.values())
 
 
 def _ended_by(context: SessionContext, state: ResearchState) -> str:
