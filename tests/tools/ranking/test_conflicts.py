@@ -58,6 +58,12 @@ from spadework.values import Evidence
         ("Forza Horizon 5 EULA", "We show you Wolverine and the new Forza Horizon 6.", ""),
         ("Quillon 1.10 fixes two bugs in 1.9.", "Quillon 1.7 fixes six bugs in 1.6.", ""),
         ("Lowen had 20,100 people in 1910.", "Lowen had 61,000 people in 1990.", ""),
+        ("In 1910 the town of Lowen had 20,100 people.", "Lowen had 61,000 people in 1990.", ""),
+        (
+            "The lighthouse on the point is 41 metres tall and was first lit on 3 October 1887.",
+            "The lighthouse is 38 metres tall and was lit for the first time in 1889.",
+            "number",
+        ),
         (
             "It bounds hangs to a 2-minute keepalive, where the timeout of the platform is set.",
             "The timeout for all others is set by hand; connect waits for 5 seconds.",
