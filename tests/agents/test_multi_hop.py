@@ -101,8 +101,8 @@ def test_what_a_page_is_named_after_in_full_leads_nowhere() -> None:
     asked = "What is the harbour of Port Aldermere?"
     assert asks_for_a_relation(asked)
     said = (
-        "The harbour of Port Aldermere is a tidal harbour with two basins. It was dug in 1874 by the"
-        " Lantern Company."
+        "The harbour of Port Aldermere is a tidal harbour with two basins. It was dug in 1874 by"
+        " the Lantern Company."
     )
     made = plan(Question(text=asked), [])
     judged = assess(made, made.topics[0], [shown("The harbour of Port Aldermere", said)], [])

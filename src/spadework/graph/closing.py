@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from spadework.agents.critic import describe_review
 from spadework.graph.earlier import makers
 from spadework.graph.ending import status_of
-from spadework.graph.report_body import Troubles, build_report
+from spadework.graph.report_body import Troubles, build_report, confidence
 from spadework.graph.routes import KNOWN
 from spadework.graph.session_context import SessionContext
 from spadework.graph.sources import sources_of
@@ -56,7 +56,7 @@ def result_of(
         status=status_of(why),
         stopped_by=why,
         mode=mode,
-        confidence=_confidence(state, mode),
+        confidence=None if writer else confidence(state),
         topics=_topics(state),
         sources=tuple(sources),
         report=to_markdown(report, {e.id: e for e in state.get("evidence", [])}, sources),
@@ -118,12 +118,3 @@ def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
             )
         )
     return tuple(made)
-
-
-def _confidence(state: ResearchState, mode: Mode) -> float | None:
-    """How likely the report holds the whole answer: the probability of the topic that is least
-    likely answered. What a model says of its own work is none.
-    """
-    coverage = state.get("coverage", {})
-    found = [coverage[t.name].score if t.name in coverage else 0.0 for t in state["plan"].topics]
-    return round(min(found, default=0.0), 3) if mode == "extractive" else None
