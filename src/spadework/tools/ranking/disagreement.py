@@ -45,9 +45,12 @@ _NUMBERED = re.compile(r"([A-Z][\w+-]*)\s+v?(\d+(?:\.\d+)*)\b")
 
 
 class _Value(NamedTuple):
-    """A number, whether it is a year, the words around it, and whether a year may date it."""
+    """A number as it is compared and as it is written, whether it is a year, the words around it,
+    and whether a year may date it.
+    """
 
     number: str
+    token: str
     year: bool
     near: frozenset[str]
     dated: bool = False
@@ -79,6 +82,22 @@ def disagreement(
 def _sentences_about(text: str, asked: frozenset[str], code: str) -> list[str]:
     parts = [text[start:end] for start, end in sentences(text, code)]
     return [part for part in parts if asked & stems(part, code)]
+
+
+def figures_apart(one: str, other: str, *, years: bool) -> tuple[str, str] | None:
+    """The two figures (or `years`), as they are written, in which two statements that disagree
+    differ: those that stand beside the most of the same words. None where no two do.
+    """
+    code = spoken(one, other)
+    x, y = numbers(one, code), numbers(other, code)
+    ours = [value for value in _values(one, code) if value.number not in y]
+    theirs = [value for value in _values(other, code) if value.number not in x]
+    shared = {
+        (a.token, b.token): len(a.near & b.near)
+        for a, b in product(ours, theirs)
+        if a.year == b.year == years and a.near & b.near
+    }
+    return max(shared, key=lambda pair: shared[pair], default=None)
 
 
 def about_the_same(one: str, other: str) -> bool:
@@ -166,7 +185,7 @@ def _values(text: str, code: str) -> Iterator[_Value]:
     around = _signs_around if language(code).unspaced else _words_around
     for token, near, dated in around(text, code):
         for number in numbers(token, code):
-            yield _Value(number, bool(_YEAR.fullmatch(token)), frozenset(near), dated)
+            yield _Value(number, token, bool(_YEAR.fullmatch(token)), frozenset(near), dated)
 
 
 def _words_around(text: str, code: str) -> Iterator[tuple[str, set[str], bool]]:
