@@ -27,10 +27,11 @@ VALUES: dict[str, tuple[float, ...]] = {
     "SAME": (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8),
     "SAME_BUT_DENIED": (0.7, 0.75, 0.8, 0.85, 0.9),
     "NEAR": (2, 3, 4, 5, 6, 99),
+    "DATED": (1, 2, 3, 4, 5, 8, 99),
     "TITLED": (0.34, 0.5, 0.67, 1),
 }
 #: Steps of the rule, each with what it says where it is left out.
-STEPS = {"_states": True, "_of_others": False, "_numbered": ("", "")}
+STEPS = {"_states": True, "_of_others": False, "_numbered_name": ("", "")}
 Pair = dict[str, Any]
 
 

@@ -78,7 +78,9 @@ def test_of_figures_that_are_dated_the_newest_stands_first_and_no_older_one_outw
     conflict = Conflict.model_validate({"topic": "Prices", "kind": kind, "sides": (heavy, light)})
     [first, *sides] = disagreements([conflict], ledger).sentences
     assert [side.text for side in sides] == told
-    assert first.text == f"“Prices”: the sources disagree ({kind}). {said}"
+    apart = " / ".join(one[len("It costs ") :].rstrip(".") for one in told)
+    figures = f": {apart}" if kind == "number" else ""  # a day is told by more than a figure
+    assert first.text == f"“Prices”: the sources disagree ({kind}){figures}. {said}"
 
 
 def test_what_surrounds_a_report_is_in_its_language() -> None:
@@ -88,7 +90,7 @@ def test_what_surrounds_a_report_is_in_its_language() -> None:
     open_ones = not_found(plan, coverage, {"Prices": ("a",)}, say=say)
     assert open_ones.heading == "Nicht gefunden"
     [told] = open_ones.sentences
-    assert told.text == "„Prices“ ist offen. Es fehlt: 2025. Gesucht wurde nach “a”."
+    assert told.text == "„Prices“ ist offen. Es fehlt: 2025. Gesucht wurde nach „a“."
     said = about(Made("m", "j", {"supported": 3}), [], (), 1, "pages", say)
     assert said.heading == "Über diesen Bericht"
     assert [one.text for one in said.sentences] == [

@@ -357,3 +357,11 @@ Many a radio has a dial whose spring no crank turns: rivers, windmills and patie
     crank = page("crank of a radio", turning, 0.03)
     said = quotes(judged(question, crank, replace(page("gone", gone, 0.02), score=0.1)))
     assert "Ferrolite is gone since release 7." in said
+
+
+def test_a_gap_is_told_in_the_language_of_the_question() -> None:
+    made = plan(Question(text="Wann wurde die Sternwarte von Kelling gegründet?"), [])
+    found = assess(
+        made, made.topics[0], [page("gearbox", "# Getriebe\n\nEs hat sechs Gänge.\n")], []
+    )
+    assert found.gaps[0].startswith(("Nichts, was gelesen wurde", "Wahrscheinlich"))

@@ -97,6 +97,19 @@ def test_the_first_judgement_of_such_a_topic_asks_for_the_bridge_and_keeps_its_s
     assert any("directed by Tilda Marsh" in spot.quote for spot in judged.spots)
 
 
+def test_what_a_page_is_named_after_in_full_leads_nowhere() -> None:
+    asked = "What is the harbour of Port Aldermere?"
+    assert asks_for_a_relation(asked)
+    said = (
+        "The harbour of Port Aldermere is a tidal harbour with two basins. It was dug in 1874 by"
+        " the Lantern Company."
+    )
+    made = plan(Question(text=asked), [])
+    judged = assess(made, made.topics[0], [shown("The harbour of Port Aldermere", said)], [])
+    assert judged.covered
+    assert not judged.recommendations
+
+
 @pytest.fixture
 def films(tmp_path: Path) -> Path:
     """Notes in which only the page of the film names whose page holds the answer."""

@@ -135,3 +135,15 @@ def test_quality_below_the_floor_recommends_a_search(rated: float, lacks: set[st
 
 def test_topics_that_nothing_proves_are_not_told_twice() -> None:
     assert shortfalls(plan(), {}, [], Standard()) == ()
+
+
+def test_what_probably_answers_nothing_needs_no_confirmation() -> None:
+    counted = plan()
+    [topic] = counted.topics
+    counted = counted.model_copy(
+        update={"topics": (topic.model_copy(update={"expects": "number"}),)}
+    )
+    near = Coverage(topic="Definition", covered=False, score=0.1, evidence_ids=("E1",), near=True)
+    sure = near.model_copy(update={"near": False, "score": 0.9, "covered": True})
+    assert "confirmation" in kinds(counted, evidence(DEFINED), coverage={"Definition": sure})
+    assert "confirmation" not in kinds(counted, evidence(DEFINED), coverage={"Definition": near})

@@ -118,7 +118,7 @@ def test_the_answer_of_a_run_that_was_killed_is_shown_and_its_files_are_drawn_an
     assert code == 0
     assert product.name in out.splitlines()
     assert product.exists()
-    assert terminal.run("sessions", "redraw", "20200101-000000-abcdef")[0] == 1
+    assert terminal.run("sessions", "redraw", "20200101-000000-abcdef")[0] == 2
 
 
 def test_sessions_are_listed_shown_exported_and_deleted(terminal: Terminal) -> None:
@@ -184,7 +184,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(
 
 def test_a_session_that_does_not_exist_is_said_so(offline: Terminal) -> None:
     code, _, err = offline.run("resume", "nothing")
-    assert code == 1
+    assert code == 2
     assert "no session" in err
 
 
@@ -347,7 +347,7 @@ def test_replay_that_is_not_the_same_says_what_was_not_recorded_and_fails(
     assert {request.model for request in model.requests} == {"other-model"}
     assert f"{len(model.requests)} new" in err
     code, _, err = terminal.run("replay", "nobody")
-    assert code == 1
+    assert code == 2
     assert "There is no session" in err
 
 

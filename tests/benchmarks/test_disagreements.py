@@ -15,3 +15,9 @@ def test_most_of_what_is_shown_disagrees_and_most_that_disagrees_is_shown() -> N
     found = disagreements.figures(disagreements.pairs("test"))
     assert found["precision"] >= 0.65
     assert found["recall"] >= 0.89
+
+
+def test_the_sweep_tries_every_constant_and_step() -> None:
+    told = disagreements.sweep(disagreements.pairs("dev")[:10])
+    for name in (*disagreements.VALUES, *disagreements.STEPS):
+        assert any(name in line for line in told), name

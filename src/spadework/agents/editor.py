@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from spadework.tools.ranking.disagreement import figures_apart
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import numbers
 from spadework.tools.text.phrases import ENGLISH, Phrases
@@ -75,10 +76,22 @@ def disagreements(
     lines = []
     for conflict in conflicts:
         sides, how = _weighed(conflict, ledger, say)
-        said = say("disagree", topic=conflict.topic, kind=say(f"kind_{conflict.kind}"))
-        lines.append(Sentence(text=f"{said} {how}"))
+        lines.append(
+            Sentence(text=f"{_told_apart(conflict.kind, conflict.topic, sides, say)} {how}")
+        )
         lines += [Sentence(text=side.claim, evidence_ids=side.evidence_ids) for side in sides]
     return Section(heading=say("disagreements"), kind="conflicts", sentences=tuple(lines))
+
+
+def _told_apart(kind: str, topic: str, sides: Sequence[Side], say: Phrases) -> str:
+    """That sources disagree, and in which two figures where these can be told."""
+    told = {"topic": topic, "kind": say(f"kind_{kind}")}
+    apart = None
+    if kind in ("number", "date") and len(sides) == 2:
+        apart = figures_apart(sides[0].claim, sides[1].claim, years=kind == "date")
+    if apart is None:
+        return say("disagree", **told)
+    return say("disagree_values", values=" / ".join(apart), **told)
 
 
 def untold(conflicts: Sequence[Conflict], sections: Sequence[Section]) -> list[Conflict]:
@@ -150,7 +163,8 @@ def not_found(
             said = f"{say(found.state, topic=topic.name)} {gaps}".strip()
             same = {_bare(text) for text in (plan.question, topic.question, topic.name)}
             own = [query for query in tried.get(topic.name, ()) if _bare(query) not in same]
-            named, more = ", ".join(f"“{q}”" for q in own[:MOST_TRIED]), len(own) - MOST_TRIED
+            named = ", ".join(say("quoted", text=query) for query in own[:MOST_TRIED])
+            more = len(own) - MOST_TRIED
             how = say("tried_more" if more > 0 else "tried", queries=named, more=more)
             lines.append(f"{said} {how if own else ''}".strip())
     told = _bare(" ".join(lines))

@@ -89,13 +89,17 @@ class Trail:
 
 
 def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]) -> Trail:
-    """Where a question leads: nowhere, where it asks for no relation."""
-    if not asks_for_a_relation(question):
+    """Where a question leads: nowhere, where it asks for no relation, or for one that is the title
+    of a page ("the harbour of X").
+    """
+    asked = stems(question)
+    titled = any(asked <= stems(passage.page.title) for passage in shown)
+    if titled or not asks_for_a_relation(question):
         return Trail()
     found = multi_hops(question, shown)
     if not known:
         return Trail(ahead=tuple(found))
-    asked, said = stems(question), [stems(evidence.quote) for evidence in known]
+    said = [stems(evidence.quote) for evidence in known]
     names = dict.fromkeys(bare(passage.page.title) for passage in shown)
     titles = tuple(
         name for name in names if (own := stems(name)) and any(own <= quote for quote in said)

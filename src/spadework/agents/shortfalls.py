@@ -88,9 +88,11 @@ def shortfalls(
     say = Phrases(plan.language)
     found = [*_of_the_kind(plan, topics, proven), *_whole(plan, ledger, standard)]
     for topic in topics:
-        own = proven[topic.name]
-        found += [*_code(topic, own, say), *_navigation(topic, own, say), *_alone(topic, own, say)]
-        found += _quality(topic, coverage.get(topic.name), standard.quality)
+        own, judged = proven[topic.name], coverage.get(topic.name)
+        found += [*_code(topic, own, say), *_navigation(topic, own, say)]
+        if judged is None or not judged.near:  # of what answers nothing there is nothing to confirm
+            found += _alone(topic, own, say)
+        found += _quality(topic, judged, standard.quality)
     return tuple(found)
 
 

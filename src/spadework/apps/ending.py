@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from spadework.apps.saying import say
-from spadework.errors import BudgetSpent, SettingsError, SpadeworkError
+from spadework.errors import BudgetSpent, SessionNotFound, SettingsError, SpadeworkError
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 #: Errors of the system that no other argument would mend: a full disk, a broken device.
@@ -23,7 +23,8 @@ def one_sentence() -> Iterator[None]:
         yield
     except SpadeworkError as error:
         say(describe_error(error), err=True)
-        raise SystemExit(USAGE if isinstance(error, SettingsError) else FAILED) from None
+        wrong = isinstance(error, SettingsError | SessionNotFound)
+        raise SystemExit(USAGE if wrong else FAILED) from None
     except BudgetSpent as error:
         say(f"spadework: {error}", err=True)
         raise SystemExit(FAILED) from None

@@ -11,7 +11,7 @@ from spadework.apps.ending import FAILED
 from spadework.apps.outputs import Output, write_output
 from spadework.apps.outputs import print_report as draw_report
 from spadework.apps.saying import say
-from spadework.errors import SessionNotFound
+from spadework.errors import SessionError
 from spadework.sessions import repairing
 from spadework.sessions.contents import session_files
 from spadework.sessions.files import read_report, read_result, session_folder, whole_result
@@ -94,7 +94,7 @@ def repair(home: Path, dry_run: bool) -> int:
 def _result(home: Path, session_id: str) -> Result:
     result = read_result(session_folder(home, session_id))
     if result is None:
-        raise SessionNotFound(
+        raise SessionError(
             f"Session {session_id} has no report yet.",
             hint=f"`spadework resume {session_id}` goes on with it.",
         )

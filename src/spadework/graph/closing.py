@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from spadework.agents.critic import describe_review
 from spadework.graph.earlier import makers
 from spadework.graph.ending import status_of
-from spadework.graph.report_body import Troubles, build_report
+from spadework.graph.report_body import Troubles, build_report, confidence
 from spadework.graph.routes import KNOWN
 from spadework.graph.session_context import SessionContext
 from spadework.graph.sources import sources_of
@@ -15,7 +15,9 @@ from spadework.graph.state import ResearchState, proving, queries_of
 from spadework.graph.unreached import list_unreached
 from spadework.graph.verifying import Verified
 from spadework.tools.export.markdown_report import sentence_markdown, to_markdown
-from spadework.values import Citation, Coverage, CoveredTopic, Evidence, Mode, Problem, Result
+from spadework.tools.text.phrases import Phrases
+from spadework.tools.web.urls import canonical_url
+from spadework.values import Citation, Coverage, CoveredTopic, Evidence, Mode, Page, Problem, Result
 
 #: What ends a run that nothing has cut short.
 _OF_ITSELF = ("iterations", "price", "marginal utility", "nothing left to ask")
@@ -41,9 +43,7 @@ def result_of(
     why = _ended_by(context, state)
     writer, _ = makers(context, state)
     mode: Mode = "model" if writer else "extractive"
-    met = [*state.get("problems", []), *late]
-    # Two workers may have met the same.
-    problems = list({(p.stage, p.subject, p.reason): p for p in met}.values())
+    problems = settle_problems([*state.get("problems", []), *late], state.get("pages", {}).values())
     lost = list_unreached(context, state, problems)
     first = [problem for one in lost for problem in one.problems]
     rest = [problem for problem in problems if problem not in first]
@@ -56,7 +56,7 @@ def result_of(
         status=status_of(why),
         stopped_by=why,
         mode=mode,
-        confidence=_confidence(state, mode),
+        confidence=None if writer else confidence(state),
         topics=_topics(state),
         sources=tuple(sources),
         report=to_markdown(report, {e.id: e for e in state.get("evidence", [])}, sources),
@@ -77,6 +77,15 @@ def result_of(
     )
 
 
+def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Problem]:
+    """What was met, each once, in order: two workers may meet the same. That a page was not read is
+    none where it was `read` later, in another round or by a run that was taken up.
+    """
+    fresh = {canonical_url(page.url) for page in read if not page.stale}
+    lasting = (p for p in met if p.stage != "read" or canonical_url(p.subject) not in fresh)
+    return list({(p.stage, p.subject, p.reason): p for p in lasting}.values())
+
+
 def _ended_by(context: SessionContext, state: ResearchState) -> str:
     """What ended the run: a model that could not be paid, even if code has covered all since."""
     if context.stop.is_set():
@@ -94,9 +103,8 @@ def _ended_by(context: SessionContext, state: ResearchState) -> str:
 def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
     coverage, evidence = state.get("coverage", {}), proving(state)
     queries = queries_of(state)
-    made = []
+    made, gaps = [], (Phrases(state["plan"].language)("gap_unassessed"),)
     for name in (topic.name for topic in state["plan"].topics):
-        gaps = ("This topic was not assessed.",)
         found = coverage.get(name) or Coverage(topic=name, covered=False, score=0.0, gaps=gaps)
         made.append(
             CoveredTopic(
@@ -110,12 +118,3 @@ def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
             )
         )
     return tuple(made)
-
-
-def _confidence(state: ResearchState, mode: Mode) -> float | None:
-    """How likely the report holds the whole answer: the probability of the topic that is least
-    likely answered. What a model says of its own work is none.
-    """
-    coverage = state.get("coverage", {})
-    found = [coverage[t.name].score if t.name in coverage else 0.0 for t in state["plan"].topics]
-    return round(min(found, default=0.0), 3) if mode == "extractive" else None

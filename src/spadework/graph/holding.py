@@ -19,7 +19,7 @@ from spadework.agents.writer import Changes
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import language
 from spadework.tools.text.lead_in import leads
-from spadework.tools.web.urls import hosts_for_urls
+from spadework.tools.web.urls import hosts_for_urls, inert_addresses
 from spadework.values import Problem, Section, Sentence
 
 #: A topic with fewer sentences of its own says again, up to so many, what stands elsewhere.
@@ -146,15 +146,15 @@ def _steps(section: Section) -> set[int]:
     return found
 
 
-def hosts_only(checked: Checked) -> Checked:
-    """A section in whose prose and headings every address is only its host."""
+def unlinked(checked: Checked) -> Checked:
+    """A section in whose prose no address can be followed; in headings each is only its host."""
     section = checked.section
     told = {n: (without_addresses(one),) for n, one in enumerate(section.sentences)}
     parts = tuple(
         part.model_copy(
             update={
-                "text": hosts_for_urls(part.text),
-                "columns": tuple(map(hosts_for_urls, part.columns)),
+                "text": inert_addresses(part.text),
+                "columns": tuple(map(inert_addresses, part.columns)),
             }
         )
         for part in section.parts
@@ -164,7 +164,7 @@ def hosts_only(checked: Checked) -> Checked:
 
 
 def without_addresses(sentence: Sentence) -> Sentence:
-    """A sentence with hosts for addresses: those of a report are in its sources, and in code."""
+    """A sentence without links: those of a report are in its sources. Code stays as it is."""
     if sentence.code:
         return sentence
-    return sentence.model_copy(update={"text": beside_code(sentence.text, hosts_for_urls)})
+    return sentence.model_copy(update={"text": beside_code(sentence.text, inert_addresses)})

@@ -209,7 +209,10 @@ def _reason(outcome: Failed[Hit] | Left[Hit]) -> str:
         return f"{host_of(outcome.candidate.url)} was slow, and another page came first."
     if outcome.why == "budget":
         return "The budget of pages is spent."
-    return f"{host_of(outcome.candidate.url)} did not answer in time."
+    host = host_of(outcome.candidate.url)
+    if outcome.why == "stopped":
+        return f"The run was stopped before {host} had answered."
+    return f"{host} did not answer in time."
 
 
 def _problems(outcome: Outcome[Hit, Page]) -> list[Problem]:

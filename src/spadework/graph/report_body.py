@@ -116,11 +116,13 @@ def _about(
     # In deep effort, which reads many pages, it is said where it stands why others are not cited.
     count = sum(not source.unused for source in sources)
     some = context.deep and count < len(sources)
+    likely = 0 if writer else round(100 * confidence(state))
     return about(
         Made(writer, judge, Counter(found.values()) if writer else {}),
         context.searching,
         (
             *([say("cited_of", many=count)] if some else []),
+            *([say("estimated", percent=likely)] if likely else []),
             *context.notices,
             *context.search.waits.sentences(),
             *context.search.unmet.sentences(),
@@ -130,6 +132,15 @@ def _about(
         "" if _left_open(state, why) else why,
         say,
     )
+
+
+def confidence(state: ResearchState) -> float:
+    """How likely quotes that no model has judged hold the whole answer, 0 to 1: the probability of
+    the topic that is least likely answered.
+    """
+    coverage = state.get("coverage", {})
+    found = [coverage[t.name].score if t.name in coverage else 0.0 for t in state["plan"].topics]
+    return round(min(found, default=0.0), 3)
 
 
 def _nearest(state: ResearchState, sections: Sequence[Section], say: Phrases) -> dict[str, Section]:

@@ -18,7 +18,7 @@ from spadework.agents.model import Model
 from spadework.agents.outline import is_summary
 from spadework.agents.verifier import Checked, Finding, Findings, judge_section, verify
 from spadework.graph.citing import cited_by, near, put_right, under_founded
-from spadework.graph.holding import hosts_only, keep_what_holds, once, settle_changes, unproven
+from spadework.graph.holding import keep_what_holds, once, settle_changes, unlinked, unproven
 from spadework.values import Coverage, Evidence, Plan, Problem, Section
 
 #: The share of the time that mending may take; what is left is for checking what was mended.
@@ -118,7 +118,7 @@ async def verify_sections(
     whole = once([*draft.summary, *(one for one, _ in told)])
     lost = [problem for _, more in (*kept, *told) for problem in more]
     return Verified(
-        tuple(hosts_only(one) for one in whole if one.section.sentences), (*problems, *lost)
+        tuple(unlinked(one) for one in whole if one.section.sentences), (*problems, *lost)
     )
 
 

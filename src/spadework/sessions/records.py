@@ -122,6 +122,8 @@ class Records:
         self.late.try_again()
         for name, data in drawn_report(result, self.metadata).items():
             await self._write(name, data)
+        if not self.proven:  # else it is there since the first was told
+            await self._write(LEDGER, drawn_ledger([]))
         await self._draw()
         return self.folder / stamp_name(REPORT, self.metadata)
 

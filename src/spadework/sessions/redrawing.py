@@ -73,7 +73,7 @@ def _redrawn(folder: Path, settings: Settings) -> list[str]:
     metadata, course = read_metadata(folder), course_of(folder)
     result = course.result or whole_result(folder)
     drawn = drawn_work(folder, course, metadata, result)
-    if course.evidence:
+    if course.evidence or result:
         drawn[LEDGER] = drawn_ledger(course.evidence)
     if result:
         drawn |= drawn_report(result, metadata)

@@ -38,7 +38,7 @@ def test_c_follows_up_the_last_finished_session(offline: Terminal) -> None:
     [
         (["-c", "And then?"], 2, "no finished session"),
         (["-c", "--follow", "20260101-000000-abcdef", "And then?"], 2, "cannot be used together"),
-        (["--follow", "20260101-000000-abcdef", "And then?"], 1, "no session"),
+        (["--follow", "20260101-000000-abcdef", "And then?"], 2, "no session"),
         (["What?", "--approve"], 2, "--approve needs a terminal"),
         (["What?", "--clarify"], 2, "--clarify needs a terminal"),
         (["What?", "--attach", "-"], 2, "standard input"),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from spadework.tools.ranking.conflicts import Heard, conflicts
-from spadework.tools.ranking.disagreement import disagreement
+from spadework.tools.ranking.disagreement import disagreement, figures_apart
 from spadework.tools.ranking.near_duplicates import group_near_duplicates
 from spadework.tools.text.facts import stems
 from spadework.values import Evidence
@@ -58,6 +58,12 @@ from spadework.values import Evidence
         ("Forza Horizon 5 EULA", "We show you Wolverine and the new Forza Horizon 6.", ""),
         ("Quillon 1.10 fixes two bugs in 1.9.", "Quillon 1.7 fixes six bugs in 1.6.", ""),
         ("Lowen had 20,100 people in 1910.", "Lowen had 61,000 people in 1990.", ""),
+        ("In 1910 the town of Lowen had 20,100 people.", "Lowen had 61,000 people in 1990.", ""),
+        (
+            "The lighthouse on the point is 41 metres tall and was first lit on 3 October 1887.",
+            "The lighthouse is 38 metres tall and was lit for the first time in 1889.",
+            "number",
+        ),
         (
             "It bounds hangs to a 2-minute keepalive, where the timeout of the platform is set.",
             "The timeout for all others is set by hand; connect waits for 5 seconds.",
@@ -306,3 +312,33 @@ def test_a_disagreement_that_two_topics_quote_stands_once() -> None:
     ledger = [entry(f"E{n}", text, f"https://{n}.example/") for n, text in enumerate(said)]
     again = [e.model_copy(update={"id": f"{e.id}0", "topic": "U"}) for e in ledger]
     assert len(conflicts([*ledger, *again])) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "years", "apart"),
+    [
+        (
+            "It was founded in 1204 by salt traders and received its charter in 1288.",
+            "The town, founded in 1240, has about 61,000 people.",
+            True,
+            ("1204", "1240"),
+        ),
+        (
+            "The lighthouse is 41 metres tall and was first lit on 3 October 1887.",
+            "The lighthouse is 38 metres tall and was lit for the first time in 1889.",
+            False,
+            ("41", "38"),
+        ),
+        ("The census counted 48,212 people.", "The census counted 61,000 people.", True, None),
+        (
+            "The release is planned for 15 June 2026.",
+            "The release is planned for 30 September 2026.",
+            True,
+            None,
+        ),
+    ],
+)
+def test_the_figures_that_differ_are_told(
+    one: str, other: str, years: bool, apart: tuple[str, str] | None
+) -> None:
+    assert figures_apart(one, other, years=years) == apart

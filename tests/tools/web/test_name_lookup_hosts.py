@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework.tools.web.urls import addresses, host_of, hosts_for_urls
+from spadework.tools.web.urls import addresses, host_of, hosts_for_urls, inert_addresses
 
 
 @pytest.mark.parametrize(
@@ -32,9 +32,25 @@ def test_addresses_become_hosts() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("http://localhost:5173", "localhost:5173"),
+        ("https://docs.example/a/b.html?x=1#y", "docs.example/a/b.html?x=1#y"),
+        ("https://bank.example@evil.example/", "evil.example"),
+        ("https://a.example/?to=https://evil.example/", "a.example/?to=evil.example/"),
+        ("www.evil.example/now", "www.evil.example/now"),
+        ("http://a.example/" + 200 * "b", "a.example/" + 90 * "b" + "…"),
+    ],
+)
+def test_an_address_that_cannot_be_followed_still_says_where(address: str, told: str) -> None:
+    assert inert_addresses(f"Open {address}, then wait.") == f"Open {told}, then wait."
+
+
 @given(st.text())
 def test_no_text_is_too_odd(text: str) -> None:
     host_of(text)
+    inert_addresses(text)
     assert (
         "http://" not in hosts_for_urls(f"{text} http://a.example/b").lower()
         or "http://" in text.lower()

@@ -14,6 +14,7 @@ from spadework.agents.shortfalls import search
 from spadework.tools.ranking.selection import bare
 from spadework.tools.text.facts import stems
 from spadework.tools.text.markdown_marks import plain
+from spadework.tools.text.phrases import Phrases
 from spadework.values import Evidence, Plan, Recommendation, Topic
 
 #: From this probability on what is quoted answers a topic; below that it is only the nearest that
@@ -44,21 +45,18 @@ def assess(
         covered,
         round(opinion.probability, 3),
         tuple(_each_once([*leading, *_quote_chosen(chosen, defines="definition" in expects)])),
-        () if covered else tuple(_gaps(opinion, led.ahead, near=near)),
+        () if covered else (_gap(Phrases(plan.language), opinion, led.ahead, near=near),),
         () if covered else tuple(_next_queries(topic, opinion, led.ahead)),
         near=near,
     )
 
 
-def _gaps(opinion: Opinion, ahead: Sequence[Hop], *, near: bool) -> Iterator[str]:
+def _gap(say: Phrases, opinion: Opinion, ahead: Sequence[Hop], *, near: bool) -> str:
     if not opinion.chosen:
-        yield "Nothing that was read answers this."
-    elif ahead:
-        yield f"It leads on to {' and '.join(bridge.name for bridge in ahead)}."
-    elif near:
-        yield "Probably nothing that was read answers this; the quotes are the nearest."
-    else:
-        yield "The quotes are the nearest that was read; whether they answer it is not certain."
+        return say("gap_nothing")
+    if ahead:
+        return say("gap_leads", names=", ".join(bridge.name for bridge in ahead))
+    return say("gap_far" if near else "gap_near")
 
 
 def _in_page_order(chosen: Sequence[Scored], *, defines: bool) -> list[Candidate]:

@@ -117,7 +117,8 @@ def closing_line(result: Result) -> Text:
         result.status, "A budget ended it"
     )
     more = " · /sources · /quote 1 · /plan · /export report.html" if result.sources else ""
-    return Text(f"{how}: {number_of(len(result.sources), 'source')}{more}", "dim")
+    cited = sum(not source.unused for source in result.sources)
+    return Text(f"{how}: {number_of(cited, 'source')}{more}", "dim")
 
 
 def _source(result: Result, source: Source) -> Text:

@@ -29,6 +29,8 @@ SAME_BUT_DENIED = 0.8
 #: Content words on each side of a number among which stands what it is the number of; signs for
 #: each where words are not set apart.
 NEAR, SIGNS = 2, 4
+#: Content words within which a year may be that of a number; one that begins a sentence always may.
+DATED = 4
 #: Share of the words of a page's title by which another page, or what it says, speaks of the same.
 TITLED = 0.5
 
@@ -43,11 +45,15 @@ _NUMBERED = re.compile(r"([A-Z][\w+-]*)\s+v?(\d+(?:\.\d+)*)\b")
 
 
 class _Value(NamedTuple):
-    """A number, whether it is a year, and the words around it."""
+    """A number as it is compared and as it is written, whether it is a year, the words around it,
+    and whether a year may date it.
+    """
 
     number: str
+    token: str
     year: bool
     near: frozenset[str]
+    dated: bool = False
 
 
 def disagreement(
@@ -76,6 +82,22 @@ def disagreement(
 def _sentences_about(text: str, asked: frozenset[str], code: str) -> list[str]:
     parts = [text[start:end] for start, end in sentences(text, code)]
     return [part for part in parts if asked & stems(part, code)]
+
+
+def figures_apart(one: str, other: str, *, years: bool) -> tuple[str, str] | None:
+    """The two figures (or `years`), as they are written, in which two statements that disagree
+    differ: those that stand beside the most of the same words. None where no two do.
+    """
+    code = spoken(one, other)
+    x, y = numbers(one, code), numbers(other, code)
+    ours = [value for value in _values(one, code) if value.number not in y]
+    theirs = [value for value in _values(other, code) if value.number not in x]
+    shared = {
+        (a.token, b.token): len(a.near & b.near)
+        for a, b in product(ours, theirs)
+        if a.year == b.year == years and a.near & b.near
+    }
+    return max(shared, key=lambda pair: shared[pair], default=None)
 
 
 def about_the_same(one: str, other: str) -> bool:
@@ -144,10 +166,11 @@ def _other_numbers(
         return "date"
     ours = [value for value in _values(one, code) if value.number not in y]
     theirs = [value for value in _values(other, code) if value.number not in x]
-    if all({value.year for value in own} == {True, False} for own in (ours, theirs)):
-        return ""
+    of_years = all({value.year for value in own} == {True, False} for own in (ours, theirs))
     for a in ours:
         for b in theirs:
+            if of_years and (a.year or a.dated or b.dated):
+                continue
             shared = a.near & b.near
             if a.year == b.year and shared and (alike or not shared.isdisjoint(asked)):
                 dated = a.year or (months(one, code) and months(other, code) and x & y)
@@ -158,27 +181,29 @@ def _other_numbers(
 def _values(text: str, code: str) -> Iterator[_Value]:
     """The numbers of a text, each reading of them."""
     around = _signs_around if language(code).unspaced else _words_around
-    for token, near in around(text, code):
+    for token, near, dated in around(text, code):
         for number in numbers(token, code):
-            yield _Value(number, bool(_YEAR.fullmatch(token)), frozenset(near))
+            yield _Value(number, token, bool(_YEAR.fullmatch(token)), frozenset(near), dated)
 
 
-def _words_around(text: str, code: str) -> Iterator[tuple[str, set[str]]]:
+def _words_around(text: str, code: str) -> Iterator[tuple[str, set[str], bool]]:
     known = [(token, stems(token, code)) for token in _TOKEN.findall(text)]
     telling = [(token, own) for token, own in known if own]
+    years = [n for n, (token, _) in enumerate(telling) if _YEAR.fullmatch(token)]
     for n, (token, _) in enumerate(telling):
         if token[0].isdigit():
             beside = [*telling[max(0, n - NEAR) : n], *telling[n + 1 : n + 1 + NEAR]]
-            yield token, set[str]().union(*(own for _, own in beside))
+            dated = any(abs(n - year) <= DATED or not year for year in years)
+            yield token, set[str]().union(*(own for _, own in beside)), dated
 
 
-def _signs_around(text: str, code: str) -> Iterator[tuple[str, set[str]]]:
+def _signs_around(text: str, code: str) -> Iterator[tuple[str, set[str], bool]]:
     reach = SIGNS * NEAR
     for token in _TOKEN.finditer(text):
         if token[0][0].isdigit():
             before = text[max(0, token.start() - reach) : token.start()]
             after = text[token.end() : token.end() + reach]
-            yield token[0], stems(before, code) | stems(after, code)
+            yield token[0], stems(before, code) | stems(after, code), True
 
 
 def _denies(one: str, other: str, code: str) -> bool:

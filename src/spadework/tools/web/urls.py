@@ -35,6 +35,8 @@ _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 _ADDRESS = re.compile(
     r"\b(?:(?:https?|ftp)://|www\.)[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?)'’]", re.IGNORECASE
 )
+#: Characters of an address that are told in a sentence.
+_MOST_TOLD = 100
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
 
 
@@ -159,6 +161,25 @@ def hosts_for_urls(text: str) -> str:
         return host_of(match[0] if "://" in match[0] else f"http://{match[0]}")
 
     return _ADDRESS.sub(host, text)
+
+
+def inert_addresses(text: str) -> str:
+    """A text in which no web address can be followed: each is told without its scheme and user, and
+    a long one (over 100 characters) is cut.
+    """
+
+    def inert(match: re.Match[str]) -> str:
+        url = match[0] if "://" in match[0] else f"http://{match[0]}"
+        try:
+            parts = urlsplit(url)
+            place = parts.netloc.rpartition("@")[2]
+            told = parts._replace(scheme="", netloc="").geturl()
+        except ValueError:
+            return host_of(url).partition("://")[2]
+        whole = re.sub(r"\w+://", "", f"{place}{told if parts.query else told.removesuffix('/')}")
+        return whole if len(whole) <= _MOST_TOLD else f"{whole[:_MOST_TOLD]}…"
+
+    return _ADDRESS.sub(inert, text)
 
 
 def addresses(text: str) -> set[str]:
