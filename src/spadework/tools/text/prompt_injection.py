@@ -109,7 +109,8 @@ _ORDERS = tuple(
             rf"\bin your (?:final )?{_ANSWER},? (?:you (?:must|should|will) )?(?:please )?(?:only"
             rf" |always )?{_SAY}\b"
         ),
-        rf"(?=.*https?://){_COMMAND}(?:fetch|visit|open|call|load|request|go"
+        # Looked for once, at the beginning: from every place it would take the square of the time.
+        rf"^(?=.*https?://).*?{_COMMAND}(?:fetch|visit|open|call|load|request|go"
         r" to|send|post)\b.{0,200}\b(?:before|while|when|then)\s+"
         r"(?:you\s+)?(?:answer|summari|writ|report|respond|continu)",
         # The same in other languages.
