@@ -122,6 +122,11 @@ def test_what_has_no_reader_is_named(body, media_type, named):
         read_document(body, media_type=media_type, url=URL)
 
 
+@pytest.mark.parametrize("text", ["ID3 makes trees.", "RIFF holds chunks.", "OggS begins a page."])
+def test_a_text_that_begins_like_the_name_of_a_format_is_a_text(text):
+    assert read_document(text.encode(), media_type="text/plain", url=URL).markdown == f"{text}\n"
+
+
 def test_source_code_is_one_fenced_block_named_like_its_file():
     code = b"def f():\r\n\treturn '```'\r\n"
     found = read_document(code, media_type="text/plain", url="https://example.com/src/a%20b.py?raw")

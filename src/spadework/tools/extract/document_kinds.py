@@ -19,20 +19,18 @@ _MAGIC = (
     (b"Rar!\x1a\x07", "application/vnd.rar"), (b"\x28\xb5\x2f\xfd", "application/zstd"),
     (OLE, STORAGE), (b"\x89PNG\r\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"), (b"II*\x00", "image/tiff"),
-    (b"MM\x00*", "image/tiff"), (b"RIFF", "application/x-riff"),
+    (b"MM\x00*", "image/tiff"),
     (b"\x7fELF", "application/x-executable"), (b"SQLite format 3\x00", "application/vnd.sqlite3"),
-    (b"\x00asm", "application/wasm"), (b"OggS", "audio/ogg"), (b"ID3", "audio/mpeg"),
+    (b"\x00asm", "application/wasm"), (b"OggS\x00", "audio/ogg"),
+    *((b"ID3" + bytes([version]), "audio/mpeg") for version in (2, 3, 4)),
     (b"{\\rtf", "application/rtf"), (b"%!PS", "application/postscript"),
 )  # fmt: skip
-#: Images in the forms of containers that hold other things as well: what stands where in their
-#: first bytes.
-_IMAGES = (
-    (8, b"WEBP", "image/webp"),
-    (4, b"ftypavif", "image/avif"),
-    (4, b"ftypavis", "image/avif"),
-    (6, bytes(4), "image/bmp"),
-)
-_CONTAINERS = {"image/webp": b"RIFF", "image/bmp": b"BM"}
+#: Files that begin with letters, or like others: what else stands where in their first bytes.
+_FURTHER_ON = (
+    (b"RIFF", 8, b"WEBP", "image/webp"), (b"RIFF", 8, b"WAVE", "application/x-riff"),
+    (b"RIFF", 8, b"AVI ", "application/x-riff"), (b"", 4, b"ftypavif", "image/avif"),
+    (b"", 4, b"ftypavis", "image/avif"), (b"BM", 6, bytes(4), "image/bmp"),
+)  # fmt: skip
 #: UTF-16 by its mark, or by the first character of its markup.
 _UTF16 = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
 #: Markup with at most this share of null bytes is a page with a fault, more of them are binary
@@ -130,9 +128,8 @@ def kind_of(body: bytes, media_type: str, url: str) -> Kind:
         ):
             return Kind(name, media_type)
     told = media_type not in _VAGUE and media_type not in _READERS
-    for magic, found in (*_images(body), *_MAGIC):
-        if body.startswith(magic):
-            return Kind(_READERS.get(found, ""), media_type if told else found)
+    if found := _by_magic(body):
+        return Kind(_READERS.get(found, ""), media_type if told else found)
     if body[_TAR] == b"ustar":
         return Kind("tar", "application/x-tar")
     head = body[:_SNIFFED]
@@ -151,13 +148,12 @@ def _is_binary(head: bytes) -> bool:
     return head.count(0) > most and not head.startswith(_UTF16)
 
 
-def _images(body: bytes) -> list[tuple[bytes, str]]:
-    """The images, with how they begin, that some bytes may be by what stands further on."""
-    return [
-        (_CONTAINERS.get(found, b""), found)
-        for place, sign, found in _IMAGES
-        if body[place : place + len(sign)] == sign
-    ]
+def _by_magic(body: bytes) -> str:
+    """The media type that the first bytes tell, "" where they leave doubt."""
+    for magic, place, sign, found in _FURTHER_ON:
+        if body.startswith(magic) and body.startswith(sign, place):
+            return found
+    return next((found for magic, found in _MAGIC if body.startswith(magic)), "")
 
 
 def _by_markup(head: bytes) -> Kind | None:

@@ -36,7 +36,7 @@ class Process:
     @property
     def usable(self) -> bool:
         """Can it be asked something more?"""
-        return not self._killed
+        return not self._killed and (self._process is None or self._process.poll() is None)
 
     def start(self) -> subprocess.Popen[bytes]:
         """Start it, if it does not run yet."""

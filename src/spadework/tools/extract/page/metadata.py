@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -101,9 +102,9 @@ def json_objects(text: str) -> list[Json]:
 
 
 def _objects(root: Any) -> Iterator[Json]:
-    todo, seen = [root], 0
+    todo, seen = deque([root]), 0
     while todo and seen < _MOST_NODES:
-        value = todo.pop(0)
+        value = todo.popleft()
         seen += 1
         if isinstance(value, dict):
             yield value
