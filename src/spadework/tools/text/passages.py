@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from spadework.tools.text.definitions import is_term
+from spadework.tools.text.lead_in import is_term
 from spadework.tools.text.markdown_blocks import Block, blocks
 from spadework.tools.text.markdown_marks import plain
 

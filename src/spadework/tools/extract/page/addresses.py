@@ -5,18 +5,7 @@ from __future__ import annotations
 from urllib.parse import urljoin, urlsplit
 
 _ENCODED = str.maketrans(
-    {
-        " ": "%20",
-        "(": "%28",
-        ")": "%29",
-        "<": "%3C",
-        ">": "%3E",
-        "\\": "%5C",
-        "\n": "",
-        "\t": "",
-        "\r": "",
-        '"': "%22",
-    }
+    {sign: f"%{ord(sign):02X}" for sign in ' ()<>\\"'} | dict.fromkeys("\n\t\r", "")
 )
 
 

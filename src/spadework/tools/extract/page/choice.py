@@ -5,6 +5,7 @@ scorer finds likely.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from spadework.tools.extract.page.block_features import PageView
@@ -12,9 +13,11 @@ from spadework.tools.extract.page.constants import (
     ALIKE,
     BAR,
     BARS,
+    CLEAN_ENOUGH,
     CODE_BAR,
     CONTAINED_KINDS,
     CONTAINER_BAR,
+    CONTAINER_SHARE,
     DEFINED,
     DEFINED_CHARS,
     FEW_BLOCKS,
@@ -22,16 +25,19 @@ from spadework.tools.extract.page.constants import (
     HEADED,
     LEAST_REPEATED_CHARS,
     LIKELY_CHARS,
+    LONG_ENOUGH,
     SMALL_PAGE_BYTES,
     TITLED_CHARS,
 )
-from spadework.tools.extract.page.containers import known_container
-from spadework.tools.extract.page.page_blocks import Block
+from spadework.tools.extract.page.page_blocks import Block, Frame
 from spadework.tools.extract.page.scorer import bar, probabilities
 
 _ALWAYS = frozenset(("pre", "table"))
 #: Where links lead, and how text is set.
 _SET = re.compile(r"\]\([^()\s]*\)|[\[\]*_`\\\s]+")
+#: Where documentation says that its content is, the surest first.
+_CONTAINERS = ("known container", "role:main", "tag:main", "tag:article")
+_LABELS, _REPEATABLE = frozenset(("button", "label")), frozenset(("pre", "table", "cell"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
@@ -66,7 +72,7 @@ def _judged(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]
     blocks, kind = view.blocks, next(iter(kinds))
     chances = probabilities(view, kinds)
     container = (
-        known_container(view, chances)
+        _known_container(view, chances)
         if kind in CONTAINED_KINDS or markup <= SMALL_PAGE_BYTES
         else None
     )
@@ -78,6 +84,46 @@ def _judged(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]
     if likely >= LIKELY_CHARS and len(blocks) > FEW_BLOCKS:
         return _cut(view, chances, kind)
     return _own(blocks) if likely >= LIKELY_CHARS or markup <= SMALL_PAGE_BYTES else []
+
+
+def _cleanliness(blocks: list[Block]) -> float:
+    """How free of navigation and repetition a text is, 0..1: one less its shares of link text,
+    repeated text and form labels.
+    """
+    chars = sum(block.chars for block in blocks)
+    if not chars:
+        return 0.0
+    seen: Counter[str] = Counter()
+    links = repeated = furniture = 0
+    for block in blocks:
+        if block.link_chars * 2 > block.chars:  # a link inside a sentence is no navigation
+            links += block.link_chars
+        if block.kind in _LABELS:
+            furniture += block.chars
+        elif block.kind not in _REPEATABLE:
+            repeated += block.chars if seen[block.text] else 0
+            seen[block.text] += 1
+    return max(0.0, 1 - links / chars - repeated / chars - furniture / chars)
+
+
+def _known_container(view: PageView, chances: list[float]) -> Frame | None:
+    """The container to read alone, or None when no known one is long, clean and holds nearly all
+    the likely content.
+    """
+    likely = sum(chance * block.chars for chance, block in zip(chances, view.blocks, strict=True))
+    for name in _CONTAINERS:
+        for frame in view.frames:
+            if name in frame.traits:
+                inside = view.blocks[frame.start : frame.end]
+                held = sum(
+                    chance * block.chars
+                    for chance, block in zip(chances[frame.start :], inside, strict=False)
+                )
+                long = sum(block.chars for block in inside) >= LONG_ENOUGH
+                most = long and held >= CONTAINER_SHARE * likely
+                if most and _cleanliness(inside) >= CLEAN_ENOUGH:
+                    return frame
+    return None
 
 
 def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:

@@ -58,19 +58,10 @@ LIKELY_CHARS = 100
 SMALL_PAGE_BYTES = 12_000
 #: A paragraph from this length on is written once.
 LEAST_REPEATED_CHARS = 20
-FURNITURE = frozenset(
-    (
-        "tag:header",
-        "tag:footer",
-        "tag:nav",
-        "tag:aside",
-        "tag:form",
-        "tag:button",
-        "role:navigation",
-        "role:banner",
-        "role:contentinfo",
-    )
-)
+FURNITURE = frozenset((
+    "tag:header", "tag:footer", "tag:nav", "tag:aside", "tag:form", "tag:button",
+    "role:navigation", "role:banner", "role:contentinfo",
+))  # fmt: skip
 #: Text of JSON data is taken when the page shows less than this, and each piece has at least so
 #: many characters.
 THIN_CHARS = 250

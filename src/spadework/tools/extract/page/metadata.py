@@ -9,6 +9,7 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -24,29 +25,14 @@ _SITE_NAME = re.compile(r"\s+[|\u2013\u2014·•»:-]+\s+|\s*[|»]\s*")
 _WORD = re.compile(r"[^\W_]+")
 _COMMENT = re.compile(r"^\s*(?:<!--|//<!\[CDATA\[|/\*.*?\*/)|(?:-->|//\]\]>)\s*$")
 _DATES = (
-    "article:published_time",
-    "datepublished",
-    "date",
-    "dc.date",
-    "dc.date.issued",
-    "dcterms.date",
-    "citation_publication_date",
-    "parsely-pub-date",
-    "sailthru.date",
-    "pubdate",
-    "publish-date",
-    "publication_date",
-    "og:published_time",
-)
+    "article:published_time", "datepublished", "date", "dc.date", "dc.date.issued", "dcterms.date",
+    "citation_publication_date", "parsely-pub-date", "sailthru.date", "pubdate", "publish-date",
+    "publication_date", "og:published_time",
+)  # fmt: skip
 _AUTHORS = (
-    "author",
-    "article:author",
-    "dc.creator",
-    "citation_author",
-    "parsely-author",
-    "sailthru.author",
-    "twitter:creator",
-)
+    "author", "article:author", "dc.creator", "citation_author", "parsely-author",
+    "sailthru.author", "twitter:creator",
+)  # fmt: skip
 _ARTICLE = re.compile(r"article|posting|report|webpage", re.I)
 
 Json = dict[str, Any]
@@ -69,12 +55,8 @@ def read_metadata(tree: LexborHTMLParser) -> Metadata:
     found = Metadata()
     for node in tree.css("meta"):
         attributes = node.attributes
-        name = (
-            attributes.get("property")
-            or attributes.get("name")
-            or attributes.get("itemprop")
-            or attributes.get("http-equiv")
-        )
+        names = map(attributes.get, ("property", "name", "itemprop", "http-equiv"))
+        name = next(filter(None, names), None)
         if name and attributes.get("content"):
             found.meta.setdefault(name.strip().lower(), (attributes["content"] or "").strip())
     for script in tree.css('script[type="application/ld+json"]'):
@@ -170,11 +152,8 @@ def _names(value: Any) -> list[str]:
         return [name for one in value[:20] for name in _names(one)]
     if isinstance(value, dict):
         return _names(value.get("name"))
-    return (
-        [" ".join(value.split())[:100]]
-        if isinstance(value, str) and value.strip() and not value.startswith("http")
-        else []
-    )
+    named = isinstance(value, str) and value.strip() and not value.startswith("http")
+    return [" ".join(value.split())[:100]] if named else []
 
 
 def date_candidates(found: Metadata, tree: LexborHTMLParser) -> Iterator[str]:
@@ -192,27 +171,19 @@ def date_candidates(found: Metadata, tree: LexborHTMLParser) -> Iterator[str]:
         yield node.attributes.get("datetime") or node.attributes.get("content") or _text(node)
 
 
-def published(found: Metadata, tree: LexborHTMLParser, url: str) -> Any:
+def published(found: Metadata, tree: LexborHTMLParser, url: str) -> datetime | None:
     """When the page was published, in UTC; None when it does not say."""
     for text in date_candidates(found, tree):
         if (date := moment(text)) is not None:
             return date
-    return (
-        moment(match[0].strip("/").replace("/", "-"))
-        if (match := re.search(r"/(?:19|20)\d\d/[01]\d/[0-3]\d/", url))
-        else None
-    )
+    match = re.search(r"/(?:19|20)\d\d/[01]\d/[0-3]\d/", url)
+    return moment(match[0].strip("/").replace("/", "-")) if match else None
 
 
 def language_of(found: Metadata) -> str:
     """The language as a lower-case code such as "en"."""
-    said = (
-        found.language or found.meta.get("content-language", "") or found.meta.get("og:locale", "")
-    )
-    if not said:
-        said = next(
-            (str(t["inLanguage"]) for t in found.objects if isinstance(t.get("inLanguage"), str)),
-            "",
-        )
+    names = [found.language, *map(found.meta.get, ("content-language", "og:locale"))]
+    names += [name for t in found.objects if isinstance(name := t.get("inLanguage"), str)]
+    said = next(filter(None, names), None) or ""
     code = re.split(r"[-_,; ]", said.strip().lower())[0]
     return code if re.fullmatch(r"[a-z]{2,3}", code) else ""

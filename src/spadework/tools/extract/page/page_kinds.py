@@ -15,15 +15,7 @@ from spadework.tools.extract.page.metadata import Metadata, types_of
 from spadework.tools.extract.page.page_blocks import Block
 from spadework.tools.extract.page.scorer import weights
 
-KINDS: tuple[str, ...] = (
-    "article",
-    "collection",
-    "documentation",
-    "forum",
-    "listing",
-    "product",
-    "service",
-)
+KINDS = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 _WORD = re.compile(r"[a-z]{2,}")
 #: What a page is less likely than this, it is not.
 UNLIKELY = 0.1

@@ -1,10 +1,11 @@
-"""The page's own region: the element that, taken whole, would give the best text of the page."""
+"""What of a page belongs together: its own region, and the blocks that are made alike."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
 
+from spadework.tools.extract.page.constants import LEVELLED
 from spadework.tools.extract.page.page_blocks import Block, Frame
 
 
@@ -35,4 +36,33 @@ def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: li
         value = 2 * held / (chars.of(frame.start, frame.end) + expected)
         if value >= best:
             best, found = value, frame
+    return found
+
+
+def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
+    """The places of the blocks, those that are made alike together. `frames` are every element that
+    holds a block, each after those it stands in.
+    """
+    numbered: dict[tuple[int, tuple[str, ...]], int] = {}
+    makes: dict[Frame, int] = {}
+    for frame in frames:
+        above = makes[frame.parent] if frame.parent is not None else -1
+        makes[frame] = numbered.setdefault((above, frame.traits), len(numbered))
+    found: dict[tuple[str, int], list[int]] = {}
+    for i, block in enumerate(blocks):
+        found.setdefault((block.kind, makes[block.frame]), []).append(i)
+    return list(found.values())
+
+
+def levelled(chances: list[float], masses: Sequence[float], alike: list[list[int]]) -> list[float]:
+    """The chances, each moved towards the mean of those of the same make: what is made alike is
+    taken alike.
+    """
+    found = list(chances)
+    for places in alike:
+        if len(places) > 1:
+            mass = sum([masses[i] for i in places])
+            mean = sum([masses[i] * chances[i] for i in places]) / mass
+            for i in places:
+                found[i] += LEVELLED * (mean - chances[i])
     return found

@@ -7,14 +7,15 @@ surroundings, then cut.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
 
 from spadework.tools.extract.page.block_features import LANDMARKS, PageView, as_parent
 from spadework.tools.extract.page.page_blocks import Block, Frame
 from spadework.tools.extract.page.surroundings import NUMBERS, Surroundings
-from spadework.tools.extract.page.trees import Odds, compiled
 
+Odds = Callable[..., float]
 _NOTHING: frozenset[str] = frozenset()
 _TREE = "(tree)"
 
@@ -53,6 +54,28 @@ def second_odds() -> Odds:
     """The fitted trees as a function of the numbers of `Surroundings.rows`."""
     pairs = (line.split("\t") for line in weights_text().splitlines() if line[:1] != "#")
     return compiled([value for name, value in pairs if name == _TREE], NUMBERS)
+
+
+def compiled(trees: Sequence[str], numbers: int) -> Odds:
+    """The sum of `trees` as a function of so many numbers.
+
+    A tree is its nodes in the order of a walk that takes the left side first: `12<0.5` asks whether
+    number 12 is at most 0.5 and goes left if so, a bare number is a leaf. It is compiled to one
+    expression, which takes a fifth of the time of a walk.
+    """
+    names = ",".join(f"x{n}" for n in range(numbers))
+    body = "+".join(_expression(iter(tree.split())) for tree in trees) or "0.0"
+    # Only names made here and numbers stand in the expression.
+    odds: Odds = eval(f"lambda {names}: {body}", {"__builtins__": {}})
+    return odds
+
+
+def _expression(nodes: Iterator[str]) -> str:
+    number, asks, limit = next(nodes).partition("<")
+    if not asks:
+        return repr(float(number))
+    left, right = _expression(nodes), _expression(nodes)
+    return f"({left} if x{int(number)}<={float(limit)!r} else {right})"
 
 
 def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
