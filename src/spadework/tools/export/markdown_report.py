@@ -196,9 +196,7 @@ class _Drawn:
                 return _JOINED.join(self._pieces(block.items[0]))
 
     def _list(self, items: Sequence[tuple[str, Item]]) -> str:
-        """Items with their signs; what is within an item stands as far in as its first words. A
-        fence has a line of its own also where it begins an item, so that it can be seen.
-        """
+        """Items with their signs; a fence that begins one has its own line, so that it is seen."""
         drawn, apart = [], False
         for sign, item in items:
             pieces = self._pieces(item)

@@ -1,6 +1,4 @@
-"""Bytes as text: by byte order mark, as UTF-8 where that fits, by what the server or the page says
-where the letters bear it out, and else by looking at them.
-"""
+"""Bytes as text: by mark, as UTF-8 if they fit, as declared if the letters agree, else by these."""
 
 from __future__ import annotations
 

@@ -113,9 +113,7 @@ class Package:
 
 
 def described(said: Mapping[str, str], markdown: str, *, title: str = "", kind: str) -> Extracted:
-    """A document with what it says about itself by the names of Dublin Core; `title` is used where
-    it says none.
-    """
+    """A document with what it says of itself in Dublin Core's names; `title` where it has none."""
     return Extracted(
         title=said.get("title") or title,
         markdown=markdown,

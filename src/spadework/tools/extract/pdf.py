@@ -1,6 +1,4 @@
-"""PDF files as Markdown: the text of their pages in the order of reading, with headings, lists,
-code and tables; pages that are pictures are read from these.
-"""
+"""PDF files as Markdown in reading order: headings, lists, code, tables; scans by OCR."""
 
 from __future__ import annotations
 

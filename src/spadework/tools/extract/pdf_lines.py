@@ -40,9 +40,7 @@ class Line:
 
 
 def lines(text_page: Any, gap: float = WIDE_GAP) -> Iterator[list[Line]]:
-    """Each line of a page as its parts from left to right: one, unless there are gaps of more than
-    `gap` heights of a letter in it.
-    """
+    """Each line's parts from left to right, cut at gaps of more than `gap` heights of a letter."""
     text = text_page.get_text_range()
     known = text_page.count_chars()
     for found in _LINE.finditer(text):

@@ -72,9 +72,7 @@ def _dates(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 @lru_cache(maxsize=16)
 def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """What finds the words that may be numbers, and the numbers by their words: an English one only
-    where it is no other word of the language.
-    """
+    """What finds words that may be numbers, and these; English ones if they are no other word."""
     known = language_named(code)
     english = language_named(DEFAULT).numbers
     named = {word: n for word, n in english.items() if word not in known.stop} | dict(known.numbers)

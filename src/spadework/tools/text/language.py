@@ -100,9 +100,7 @@ class Language:
         return any(opening.startswith(word + end) for word in self.leans for end in ends)
 
     def alone(self, text: str) -> str:
-        """A sentence without the connective at its beginning ("However, …"); "" where it needs what
-        stands before it all the same.
-        """
+        """A sentence without its connective ("However, …"); "" if it leans on what precedes it."""
         if not self.leaning(text):
             return text
         connective, comma, rest = text.partition(", ")

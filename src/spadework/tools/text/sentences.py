@@ -157,9 +157,7 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> boo
 
 
 def _is_name(following: str, masked: str, start: int) -> bool:
-    """Whether the first of some words, written small, is a name all the same: such as urllib3, or
-    the one with which the unit at `start` begins.
-    """
+    """Whether the first word, written small, is a name: urllib3, or that which opens the unit."""
     match, begun = _FIRST.match(following), _FIRST.match(masked, start)
     word = match[1] if match else ""
     return not (word.islower() and word.isalpha()) or bool(begun and begun[1] == word)

@@ -22,9 +22,7 @@ class Addresses:
             self._origin = ""
 
     def absolute(self, href: str | None) -> str:
-        """The absolute http(s) address of `href`; "" for a place on the same page and for other
-        schemes.
-        """
+        """The absolute http(s) address of `href`; "" for a place on the page and other schemes."""
         href = (href or "").strip()
         if not href or href[0] == "#":
             return ""

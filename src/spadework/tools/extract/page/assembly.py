@@ -1,6 +1,4 @@
-"""Chosen blocks put together as one Markdown text, with the prefixes of their lists and
-quotations.
-"""
+"""Chosen blocks as one Markdown text, with the prefixes of their lists and quotations."""
 
 from __future__ import annotations
 
@@ -65,9 +63,7 @@ def _beside(before: Block, block: Block) -> bool:
 
 
 def _gap(before: tuple[Item, ...], inside: tuple[Item, ...], fresh: list[Item]) -> str:
-    """One line end between two items of a list, else an empty line (inside the quotation both stand
-    in).
-    """
+    """One line end between two items of a list, else an empty line in the quotation of both."""
     if (
         before
         and fresh

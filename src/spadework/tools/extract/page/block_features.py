@@ -1,6 +1,4 @@
-"""What the scorer sees of a block: its size and links, its neighbours, and the elements it stands
-in.
-"""
+"""What the scorer sees of a block: size, links, neighbours and the elements it stands in."""
 
 from __future__ import annotations
 
@@ -72,9 +70,7 @@ class PageView:
         return shape, self._like[id(frame.parent), frame.traits].bit_length()
 
     def of_frame(self, frame: Frame, around: frozenset[str] | set[str]) -> list[str]:
-        """The features of where an element stands. `around` are the traits of it and of all
-        elements above, which count as well.
-        """
+        """The features of an element's place; `around` are its traits and those of all above."""
         found = [f"in {self._has}>{_landmarks(around)}"]
         above: Frame | None = frame
         most = 0

@@ -1,6 +1,4 @@
-"""Which blocks of a page are its content: those of a clean known container, else the ones the
-scorer finds likely.
-"""
+"""Which blocks of a page are its content: a clean known container's, else the likely ones."""
 
 from __future__ import annotations
 
@@ -42,16 +40,12 @@ _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
 def content(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]:
-    """The content of a page of these likely kinds whose HTML has `markup` characters, under its
-    title; [] when it seems to have none.
-    """
+    """The content under its title, [] if there is none; `markup` is the length of the HTML."""
     return _titled(view.blocks, _judged(view, kinds, markup))
 
 
 def _titled(blocks: list[Block], kept: list[Block]) -> list[Block]:
-    """With the page's first heading, when none was kept: the last one over the first long block
-    that is no link.
-    """
+    """With the page's first heading where none was kept: the last before the first long block."""
     if not kept or any(block.kind == "h1" for block in kept):
         return kept
     first = next((block for block in kept if block.chars >= TITLED_CHARS), kept[0])
@@ -87,9 +81,7 @@ def _judged(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]
 
 
 def _cleanliness(blocks: list[Block]) -> float:
-    """How free of navigation and repetition a text is, 0..1: one less its shares of link text,
-    repeated text and form labels.
-    """
+    """How free of links, repetitions and labels of forms a text is, 0..1."""
     chars = sum(block.chars for block in blocks)
     if not chars:
         return 0.0
@@ -107,9 +99,7 @@ def _cleanliness(blocks: list[Block]) -> float:
 
 
 def _known_container(view: PageView, chances: list[float]) -> Frame | None:
-    """The container to read alone, or None when no known one is long, clean and holds nearly all
-    the likely content.
-    """
+    """The first known container that is long, clean and holds nearly all likely content."""
     likely = sum(chance * block.chars for chance, block in zip(chances, view.blocks, strict=True))
     for name in _CONTAINERS:
         for frame in view.frames:
@@ -148,9 +138,7 @@ def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
 
 
 def _own(blocks: list[Block]) -> list[Block]:
-    """What a small page holds outside its frame: its links only where it says nothing else but
-    headings.
-    """
+    """What a small page holds outside its frame; its links only where all else is headings."""
     inside = [block for block in blocks if not _is_furniture(block)]
     told = [block for block in inside if block.link_chars * 2 <= block.chars]
     return told if any(block.kind not in _HEADINGS for block in told) else inside
@@ -179,9 +167,7 @@ def _likely(blocks: list[Block], chances: list[float], places: list[int], least:
 
 
 def _headed(view: PageView, taken: list[bool], n: int, likely: bool) -> bool:
-    """Whether block `n` is all that stands under a heading that is taken: a heading alone says
-    nothing.
-    """
+    """Whether block `n` is all that a taken heading, which alone says nothing, stands over."""
     alone = n + 1 < len(taken) and view.blocks[n + 1].kind in _HEADINGS
     return likely and n > 0 and taken[n - 1] and view.blocks[n - 1].kind in _HEADINGS and alone
 
@@ -207,9 +193,7 @@ def _siblings(one: Block, other: Block) -> bool:
 
 
 def _once(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Without the second copies that pages keep for narrow screens and carousels, be they linked or
-    set in another way.
-    """
+    """Without the second copies that pages keep for narrow screens, linked or set another way."""
     seen: set[str] = set()
     for block in blocks:
         if block.kind not in _ALWAYS and block.chars >= LEAST_REPEATED_CHARS:

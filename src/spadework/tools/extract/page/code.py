@@ -62,9 +62,7 @@ def _is_line_number(node: LexborNode) -> bool:
 
 
 def language(node: LexborNode) -> str:
-    """The language a `<pre>` is marked with on itself, its `<code>` or an element close above; ""
-    when it is not.
-    """
+    """The language a `<pre>` is marked with, itself, in it or close above; "" for none."""
     inner = node.css_first("code")
     places = [node] if inner is None else [inner, node]
     above = node.parent

@@ -1,6 +1,4 @@
-"""Every tuned number of the HTML reader. Limits come from measurement of hostile pages, the rest
-from `benchmarks/reading_sweep.py`.
-"""
+"""The HTML reader's tuned numbers: limits by hostile pages, others by reading_sweep.py."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Tables of data as Markdown tables. Tables that only lay a page out are walked like any other
-element.
-"""
+"""Tables of data as Markdown tables; those that lay a page out are walked like any element."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ ReadCell = Callable[[LexborNode], list[Block]]
 
 
 def is_data(table: LexborNode) -> bool:
-    """True for a table of at least two columns (or with a header cell) whose cells hold text, not
-    parts of the page.
-    """
+    """Whether a table has two columns or a header cell, and text in its cells, no page parts."""
     if (table.attributes.get("role") or "") in ("presentation", "none"):
         return False
     child = table.first_child

@@ -43,9 +43,7 @@ KINDS = {
 
 
 def is_apart(tag: str, attributes: dict[str, str | None], frame: Frame) -> bool:
-    """True for navigation, a rule, a column of line numbers, and the footer of the page (not of an
-    article or a quotation in it).
-    """
+    """Whether it is navigation, a rule, a column of line numbers, or the footer of the page."""
     if tag == "td":
         return not NUMBERS.isdisjoint((attributes.get("class") or "").split())
     if tag != "footer":

@@ -1,6 +1,4 @@
-"""Text that lives in the data of a page, not in its elements: JSON-LD, and the JSON state of pages
-that scripts draw.
-"""
+"""Text in the data of a page, not its elements: JSON-LD, and the state that scripts draw."""
 
 from __future__ import annotations
 
@@ -48,9 +46,7 @@ _DEEPEST = 3
 
 
 def described(found: Metadata, addresses: Addresses) -> list[str]:
-    """The texts of the JSON-LD objects, and of microdata that is not shown, as Markdown: bodies,
-    posts, answers.
-    """
+    """The texts of JSON-LD, and of microdata that is not shown: bodies, posts, answers."""
     meta = (found.meta[name] for name in _META if _is_text(found.meta.get(name, "")))
     return _unique(chain(_texts(found.objects), meta), addresses)
 
@@ -61,9 +57,7 @@ def state(tree: LexborHTMLParser, addresses: Addresses) -> list[str]:
 
 
 def shelved(tree: LexborHTMLParser, addresses: Addresses) -> list[str]:
-    """What a page keeps for later, or for readers without scripts: the prose in its `<template>`
-    and `<noscript>`, as Markdown.
-    """
+    """The prose that a page keeps for later, in `<template>` and `<noscript>`, as Markdown."""
     kept = (_SHELF.sub("", node.html or "") for node in tree.css("template,noscript"))
     return _unique((text for text in kept if _is_text(text)), addresses)
 
@@ -90,9 +84,7 @@ def _is_text(text: str) -> bool:
 
 
 def _state_texts(tree: LexborHTMLParser) -> Iterator[str]:
-    """Every long string of the state of a page, in its order; whether it is meant for a reader,
-    only its words tell.
-    """
+    """Every long string of the state, in order; only its words tell whom it is meant for."""
     for script in tree.css("script"):
         text = script.text()
         if "json" in (script.attributes.get("type") or "").lower() or _STATE.search(text):
@@ -103,9 +95,7 @@ def _state_texts(tree: LexborHTMLParser) -> Iterator[str]:
 
 
 def _literals(data: str, depth: int = 1) -> Iterator[str]:
-    """The strings of JSON, or of a script that holds some, and those of JSON that stands in them as
-    a text.
-    """
+    """The strings of JSON or of a script, and those of JSON that stands in them as a text."""
     for literal in _LITERAL.finditer(data):
         if len(literal[1]) >= LEAST_EMBEDDED_CHARS:
             text = _unescaped(literal[1])

@@ -16,9 +16,7 @@ _CLASS = re.compile(r"\.([\w-]+)")
 
 
 def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
-    """The classes that the style sheets in the page hide by a rule of their own, outside of
-    conditions such as `@media`.
-    """
+    """The classes that a page's own style sheets hide, outside conditions such as `@media`."""
     css = "".join(node.text() for node in tree.css("style"))[:MOST_STYLE_CHARS]
     if not _HIDING.search(css):
         return frozenset()
@@ -41,9 +39,7 @@ def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
 
 
 def is_hidden(node: LexborNode, attributes: dict[str, str | None], hiding: frozenset[str]) -> bool:
-    """True for a small element kept from sight. The panels of tabs, and long parts that a script
-    will show, are content.
-    """
+    """Whether a small element is kept from sight. Tab panels and long parts are content."""
     style = attributes.get("style")
     hides = (
         ("hidden" in attributes and attributes["hidden"] != "until-found")

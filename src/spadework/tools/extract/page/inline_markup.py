@@ -1,6 +1,4 @@
-"""The text of one paragraph: inline markup of HTML gathered as Markdown that renders back to the
-same characters.
-"""
+"""The text of one paragraph: inline HTML as Markdown that renders to the same characters."""
 
 from __future__ import annotations
 
@@ -57,9 +55,7 @@ class Mark:
 
 
 class Line:
-    """Gathers one paragraph. `take` hands it over and begins the next; open links and marks stay
-    open.
-    """
+    """Gathers one paragraph; links and marks that are open stay so when it is taken."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []

@@ -1,6 +1,4 @@
-"""What a page says about itself: JSON-LD first, then OpenGraph and other meta elements, microdata,
-and the page's own marks.
-"""
+"""What a page says about itself: JSON-LD first, then meta elements, microdata, its own marks."""
 
 from __future__ import annotations
 

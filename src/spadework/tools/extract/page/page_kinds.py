@@ -1,6 +1,4 @@
-"""What a page is: article, documentation, forum, listing, collection, product or service, told by
-its address, metadata and blocks.
-"""
+"""What kind of page it is, such as an article, by its address, metadata and blocks."""
 
 from __future__ import annotations
 

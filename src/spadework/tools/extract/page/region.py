@@ -10,9 +10,7 @@ from spadework.tools.extract.page.page_blocks import Block, Frame
 
 
 class Sums:
-    """Sums of a number over the blocks of any stretch of a page: `upto[i]` is that of the first
-    `i`.
-    """
+    """Sums of a number over any stretch of blocks: `upto[i]` is that of the first `i`."""
 
     __slots__ = ("upto",)
 
@@ -25,9 +23,7 @@ class Sums:
 
 
 def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: list[float]) -> Frame:
-    """The element with the best expected F1 of its characters, the innermost of equals. `chars` are
-    those of the blocks.
-    """
+    """The element whose characters have the best expected F1, the innermost of equals."""
     likely = Sums([block.chars * chance for block, chance in zip(blocks, chances, strict=True)])
     expected = likely.of(0, len(blocks)) + 1e-9
     best, found = -1.0, frames[0]
@@ -40,9 +36,7 @@ def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: li
 
 
 def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
-    """The places of the blocks, those that are made alike together. `frames` are every element that
-    holds a block, each after those it stands in.
-    """
+    """The places of blocks of the same make, together; `frames` come with parents first."""
     numbered: dict[tuple[int, tuple[str, ...]], int] = {}
     makes: dict[Frame, int] = {}
     for frame in frames:
@@ -55,9 +49,7 @@ def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
 
 
 def levelled(chances: list[float], masses: Sequence[float], alike: list[list[int]]) -> list[float]:
-    """The chances, each moved towards the mean of those of the same make: what is made alike is
-    taken alike.
-    """
+    """The chances, each moved towards the mean of its make: what is made alike is taken alike."""
     found = list(chances)
     for places in alike:
         if len(places) > 1:

@@ -99,9 +99,7 @@ def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
 def _inherited(
     view: PageView, table: dict[str, float]
 ) -> tuple[dict[Frame, float], dict[Frame, float], dict[Frame, frozenset[str]]]:
-    """Of each element: what its traits and those around it add to its blocks, what it adds to those
-    of its children, and the traits that count so far.
-    """
+    """Of each element: what its blocks and its children's inherit, and the traits that count."""
     around: dict[Frame, float] = {}
     given: dict[Frame, float] = {}
     seen: dict[Frame, frozenset[str]] = {}
@@ -125,9 +123,7 @@ def _inherited(
 
 
 def probabilities(view: PageView, kinds: dict[str, float]) -> list[float]:
-    """How likely each block of a page is content, 0..1; `kinds` has what the page is, the likeliest
-    first.
-    """
+    """How likely each block is content, 0..1; `kinds` of the page come likeliest first."""
     if not view.blocks:
         return []
     around = Surroundings(view.blocks, view.frames, first_scores(view, kinds), next(iter(kinds)))

@@ -1,6 +1,4 @@
-"""What the second stage sees of a block: its score, those around it, and where it stands in the
-page's own region.
-"""
+"""What the second stage sees of a block: its score, its neighbours', its place in the region."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ Numbers = tuple[float, ...]
 
 
 class Surroundings:
-    """The numbers of every block. Means are over squashed first scores, each block weighing as the
-    root of its length.
-    """
+    """The numbers of every block. In means of squashed scores it weighs as its root length."""
 
     def __init__(
         self, blocks: list[Block], frames: list[Frame], scores: list[float], kind: str
@@ -166,9 +162,7 @@ class Surroundings:
                 at, last = following, i
 
     def _parts(self) -> dict[Frame, Numbers]:
-        """What the child of the region that holds a block holds, and how far below it the block
-        is.
-        """
+        """What the region's child around a block holds, and how far below it the block is."""
         region = self.region
         all_chars = self._chars.of(region.start, region.end) + 1
         parts: dict[Frame, tuple[int, Frame]] = {}
@@ -187,9 +181,7 @@ class Surroundings:
         return found
 
     def _sections(self) -> Iterator[Numbers]:
-        """What stands under the heading over each block: its mean, links, size, how far it is and
-        its score.
-        """
+        """Of the text under each block's heading: mean, links, size, distance, its score."""
         ends = [i for i, b in enumerate(self.blocks) if b.kind[0] == "h" and b.kind[1:].isdigit()]
         for start, end in pairwise([0, *ends, len(self.blocks)]):
             if start == end:
@@ -201,9 +193,7 @@ class Surroundings:
                 yield mean, density, size, float(min(_FAR, away)), head
 
     def _alike(self) -> list[Numbers]:
-        """What the blocks of the same make hold, wherever they stand: how many they are, their
-        mean, how much of them the region holds, how far apart they are and their characters.
-        """
+        """Of a block's make: number, mean, share in the region, distance apart, characters."""
         made: dict[object, list[int]] = {}
         for i, block in enumerate(self.blocks):
             around = block.frame.parent
@@ -217,9 +207,7 @@ class Surroundings:
         return found
 
     def _made_alike(self) -> list[Numbers]:
-        """How many blocks stand in elements of the same make all the way up, their mean and their
-        length.
-        """
+        """Number, mean and length of the blocks of the same make all the way up."""
         found: list[Numbers] = [()] * len(self.blocks)
         masses, squashed = self._masses, self._squashed
         for places in self._same:

@@ -1,6 +1,4 @@
-"""What an element says about itself: its tag and the words of its class, id, role and
-visibility.
-"""
+"""What an element says about itself: tag, words of its class and id, role and visibility."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The walk over a parsed page: every paragraph, heading, list item, table and code block in
-document order, as Markdown.
-"""
+"""The walk over a page: paragraphs, headings, items, tables and code in order, as Markdown."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ Close = Callable[[], None]
 
 
 class Walker:
-    """Turns the tree under a node into blocks. It keeps its own stack, so that depth costs no
-    recursion.
-    """
+    """Turns the tree under a node into blocks, by a stack of its own: depth costs no recursion."""
 
     def __init__(self, addresses: Addresses, hiding: frozenset[str] = frozenset()) -> None:
         """`hiding` are the classes that keep an element from sight."""
