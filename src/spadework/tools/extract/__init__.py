@@ -67,10 +67,8 @@ def _read_text(decoded: Decoded, kind: Kind, url: str) -> Extracted:
     found = read(decoded.text, url)
     if not (decoded.doubtful and found.markdown):
         return found
-    said = (
-        "… It does not say how its letters are coded; they were read as"
-        f" {decoded.charset}, and some may be wrong."
-    )
+    read_as = f"they were read as {decoded.charset}, and some may be wrong."
+    said = f"… It does not say how its letters are coded; {read_as}"
     return replace(found, markdown=f"{found.markdown.rstrip()}\n\n{said}\n")
 
 

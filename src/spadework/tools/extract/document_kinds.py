@@ -121,11 +121,8 @@ def kind_of(body: bytes, media_type: str, url: str) -> Kind:
     """The kind of a document. `media_type` is lower-case, without parameters, "" if unknown."""
     for name, form in added_formats().items():
         by_name = media_type in (*_VAGUE, "application/json") and _ending(url) in form.endings
-        if (
-            (form.magic and body.startswith(form.magic))
-            or media_type in form.media_types
-            or by_name
-        ):
+        known = by_name or media_type in form.media_types
+        if known or (form.magic and body.startswith(form.magic)):
             return Kind(name, media_type)
     told = media_type not in _VAGUE and media_type not in _READERS
     if found := _by_magic(body):

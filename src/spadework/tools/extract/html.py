@@ -91,10 +91,7 @@ def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
     if sum(block.chars for block in chosen) >= THIN_CHARS:
         return shown
     addresses = Addresses(url, page.metadata.base)
-    hidden = (
-        described(page.metadata, addresses)
-        or state(page.tree, addresses)
-        or shelved(page.tree, addresses)
-    )
+    hidden = described(page.metadata, addresses) or state(page.tree, addresses)
+    hidden = hidden or shelved(page.tree, addresses)
     fresh = [text for text in hidden if text not in shown]
     return "\n\n".join([*([shown.rstrip()] if shown else []), *fresh]) + "\n" if fresh else shown

@@ -26,9 +26,8 @@ def extract_text(text: str, url: str) -> Extracted:
     `title` is a heading the text opens with, else its first line when that is short and stands
     alone, else "".
     """
-    text = (
-        text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
-    )
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\f", "\n\n")
     parts = [part for part in _PARTS.split(text.strip("\n")) if part.strip()]
     found = _join_blocks([_block(part) for part in parts])
     markdown = blocks(found)
@@ -66,9 +65,8 @@ def _list(lines: list[str]) -> str:
     items: list[tuple[str, list[str]]] = []
     for line in lines:
         if bullet := _BULLET.match(line):
-            items.append(
-                (f"{bullet[1].rstrip(').')}." if bullet[1] else "-", [line[bullet.end() :]])
-            )
+            marker = f"{bullet[1].rstrip(').')}." if bullet[1] else "-"
+            items.append((marker, [line[bullet.end() :]]))
         else:
             items[-1][1].append(line.strip())
     return "\n".join(item(plain(" ".join(words)), marker) for marker, words in items)

@@ -89,15 +89,11 @@ class PageView:
         own = self._own
         after = i - self._first_h1
         found = ["block " + own[i + 1], "before " + own[i], "after " + own[i + 2]]
-        found.append(
-            "h1 none" if self._first_h1 < 0 else f"h1 {'-' if after < 0 else '+'}{size(abs(after))}"
-        )
+        headed = f"{'-' if after < 0 else '+'}{size(abs(after))}"
+        found.append(f"h1 {'none' if self._first_h1 < 0 else headed}")
         block = self.blocks[i]
-        if (
-            block.chars <= _PRICED
-            and any(map(block.text.__contains__, _MONEY))
-            and _PRICE.search(block.text)
-        ):
+        money = block.chars <= _PRICED and any(map(block.text.__contains__, _MONEY))
+        if money and _PRICE.search(block.text):
             found.append("has price")
         return found
 

@@ -65,11 +65,8 @@ def _judged(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]
     """The content of a page by its container or its chances."""
     blocks, kind = view.blocks, next(iter(kinds))
     chances = probabilities(view, kinds)
-    container = (
-        _known_container(view, chances)
-        if kind in CONTAINED_KINDS or markup <= SMALL_PAGE_BYTES
-        else None
-    )
+    held_in_one = kind in CONTAINED_KINDS or markup <= SMALL_PAGE_BYTES
+    container = _known_container(view, chances) if held_in_one else None
     if container is not None:
         pairs = list(zip(blocks, chances, strict=True))[container.start : container.end]
         kept = [block for block, chance in pairs if chance > CONTAINER_BAR or block.kind in _ALWAYS]

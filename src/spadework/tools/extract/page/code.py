@@ -19,6 +19,10 @@ NUMBERS = frozenset((
     "lineno", "linenos", "linenumber", "line-number", "line-numbers", "gutter", "lineNumber",
     "ln-num", "hljs-ln-numbers", "react-syntax-highlighter-line-number",
 ))  # fmt: skip
+_NOT_PLAIN = (
+    "br,button,script,style,template,[class*=line-num],[class*=lineno],[class*=lineNum],"
+    "[class*=gutter],[class*=ln-num]"
+)
 _NOT_CODE = frozenset(("button", "script", "style", "template"))
 _TICKS = re.compile(r"^ *(`{3,})", re.M)
 _ANCESTORS = 4
@@ -29,14 +33,7 @@ def code_text(node: LexborNode) -> str:
     only = node.first_child
     if only is not None and only.next is None and only.is_text_node:
         return only.text_content or ""
-    if (
-        node.css_first(
-            "br,button,script,style,template,[class*=line-num],[class*=lineno],[class*=lineNum],[class*=gutter],[class*=ln-num]"
-        )
-        is None
-    ):
-        return node.text()
-    return "".join(_pieces(node))
+    return node.text() if node.css_first(_NOT_PLAIN) is None else "".join(_pieces(node))
 
 
 def _pieces(root: LexborNode) -> Iterator[str]:

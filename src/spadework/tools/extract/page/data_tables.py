@@ -87,17 +87,15 @@ def read(
         if not any(texts):
             continue
         if not lines:
-            header = all(cell.tag == "th" for cell in cells) or (
-                row.parent is not None and row.parent.tag == "thead"
-            )
+            header = all(cell.tag == "th" for cell in cells)
+            header = header or (row.parent is not None and row.parent.tag == "thead")
         lines.append(texts)
         for block in (block for blocks_of in read_cells for block in blocks_of):
             chars, link_chars = chars + block.chars, link_chars + block.link_chars
             links += block.links
     if lines:
-        blocks.append(
-            Block("table", _markdown(lines, header), chars, link_chars, frame, inside, tuple(links))
-        )
+        shown = _markdown(lines, header)
+        blocks.append(Block("table", shown, chars, link_chars, frame, inside, tuple(links)))
     return blocks
 
 
@@ -126,19 +124,14 @@ class _Grid:
 
 def _span(cell: LexborNode, name: str) -> int:
     value = cell.attributes.get(name) or "1"
-    return (
-        max(1, min(MOST_SPAN, int(value)))
-        if value.isascii() and value.isdigit() and len(value) < 5
-        else 1
-    )
+    whole = value.isascii() and value.isdigit() and len(value) < 5
+    return max(1, min(MOST_SPAN, int(value))) if whole else 1
 
 
 def _one_line(block: Block) -> str:
-    text = (
-        code_span(block.text.split("\n", 1)[1].rsplit("\n", 1)[0])
-        if block.kind == "pre"
-        else block.text
-    )
+    text = block.text
+    if block.kind == "pre":
+        text = code_span(text.split("\n", 1)[1].rsplit("\n", 1)[0])
     return _PIPE.sub(r"\\|", text.replace("\n", " "))
 
 

@@ -40,11 +40,8 @@ def is_second_copy(node: LexborNode, tag: str) -> bool:
 
 def is_exponent(node: LexborNode, before: str) -> bool:
     """Whether a raised number follows a digit; both would read as one (10<sup>6</sup>)."""
-    return (
-        before.isdigit()
-        and node.text().strip().lstrip("-\u2212+").isdigit()
-        and node.css_first("a") is None
-    )
+    figures = before.isdigit() and node.text().strip().lstrip("-\u2212+").isdigit()
+    return figures and node.css_first("a") is None
 
 
 def _bare(source: str) -> str:

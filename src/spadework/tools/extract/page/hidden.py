@@ -27,11 +27,8 @@ def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
         if opened:
             depth, selector = depth + len(opened), opened[-1]
         if depth == 1 and "." in selector:
-            names = [
-                match[1]
-                for name in selector.split(",")
-                if (match := _CLASS.fullmatch(name.strip()))
-            ]
+            parts = (_CLASS.fullmatch(name.strip()) for name in selector.split(","))
+            names = [match[1] for match in parts if match]
             if names and _HIDING.search(text):
                 found.update(names)
         depth = max(0, depth - 1)
@@ -41,13 +38,9 @@ def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
 def is_hidden(node: LexborNode, attributes: dict[str, str | None], hiding: frozenset[str]) -> bool:
     """Whether a small element is kept from sight. Tab panels and long parts are content."""
     style = attributes.get("style")
-    hides = (
-        ("hidden" in attributes and attributes["hidden"] != "until-found")
-        or (style and _HIDING.search(style))
-        or (hiding and not hiding.isdisjoint((attributes.get("class") or "").split()))
-    )
-    return (
-        bool(hides)
-        and attributes.get("role") != "tabpanel"
-        and len(node.text().strip()) <= MOST_HIDDEN_CHARS
-    )
+    hides = "hidden" in attributes and attributes["hidden"] != "until-found"
+    hides = hides or bool(style and _HIDING.search(style))
+    if hiding and not hides:
+        hides = not hiding.isdisjoint((attributes.get("class") or "").split())
+    small = hides and attributes.get("role") != "tabpanel"
+    return small and len(node.text().strip()) <= MOST_HIDDEN_CHARS

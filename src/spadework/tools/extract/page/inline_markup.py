@@ -153,10 +153,7 @@ class Line:
         core = inner.strip(" \n")
         if not core or (mark.sign == "[" and not mark.url):
             return
-        lead, trail = (
-            inner[: len(inner) - len(inner.lstrip(" \n"))],
-            inner[len(inner.rstrip(" \n")) :],
-        )
+        lead, _, trail = inner.partition(core)
         if mark.sign == "[":
             wrapped = self._link(core, mark)
             if mark.start and mark.start == self._after_link and core[0].isalnum():

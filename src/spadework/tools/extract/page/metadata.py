@@ -131,18 +131,15 @@ def _told(part: set[str], heads: list[set[str]]) -> float:
 def author_of(found: Metadata, tree: LexborHTMLParser) -> str:
     """The authors, joined by commas; "" when none is named."""
     for thing in found.objects:
-        if any(map(_ARTICLE.search, types_of(thing))) and (
-            names := _names(thing.get("author") or thing.get("creator"))
-        ):
+        names = _names(thing.get("author") or thing.get("creator"))
+        if names and any(map(_ARTICLE.search, types_of(thing))):
             return ", ".join(dict.fromkeys(names))
     for name in _AUTHORS:
         value = found.meta.get(name, "")
         if value and not value.startswith(("http", "@", "/")):
             return value[:200]
-    node = tree.css_first(
-        '[rel="author"],[itemprop="author"] [itemprop="name"],[itemprop="author"]'
-    )
-    return _text(node)[:100]
+    named = '[rel="author"],[itemprop="author"] [itemprop="name"],[itemprop="author"]'
+    return _text(tree.css_first(named))[:100]
 
 
 def _names(value: Any) -> list[str]:

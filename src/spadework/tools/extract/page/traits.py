@@ -39,10 +39,8 @@ def traits(tag: str, attributes: dict[str, str | None]) -> tuple[str, ...]:
             found.append(f"{name}:{(value or '').lower()[:30]}")
         elif name == "itemtype":
             found.append("itemtype:" + (value or "").rsplit("/", 1)[-1].lower()[:30])
-        elif (
-            name == "hidden"
-            or (name == "aria-hidden" and value == "true")
-            or (name == "style" and value and _HIDDEN.search(value))
-        ):
+        elif name == "hidden" or (name == "aria-hidden" and value == "true"):
             found.append("hidden:" + name)
+        elif name == "style" and value and _HIDDEN.search(value):
+            found.append("hidden:style")
     return tuple(found)

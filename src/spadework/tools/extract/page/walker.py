@@ -77,11 +77,12 @@ class Walker:
             return partial(self._line.close, self._line.open(elements.EMPHASIS[tag]))
         if tag in elements.RAISED:
             return self._raised(node, tag)
-        if (
-            tag == "noscript" and len(node.text().strip()) < LEAST_NOSCRIPT_CHARS
-        ) or formulas.is_second_copy(node, tag):
+        without = tag == "noscript"
+        if without and len(node.text().strip()) < LEAST_NOSCRIPT_CHARS:
             return None
-        if tag == "noscript" or ("-" in tag and not self._heading and _holds_blocks(node)):
+        if formulas.is_second_copy(node, tag):
+            return None
+        if without or ("-" in tag and not self._heading and _holds_blocks(node)):
             return self._open_frame(tag, node.attributes)
         return None if is_hidden(node, node.attributes, self._hiding) else _nothing
 
@@ -170,14 +171,8 @@ class Walker:
             self._flush()
         frame = self._frame
         around = frame if frame.depth < MOST_DEPTH else frame.parent
-        self._frame = Frame(
-            around,
-            tag,
-            traits(tag, attributes),
-            len(self.blocks),
-            0,
-            min(frame.depth + 1, MOST_DEPTH),
-        )
+        start, depth = len(self.blocks), min(frame.depth + 1, MOST_DEPTH)
+        self._frame = Frame(around, tag, traits(tag, attributes), start, 0, depth)
         return partial(self._close_frame, frame, self._items, len(self._numbers))
 
     def _close_frame(self, parent: Frame, items: tuple[Item, ...], numbers: int) -> None:
@@ -199,34 +194,22 @@ class Walker:
             if self._heading:
                 for item in self._items:
                     item.loose = True
-            self.blocks.append(
-                Block(
-                    kind,
-                    text,
-                    line.chars,
-                    line.link_chars,
-                    self._frame,
-                    self._items,
-                    tuple(line.links),
-                )
-            )
+            counts, place = (line.chars, line.link_chars), (self._frame, self._items)
+            self.blocks.append(Block(kind, text, *counts, *place, tuple(line.links)))
         line.reset()
 
     def _emit_code(self, text: str, lang: str) -> None:
         if text.strip():
-            self.blocks.append(
-                Block("pre", fenced(text, lang), len(text), 0, self._frame, self._items)
-            )
+            shown = fenced(text, lang)
+            self.blocks.append(Block("pre", shown, len(text), 0, self._frame, self._items))
 
     def _table(self, node: LexborNode) -> None:
         close = self._open_frame("table", node.attributes)
-        self.blocks += data_tables.read(
-            node,
-            self._frame,
-            self._items,
-            lambda cell: Walker(self._addresses, self._hiding).walk(cell),
-        )
+        self.blocks += data_tables.read(node, self._frame, self._items, self._cell)
         close()
+
+    def _cell(self, cell: LexborNode) -> list[Block]:
+        return Walker(self._addresses, self._hiding).walk(cell)
 
 
 def _nothing() -> None:
