@@ -28,17 +28,18 @@ def heading(text: str, level: int) -> str:
 
 def fence(code: str, language: str = "") -> str:
     """A fenced code block, the code exact; its fence is longer than any backticks in it."""
-    longest = max((len(run) for run in _BACKTICKS.findall(code)), default=0)
+    longest = max(map(len, _BACKTICKS.findall(code)), default=0)
     ticks = "`" * max(3, longest + 1)
     return f"{ticks}{language}\n{code.removesuffix(chr(10))}\n{ticks}"
 
 
 def code_span(code: str) -> str:
-    """Inline code, exact, on one line."""
-    code = code.replace("\n", " ")
+    """Inline code, exact but for line ends; "" for an empty one."""
+    if "\n" in code:
+        code = code.strip().replace("\r\n", " ").replace("\n", " ")
     if not code:
         return ""
-    longest = max((len(run) for run in _BACKTICKS.findall(code)), default=0)
+    longest = max(map(len, _BACKTICKS.findall(code)), default=0)
     ticks = "`" * (longest + 1)
     edged = "`" in (code[0], code[-1]) or (code[0] == code[-1] == " " and code.strip())
     space = " " if edged else ""

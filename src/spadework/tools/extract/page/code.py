@@ -24,7 +24,6 @@ _NOT_PLAIN = (
     "[class*=gutter],[class*=ln-num]"
 )
 _NOT_CODE = frozenset(("button", "script", "style", "template"))
-_TICKS = re.compile(r"^ *(`{3,})", re.M)
 _ANCESTORS = 4
 
 
@@ -82,11 +81,3 @@ def language(node: LexborNode) -> str:
 def _clean(name: str) -> str:
     name = name.strip().lower()
     return "" if name in _NO_LANGUAGE or not re.fullmatch(r"[\w+#.-]{1,20}", name) else name
-
-
-def fenced(text: str, lang: str = "") -> str:
-    """`text` as a fenced block; the fence is longer than any inside."""
-    longest = max((len(run) for run in _TICKS.findall(text)), default=2)
-    fence = "`" * max(3, longest + 1)
-    ending = "" if text.endswith("\n") else "\n"
-    return f"{fence}{lang}\n{text}{ending}{fence}"

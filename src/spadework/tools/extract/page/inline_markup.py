@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from spadework.tools.extract.extracted import Link
+from spadework.tools.extract.writing import code_span
 
 #: All white space but a single blank, which is nearly all there is and stays as it is.
 _SPACE = re.compile(r"[\t\r\n\f\xa0][ \t\r\n\f\xa0]*| [ \t\r\n\f\xa0]+")
@@ -19,24 +20,11 @@ _LINE_START = re.compile(
     re.M,
 )
 _BRACKET = re.compile(r"(?<!\\)[\[\]]")
-_TICKS = re.compile(r"`+")
 
 
 def escaped(text: str) -> str:
     """`text` with a backslash before the characters that Markdown would read as markup."""
     return _ESCAPES.sub(r"\\\g<0>", text) if _SPECIAL.search(text) else text
-
-
-def code_span(text: str) -> str:
-    """`text` as inline code, equal to the byte but for line ends."""
-    if "\n" in text:
-        text = text.strip().replace("\r\n", " ").replace("\n", " ")
-    if not text.strip():
-        return text
-    longest = max(map(len, _TICKS.findall(text)), default=0)
-    ticks = "`" * (longest + 1)
-    pad = " " if text[0] == "`" or text[-1] == "`" or (text[0] == " " == text[-1]) else ""
-    return f"{ticks}{pad}{text}{pad}{ticks}"
 
 
 def _line_start(match: re.Match[str]) -> str:

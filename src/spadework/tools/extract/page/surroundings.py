@@ -47,18 +47,15 @@ class Surroundings:
 
     def rows(self) -> Iterator[Numbers]:
         """The numbers of each block."""
-        elements, parts, page = self._elements(), self._parts(), self._page
-        for near, block, place, section, alike, same in zip(
-            self._near(),
-            self.blocks,
-            self._places(),
-            self._sections(),
-            self._alike(),
-            self._made_alike(),
-            strict=True,
+        elements, parts = self._elements(), self._parts()
+        along = zip(
+            self._places(), self._sections(), self._alike(), self._made_alike(), strict=True
+        )
+        for near, block, (place, section, alike, same) in zip(
+            self._near(), self.blocks, along, strict=True
         ):
             held, part = elements[block.frame], parts[block.frame]
-            yield (*near, *held, *_own(block), *place, *part, *section, *alike, *same, *page)
+            yield (*near, *held, *_own(block), *place, *part, *section, *alike, *same, *self._page)
 
     def levelled(self, chances: list[float]) -> list[float]:
         """The chances of the blocks, those that are made alike nearer to each other."""
@@ -67,24 +64,15 @@ class Surroundings:
     def _span(self, start: int, end: int) -> tuple[float, float, float]:
         """The mean, the characters and the share of link text of a stretch."""
         mass, chars = self._mass.of(start, end), self._chars.of(start, end)
-        return (
-            self._sum.of(start, end) / mass if mass else 0.0,
-            chars,
-            self._links.of(start, end) / chars if chars else 0.0,
-        )
+        mean = self._sum.of(start, end) / mass if mass else 0.0
+        return mean, chars, self._links.of(start, end) / chars if chars else 0.0
 
     def _page_numbers(self, kind: str) -> Numbers:
         count, region = len(self.blocks), self.region
         _, chars, density = self._span(0, count)
         mean, held, _ = self._span(region.start, region.end)
-        return (
-            float(PAGE_KINDS.index(kind)),
-            math.log2(1 + count),
-            held / (chars + 1),
-            mean,
-            density,
-            *self._likely,
-        )
+        sizes = math.log2(1 + count), held / (chars + 1)
+        return (float(PAGE_KINDS.index(kind)), *sizes, mean, density, *self._likely)
 
     def _near(self) -> Iterator[Numbers]:
         """The score of each block, and the means of those before and after it."""
@@ -113,14 +101,8 @@ class Surroundings:
             third = second.parent or second
             fourth = third.parent or third
             fifth = fourth.parent or fourth
-            found[frame] = (
-                *own,
-                *spans[second],
-                *spans[third],
-                spans[fourth][0],
-                spans[fifth][0],
-                page,
-            )
+            further = spans[fourth][0], spans[fifth][0], page
+            found[frame] = (*own, *spans[second], *spans[third], *further)
         return found
 
     def _frame_spans(self) -> dict[Frame, Numbers]:
@@ -230,13 +212,8 @@ class Surroundings:
             if region.start <= i < region.end:
                 inside += own
         apart = (places[-1] - places[0] + 1) / len(places)
-        return (
-            math.log2(len(places)),
-            mean / mass,
-            inside / mass,
-            min(float(_FAR), apart),
-            math.log2(1 + chars),
-        )
+        shares = mean / mass, inside / mass
+        return (math.log2(len(places)), *shares, min(float(_FAR), apart), math.log2(1 + chars))
 
 
 def _likely(blocks: list[Block], chances: list[float]) -> Numbers:

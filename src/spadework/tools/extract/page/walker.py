@@ -9,12 +9,13 @@ from selectolax.lexbor import LexborNode
 
 from spadework.tools.extract.page import data_tables, elements, formulas
 from spadework.tools.extract.page.addresses import Addresses
-from spadework.tools.extract.page.code import code_text, fenced, language
+from spadework.tools.extract.page.code import code_text, language
 from spadework.tools.extract.page.constants import LEAST_NOSCRIPT_CHARS, MOST_DEPTH, MOST_LIST_DEPTH
 from spadework.tools.extract.page.hidden import is_hidden
 from spadework.tools.extract.page.inline_markup import Line
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item
 from spadework.tools.extract.page.traits import traits
+from spadework.tools.extract.writing import fence
 
 Close = Callable[[], None]
 
@@ -200,7 +201,7 @@ class Walker:
 
     def _emit_code(self, text: str, lang: str) -> None:
         if text.strip():
-            shown = fenced(text, lang)
+            shown = fence(text, lang)
             self.blocks.append(Block("pre", shown, len(text), 0, self._frame, self._items))
 
     def _table(self, node: LexborNode) -> None:
