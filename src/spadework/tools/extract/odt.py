@@ -9,8 +9,7 @@ from spadework.errors import Unreadable
 from spadework.tools.extract.draft import Draft
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.package import Package, described
-from spadework.tools.extract.table_rows import MAX_COLUMNS, sheet_table
-from spadework.tools.extract.writing import blocks, heading, plain
+from spadework.tools.extract.writing import MAX_COLUMNS, blocks, heading, plain, sheet_table
 from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag, text
 
 _UNSEEN = frozenset((

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spadework.tools.extract.pdf_lines import Line
-from spadework.tools.extract.table_rows import sheet_table
+from spadework.tools.extract.writing import sheet_table
 
 #: How the caption of a table begins.
 CAPTION = re.compile(r"(?:Table|Tab\.|Tabelle|Tableau|Tabla|Tabela|Tabella)\s+[\dIVXA-Z][\w.]*\b")

@@ -11,7 +11,7 @@ from typing import Any
 import pypdfium2
 
 from spadework.tools.extract.pdf_lines import Line
-from spadework.tools.extract.table_rows import sheet_table
+from spadework.tools.extract.writing import sheet_table
 
 _PDFIUM: Any = pypdfium2.raw  # it has no types
 #: A rule is at most so thick, and at least so long; rules that end so near to each other meet. In

@@ -9,8 +9,14 @@ from itertools import islice
 
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.package import Package
-from spadework.tools.extract.table_rows import MAX_COLUMNS, MAX_ROWS, sheet_table
-from spadework.tools.extract.writing import blocks, heading, not_shown
+from spadework.tools.extract.writing import (
+    MAX_COLUMNS,
+    MAX_ROWS,
+    blocks,
+    heading,
+    not_shown,
+    sheet_table,
+)
 from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag, xml_tree
 
 #: Sheets behind this one are not read.
