@@ -15,12 +15,10 @@ from spadework.tools.extract.writing import fence, not_shown
 
 __all__ = ["read_document"]
 
-#: How deep the members lie: an archive that was packed is opened, one that lies in an archive is
-#: not.
+#: How deep the members lie: a packed archive is opened, one that lies in an archive is not.
 _DEPTHS = {"packed": 1, "zip": 2, "tar": 2}
 _OPENED = 1
-#: Longest Markdown of a document, in characters: repeated cells of a small file may become any
-#: length.
+#: Most characters of a document's Markdown: repeated cells make any length of a small file.
 MAX_CHARS = 20_000_000
 
 

@@ -26,8 +26,7 @@ _DECLARED = re.compile(
 )
 _DECLARED_BYTES = 4_096
 _MARKUP = re.compile(rb"<[^<>]{0,2000}>")
-#: Only these families of codecs: Python knows others that are not for pages, and slow for long
-#: ones.
+#: Only these families of codecs: others are not for pages, and slow for long ones.
 _PAGE_CODECS = re.compile(r"utf-(8|16|32)|iso|cp|koi8|gb|big5|shift|euc|mac|tis|hz|johab|kz|ptcp")
 #: What pages without a declaration are written in.
 _LOOKED_FOR = (

@@ -33,8 +33,7 @@ _FURTHER_ON = (
 )  # fmt: skip
 #: UTF-16 by its mark, or by the first character of its markup.
 _UTF16 = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
-#: Markup with at most this share of null bytes is a page with a fault, more of them are binary
-#: data.
+#: Markup with at most this share of null bytes is a faulty page, with more it is binary data.
 _MOST_NULLS = 0.05
 _SNIFFED = 1_024
 
@@ -80,8 +79,7 @@ _READER_ENDINGS = {
 _BY_MAGIC = frozenset({"pdf", "rtf", "image", "zip", "tar", "packed", "old"})
 _TAR = slice(257, 262)
 
-#: Types that say nothing, or are given to everything that is text, so that the content or the
-#: ending must tell.
+#: Types that say nothing, or are given to all text: the content or the ending must tell.
 _VAGUE = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/x-unknown", "text/plain"}
 )

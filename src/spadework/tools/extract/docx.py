@@ -13,8 +13,7 @@ from spadework.tools.extract.package import Package
 from spadework.tools.extract.writing import heading, plain, table
 from spadework.tools.extract.xml_tree import Element, attribute, child, number, tag
 
-#: What is not shown: what was deleted or moved away, settings, and drawings a second time for
-#: programs that need another form.
+#: What is not shown: deleted and moved text, settings, drawings a second time in another form.
 _UNSEEN = frozenset(
     {"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", "tblPr", "trPr", "tcPr"}
 )

@@ -17,8 +17,7 @@ _TAGS = (
 _KNOWN = re.compile(
     rf"</?(?:{'|'.join(_TAGS.split())})(?=[\s/>])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>", re.I
 )
-# No pattern looks past another tag for the end of one: of many without an end each would be
-# searched to the end of the text.
+# None looks for a tag's end past another one: of many without each would be searched to the end.
 _HIDDEN = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|svg|head)\b.*?(?:</\1\s*>|\Z)|<!doctype[^<>]*>"
     r"|<\?(?:(?!<\?).)*?\?>",

@@ -18,8 +18,7 @@ from spadework.tools.text.dates import moment
 
 #: Most bytes of one part, unpacked.
 MAX_PART = 50_000_000
-#: Most entries of a zip file; each takes half a kilobyte of memory, and a tenth of that in the
-#: file.
+#: Most entries of a zip file; each takes half a kilobyte of memory, ten times its size.
 MAX_ENTRIES = 100_000
 _ENTRY = b"PK\x01\x02"
 

@@ -13,8 +13,7 @@ _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[A-Z]\S*(?:\s+\S+){0,9}$")
 _BULLET = re.compile(r"\s{0,3}(?:[-*+\u2022\u2013]|(\d{1,3}[.)]))\s+(?=\S)")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t)\S")
 _PARTS = re.compile(r"\n(?:[ \t]*\n)+")
-#: A line at least this long ends where the writer's editor broke it: the next one goes on with the
-#: sentence.
+#: From this length on a line was broken by an editor, and the next goes on with the sentence.
 _WRAPPED = 45
 #: From this indentation on, a block is code or a table.
 _INDENTED = 4

@@ -23,8 +23,7 @@ _NAME = "o200k_base"
 #: tiktoken looks a vocabulary up in its cache under the SHA-1 of this address, and checks its
 #: SHA-256; nothing is downloaded.
 _ADDRESS = f"https://openaipublic.blob.core.windows.net/encodings/{_NAME}.tiktoken"
-#: tiktoken's stack overflows, which nothing can catch as an error, where white space goes on for
-#: some 400,000 characters.
+#: On white space of some 400,000 characters tiktoken's stack overflows, which is no Exception.
 _LONG_SPACE = re.compile(r"\s{100000}")
 _loading = threading.Lock()
 

@@ -49,16 +49,10 @@ def _titled(blocks: list[Block], kept: list[Block]) -> list[Block]:
     if not kept or any(block.kind == "h1" for block in kept):
         return kept
     first = next((block for block in kept if block.chars >= TITLED_CHARS), kept[0])
-    title = None
-    for block in blocks:
-        if block is first:
-            break
-        if block.kind == "h1" and not block.link_chars * 2 > block.chars:
-            title = block
-    if title is None:
-        return kept
-    wanted = {id(title), *map(id, kept)}
-    return [block for block in blocks if id(block) in wanted]
+    above = blocks[: blocks.index(first)]
+    titles = [b for b in above if b.kind == "h1" and not b.link_chars * 2 > b.chars]
+    wanted = {*kept, *titles[-1:]}
+    return [block for block in blocks if block in wanted] if titles else kept
 
 
 def _judged(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]:
@@ -102,10 +96,8 @@ def _known_container(view: PageView, chances: list[float]) -> Frame | None:
         for frame in view.frames:
             if name in frame.traits:
                 inside = view.blocks[frame.start : frame.end]
-                held = sum(
-                    chance * block.chars
-                    for chance, block in zip(chances[frame.start :], inside, strict=False)
-                )
+                pairs = zip(chances[frame.start :], inside, strict=False)
+                held = sum(chance * block.chars for chance, block in pairs)
                 long = sum(block.chars for block in inside) >= LONG_ENOUGH
                 most = long and held >= CONTAINER_SHARE * likely
                 if most and _cleanliness(inside) >= CLEAN_ENOUGH:
@@ -203,10 +195,7 @@ def _once(blocks: Iterator[Block]) -> Iterator[Block]:
 
 def _is_furniture(block: Block) -> bool:
     """True for what stands in the frame of a page by its own markup."""
-    frame = block.frame
-    while True:
-        if FURNITURE & set(frame.traits):
-            return True
-        if frame.parent is None:
-            return False
+    frame: Frame | None = block.frame
+    while frame is not None and FURNITURE.isdisjoint(frame.traits):
         frame = frame.parent
+    return frame is not None

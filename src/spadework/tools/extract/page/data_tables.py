@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import chain
 
 from selectolax.lexbor import LexborNode
 
@@ -25,11 +27,8 @@ def is_data(table: LexborNode) -> bool:
     """Whether a table has two columns or a header cell, and text in its cells, no page parts."""
     if (table.attributes.get("role") or "") in ("presentation", "none"):
         return False
-    child = table.first_child
-    while child is not None:
-        if child.is_element_node and child.css_first(_LAYOUT) is not None:
-            return False
-        child = child.next
+    if any(child.css_first(_LAYOUT) is not None for child in table.iter()):
+        return False
     widest = longest = 0
     for row in rows(table):
         found = list(_cells(row))
@@ -45,21 +44,15 @@ def leads_on(table: LexborNode) -> bool:
 
 def rows(table: LexborNode) -> Iterator[LexborNode]:
     """The rows of a table, whether they stand in groups or not."""
-    child = table.first_child
-    while child is not None:
+    for child in table.iter():
         if child.tag == "tr":
             yield child
         elif child.tag in _GROUPS:
             yield from rows(child)
-        child = child.next
 
 
 def _cells(row: LexborNode) -> Iterator[LexborNode]:
-    child = row.first_child
-    while child is not None:
-        if child.tag in ("td", "th"):
-            yield child
-        child = child.next
+    return (child for child in row.iter() if child.tag in ("td", "th"))
 
 
 def read(
@@ -69,10 +62,8 @@ def read(
     blocks = []
     caption = table.css_first("caption")
     if caption is not None:
-        blocks += [
-            Block("caption", b.text, b.chars, b.link_chars, frame, inside, b.links)
-            for b in read_cell(caption)
-        ]
+        said = read_cell(caption)
+        blocks += [replace(b, kind="caption", frame=frame, inside=inside) for b in said]
     lines: list[list[str]] = []
     chars = link_chars = 0
     links: list[Link] = []
@@ -81,16 +72,14 @@ def read(
     for row in rows(table):
         cells = list(_cells(row))
         read_cells = [read_cell(cell) for cell in cells]
-        texts = grid.place(
-            cells, [" ".join(_one_line(block) for block in blocks_of) for blocks_of in read_cells]
-        )
+        texts = grid.place(cells, [" ".join(map(_one_line, inner)) for inner in read_cells])
         if not any(texts):
             continue
         if not lines:
             header = all(cell.tag == "th" for cell in cells)
             header = header or (row.parent is not None and row.parent.tag == "thead")
         lines.append(texts)
-        for block in (block for blocks_of in read_cells for block in blocks_of):
+        for block in chain(*read_cells):
             chars, link_chars = chars + block.chars, link_chars + block.link_chars
             links += block.links
     if lines:

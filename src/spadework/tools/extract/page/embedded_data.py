@@ -26,8 +26,7 @@ _BODIES = ("articleBody", "text", "reviewBody", "description", "acceptedAnswer")
 #: Microdata that is told apart from what is shown.
 _META = ("articlebody", "text")
 _CODE_LIKE = re.compile(r"[{};<>=]|\\u00|https?://\S+$")
-#: What frameworks name the state they begin with: Next.js, Nuxt, Redux, Apollo, Remix and their
-#: like.
+#: What frameworks name the state they begin with: Next.js, Nuxt, Redux, Apollo, Remix, …
 _STATE = re.compile(
     r"__[A-Z][A-Z0-9_]+__|__next_f|__remix\w*|\b(?:initial|preloaded|server|app)_?(?:state|data|props)\b",
     re.IGNORECASE,

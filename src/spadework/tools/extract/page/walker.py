@@ -14,7 +14,6 @@ from spadework.tools.extract.page.constants import LEAST_NOSCRIPT_CHARS, MOST_DE
 from spadework.tools.extract.page.hidden import is_hidden
 from spadework.tools.extract.page.inline_markup import Line
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item
-from spadework.tools.extract.page.traits import traits
 from spadework.tools.extract.writing import fence
 
 Close = Callable[[], None]
@@ -173,7 +172,7 @@ class Walker:
         frame = self._frame
         around = frame if frame.depth < MOST_DEPTH else frame.parent
         start, depth = len(self.blocks), min(frame.depth + 1, MOST_DEPTH)
-        self._frame = Frame(around, tag, traits(tag, attributes), start, 0, depth)
+        self._frame = Frame(around, tag, elements.traits(tag, attributes), start, 0, depth)
         return partial(self._close_frame, frame, self._items, len(self._numbers))
 
     def _close_frame(self, parent: Frame, items: tuple[Item, ...], numbers: int) -> None:
@@ -223,13 +222,8 @@ def _first_number(node: LexborNode) -> int:
 
 
 def _holds_blocks(node: LexborNode) -> bool:
-    child = node.first_child
-    while child is not None:
-        tag = child.tag or ""
-        if tag in elements.BLOCKS or ("-" in tag and tag[0] != "-"):
-            return True
-        child = child.next
-    return False
+    tags = (child.tag or "" for child in node.iter())
+    return any(tag in elements.BLOCKS or ("-" in tag and tag[0] != "-") for tag in tags)
 
 
 def _is_alone(node: LexborNode) -> bool:
