@@ -108,3 +108,9 @@ def test_the_chapters_of_a_book_are_in_the_order_of_reading():
         "epub",
     )
     assert found.published_at == datetime(2020, 5, 1, tzinfo=UTC)
+
+
+def test_a_book_has_its_first_title_and_all_its_authors():
+    more = "<dc:title>A Story of Tides</dc:title><dc:creator>B. Finch</dc:creator>"
+    found = read(epub(["<p>A</p>"], more=more))
+    assert (found.title, found.author) == ("The Light", "R. Penn, B. Finch")
