@@ -385,6 +385,12 @@ def test_metadata_of_meta_elements() -> None:
     )
 
 
+def test_items_have_the_numbers_that_they_say() -> None:
+    html = f"<ol start=3><li>{PROSE}<li value=7>{PROSE} Also.<li>{PROSE} Last.</ol>"
+    lines = [line[:2] for line in extract(html, URL).markdown.split("\n") if line]
+    assert lines == ["3.", "7.", "8."]
+
+
 def test_text_in_json_ld_is_read_when_the_page_shows_none() -> None:
     data = json.dumps({"@type": "Article", "articleBody": PROSE * 2})
     html = (

@@ -78,7 +78,7 @@ def extract_packed(body: bytes, url: str, read: ReadMember | None) -> Extracted:
 
 
 def _unzip(archive: zipfile.ZipFile, found: zipfile.ZipInfo, limit: int) -> bytes:
-    with archive.open(found) as member:
+    with whole("file"), archive.open(found) as member:
         return member.read(limit)
 
 
@@ -97,15 +97,23 @@ def _read_all(
         raise Unreadable(_TOO_DEEP)
     left = min(MAX_BYTES, max(size, 1_000) * MAX_RATIO)
     parts: list[str] = []
+    faults: list[Unreadable] = []
     kept = (member for member in members if not _OF_SYSTEMS.search(member[0]))
     for name, read_bytes in islice(kept, MAX_MEMBERS):
-        body = read_bytes(min(MAX_MEMBER, left) + 1)
+        try:
+            body = read_bytes(min(MAX_MEMBER, left) + 1)
+        except Unreadable as error:  # damaged, or locked: the others may be whole
+            faults.append(error)
+            parts.append(blocks([heading(name, 1), plain(f"… It is not shown: {error}")]))
+            continue
         if len(body) > left:
             raise TooLarge(
                 "The archive holds more than can be read, or was made to: it grows too much."
             )
         left -= len(body)
         parts.append(blocks([heading(name, 1), _text(body, name, read)]))
+    if faults and len(faults) == len(parts):
+        raise faults[0]
     rest = sum(1 for _ in islice(kept, MAX_COUNTED))
     return Extracted(
         title=file_name(url),

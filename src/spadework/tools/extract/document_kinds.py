@@ -174,8 +174,8 @@ def _other(media_type: str, url: str) -> Kind:
         return Kind("xml", media_type)
     language = _LANGUAGES.get(subtype.removeprefix("x-"), "")
     language = language if main in ("text", "application") else ""
-    if main == "text" and subtype.startswith("x-"):
-        language = language or _LANGUAGES.get(_ending(url), "")
+    if main == "text" and not language:
+        return _vague(media_type, url)
     return Kind("code" if language else "", media_type, language)
 
 

@@ -151,17 +151,18 @@ class Walker:
         if tag in elements.HEADINGS:
             self._heading = tag
         elif tag in elements.LISTS:
-            self._numbers.append(_first_number(node) if tag == "ol" else None)
+            self._numbers.append(_number(attributes.get("start"), 1) if tag == "ol" else None)
         elif tag == "li" and self._numbers:
-            self._items = (*self._items[: MOST_LIST_DEPTH - 1], self._item())
+            self._items = (*self._items[: MOST_LIST_DEPTH - 1], self._item(attributes))
         elif tag == "blockquote":
             self._items = (*self._items[: MOST_LIST_DEPTH - 1], Item("> ", "> "))
         return close
 
-    def _item(self) -> Item:
+    def _item(self, attributes: dict[str, str | None]) -> Item:
         number = self._numbers[-1]
         if number is None:
             return Item("- ", "  ")
+        number = _number(attributes.get("value"), number)
         self._numbers[-1] = number + 1
         marker = f"{number}. "
         return Item(marker, " " * len(marker))
@@ -216,9 +217,10 @@ def _nothing() -> None:
     """An inline element without a meaning of its own ends."""
 
 
-def _first_number(node: LexborNode) -> int:
-    start = node.attributes.get("start") or "1"
-    return int(start) if start.isascii() and start.isdigit() and len(start) < 9 else 1
+def _number(written: str | None, other: int) -> int:
+    """The whole number of an attribute, `other` where it is none."""
+    written = written or ""
+    return int(written) if written.isascii() and written.isdigit() and len(written) < 9 else other
 
 
 def _holds_blocks(node: LexborNode) -> bool:
