@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from functools import lru_cache
 
 from spadework.tools.text.detect import spoken
@@ -169,7 +170,8 @@ def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
     found = []
     for block in blocks(text):
         if block.kind in ("paragraph", "list", "quote"):
-            first = next((start for start in spans if block.start <= start < block.end), None)
+            at = bisect_left(spans, block.start)
+            first = spans[at] if at < len(spans) and spans[at] < block.end else None
         else:
             lines = re.split(r"[|\n]", text[block.start : block.end])
             first = block.start if any(is_injection(line.strip(_MARKS)) for line in lines) else None
