@@ -60,12 +60,12 @@ def _judged(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]
     blocks, kind = view.blocks, next(iter(kinds))
     chances = probabilities(view, kinds)
     held_in_one = kind in CONTAINED_KINDS or markup <= SMALL_PAGE_BYTES
-    container = _known_container(view, chances) if held_in_one else None
+    likely = sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True))
+    container = _known_container(view, chances, likely) if held_in_one else None
     if container is not None:
         pairs = list(zip(blocks, chances, strict=True))[container.start : container.end]
         kept = [block for block, chance in pairs if chance > CONTAINER_BAR or block.kind in _ALWAYS]
         return kept if kind in CONTAINED_KINDS else list(_once(iter(kept)))
-    likely = sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True))
     if likely >= LIKELY_CHARS and len(blocks) > FEW_BLOCKS:
         return _cut(view, chances, kind)
     return _own(blocks) if likely >= LIKELY_CHARS or markup <= SMALL_PAGE_BYTES else []
@@ -89,9 +89,8 @@ def _cleanliness(blocks: list[Block]) -> float:
     return max(0.0, 1 - links / chars - repeated / chars - furniture / chars)
 
 
-def _known_container(view: PageView, chances: list[float]) -> Frame | None:
+def _known_container(view: PageView, chances: list[float], likely: float) -> Frame | None:
     """The first known container that is long, clean and holds nearly all likely content."""
-    likely = sum(chance * block.chars for chance, block in zip(chances, view.blocks, strict=True))
     for name in _CONTAINERS:
         for frame in view.frames:
             if name in frame.traits:
