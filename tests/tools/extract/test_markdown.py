@@ -181,10 +181,9 @@ def test_windows_line_ends_are_read():
         *("`` ` ", "![a](", "[[", "**a "),
     ],
 )
-@pytest.mark.parametrize("end", ["", "\n</pre></h1>"])
-def test_endless_repetition_is_read_in_time(part, end):
-    clean_markdown(part * 20_000 + end, "")
-    html_to_text(part * 20_000 + end)
+def test_endless_repetition_is_read_in_time(part):
+    clean_markdown(part * 20_000, "")
+    html_to_text(f"{part * 20_000}\n</pre></h1>")
 
 
 @given(st.text(alphabet=st.sampled_from("ab <>`*_[]()!#|-\n~:\"'&;\\/="), max_size=200))

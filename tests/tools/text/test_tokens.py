@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from spadework.tools.text import tokens
 
 
-@pytest.mark.parametrize("space", [" ", "\t", "\n", "\u3000"])
-def test_white_space_without_end_is_counted(space: str):
-    assert tokens.count(f"a{space * 1_000_000}b") > 1_000
-    assert tokens.beginning(f"a{space * 1_000_000}b", 1) == "a"
+def test_white_space_without_end_is_counted():
+    assert tokens.count(f"a{' ' * 1_000_000}b") > 7_000
+    assert tokens.beginning(f"a{' ' * 1_000_000}b", 1) == "a"
 
 
 def test_a_beginning_has_so_many_tokens_and_is_the_text_where_that_is_short():
