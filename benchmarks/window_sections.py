@@ -10,8 +10,8 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import NamedTuple
 
-from spadework.tools.text.definitions import is_term
 from spadework.tools.text.display import without_targets
+from spadework.tools.text.lead_in import is_term
 from spadework.tools.text.markdown_blocks import Block, blocks
 from spadework.tools.text.markdown_marks import Pair, plain, scan, units
 from spadework.tools.text.markdown_tables import rows_of

@@ -16,7 +16,7 @@ from spadework.tools.text.facts import numbers, spelled_numbers, stems
 from spadework.tools.text.language import language
 from spadework.tools.text.markdown_blocks import blocks
 from spadework.tools.text.markdown_marks import plain, units
-from spadework.tools.text.passages import heading_at, headings
+from spadework.tools.text.passages import heading_at, headings, paths
 from spadework.tools.text.sentences import sentences
 from spadework.values import Evidence, Plan, Sentence, Topic
 
@@ -113,7 +113,7 @@ def states_count(topic: Topic, asked: set[str], quotes: Sequence[str]) -> bool:
 
 def lists(text: str, above: str = "") -> Iterator[Listed]:
     """The lists of a text that can be counted; `above` is the heading above the text."""
-    own, found = headings(text), blocks(text)
+    own, found = paths(headings(text)), blocks(text)
     for before, block in zip([None, *found], found, strict=False):
         if block.kind != "list":
             continue

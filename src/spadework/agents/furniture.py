@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from spadework.agents.passage_view import PassageView
-from spadework.tools.text.definitions import is_term
+from spadework.tools.text.lead_in import is_term
 from spadework.tools.text.markdown_blocks import Block, blocks
 from spadework.tools.text.markdown_marks import plain, units
 from spadework.tools.text.sentences import is_ended

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from spadework.agents.entry_text import below
 from spadework.agents.passage_view import PassageView, Spot
-from spadework.tools.text.definitions import is_term
 from spadework.tools.text.display import without_targets
+from spadework.tools.text.lead_in import is_term
 from spadework.tools.text.markdown_blocks import blocks
 from spadework.tools.text.markdown_marks import units
 from spadework.tools.text.markdown_tables import rows_of

@@ -18,7 +18,7 @@ from spadework.agents.entry_text import each_once, line_of, place_of, speaks_of
 from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
 from spadework.prompts import render
-from spadework.tools.text.nearest import nearest
+from spadework.tools.text.facts import nearest
 from spadework.tools.text.phrases import Phrases
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Conflict, Coverage, Evidence, Plan, Problem, Visible

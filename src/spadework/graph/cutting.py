@@ -10,7 +10,7 @@ from spadework.agents.passage_view import PassageView
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.markdown_marks import one_line
 from spadework.tools.text.markdown_tables import Span, cells, header_of, rows_of
-from spadework.tools.text.passages import Block, blocks, cut, heading_at, headings
+from spadework.tools.text.passages import Block, Path, blocks, cut, heading_at, headings, paths
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Page, Passage
 
@@ -45,9 +45,9 @@ def heading_above(text: str, at: int) -> str:
 
 
 @lru_cache(maxsize=256)
-def _headings(text: str) -> list[tuple[int, int, str]]:
+def _headings(text: str) -> list[Path]:
     """The headings of a text, found once however many of its passages are shown."""
-    return [found for found in headings(text) if not is_injection(found[2])]
+    return paths(found for found in headings(text) if not is_injection(found[2]))
 
 
 def cuts_of(page: Page, text: str, rank: int, passage_chars: int) -> list[Cut]:

@@ -14,7 +14,7 @@ from spadework.graph.routes import KNOWN
 from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState
 from spadework.graph.waiting import was_stopped
-from spadework.tools.text.nearest import nearest
+from spadework.tools.text.facts import nearest
 from spadework.values import Query, Review, Section, Task, Weakness
 
 

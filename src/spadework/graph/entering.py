@@ -8,10 +8,9 @@ from typing import NamedTuple
 from spadework.agents.passage_view import Spot
 from spadework.graph.cutting import blocks_of, heading_above, names_at
 from spadework.graph.session_context import SessionContext
-from spadework.tools.text.definitions import is_term
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import stems
-from spadework.tools.text.lead_in import leads
+from spadework.tools.text.lead_in import is_term, leads
 from spadework.tools.text.markdown_blocks import Block
 from spadework.tools.text.markdown_tables import rows_at
 from spadework.tools.text.neighbours import neighbours

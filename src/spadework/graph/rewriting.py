@@ -16,7 +16,7 @@ from spadework.agents.verifier import Finding
 from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState, proving
 from spadework.tools.export.markdown_report import sentence_markdown
-from spadework.tools.text.nearest import nearest
+from spadework.tools.text.facts import nearest
 from spadework.values import Evidence, Review, Section, Verdict, Weakness
 
 #: Entries that a section does not cite and its writer is shown when it writes it anew.

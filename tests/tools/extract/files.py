@@ -162,8 +162,8 @@ def odf(body: str, *, styles: str = "", kind: str = "text") -> bytes:
     )
 
 
-def epub(chapters: Sequence[str]) -> bytes:
-    """A book of chapters, whose files are not in the order of reading."""
+def epub(chapters: Sequence[str], *, more: str = "") -> bytes:
+    """A book of chapters, whose files are not in the order of reading; it says `more` of itself."""
     items = "".join(
         f'<item id="c{n}" href="text/{90 - n}%20c.xhtml" media-type="application/xhtml+xml"/>'
         for n in range(len(chapters))
@@ -172,7 +172,8 @@ def epub(chapters: Sequence[str]) -> bytes:
     book = (
         '<package xmlns="http://www.idpf.org/2007/opf"><metadata'
         ' xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The Light</dc:title><dc:creator>R.'
-        " Penn</dc:creator><dc:language>en-GB</dc:language><dc:date>2020-05-01</dc:date></metadata><manifest><item"  # noqa: E501
+        " Penn</dc:creator><dc:language>en-GB</dc:language><dc:date>2020-05-01</dc:date>"
+        f"{more}</metadata><manifest><item"
         ' id="nav" href="nav.xhtml" properties="nav"'
         f' media-type="application/xhtml+xml"/>{items}</manifest><spine><itemref'
         f' idref="nav"/>{order}</spine></package>'

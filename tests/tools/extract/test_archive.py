@@ -137,6 +137,14 @@ def test_an_encrypted_archive_is_refused():
         read(bytes(body))
 
 
+def test_a_member_that_is_locked_or_damaged_costs_no_other():
+    body = bytearray(zipped({"a.txt": "text", "b.txt": "more"}))
+    body[6] |= 1
+    body[body.index(b"PK\x01\x02") + 8] |= 1
+    locked = "… It is not shown: The file is locked by a password."
+    assert read(bytes(body)).markdown == f"# a.txt\n\n{locked}\n\n# b.txt\n\nmore"
+
+
 def test_damage_is_named():
     whole = zipped({"a.txt": "text " * 1_000})
     for body in (

@@ -45,6 +45,26 @@ def test_a_text_has_its_headings_paragraphs_lists_tables_and_code():
     assert found.published_at == datetime(2026, 2, 14, 9, tzinfo=UTC)
 
 
+def test_the_paragraphs_of_an_item_are_of_one_item():
+    items = ["<text:p>one</text:p><text:p>and more</text:p>", "<text:p>two</text:p>"]
+    entries = "".join(f"<text:list-item>{item}</text:list-item>" for item in items)
+    styles = (
+        '<text:list-style style:name="L1"><text:list-level-style-number'
+        ' text:level="1"/></text:list-style>'
+    )
+    body = f'<text:list text:style-name="L1">{entries}</text:list>'
+    assert read(odf(body, styles=styles)).markdown == "1. one\n\n   and more\n2. two"
+
+
+def test_headings_that_are_numbered_as_items_of_a_list_are_headings():
+    head = '<text:h text:outline-level="{}">{}</text:h>'
+    inner = f"<text:list><text:list-item>{head.format(2, 'Boats')}</text:list-item></text:list>"
+    body = f"<text:list><text:list-item>{head.format(1, 'Dues')}</text:list-item></text:list>"
+    deep = f"<text:list><text:list-item>{inner}</text:list-item></text:list>"
+    found = read(odf(f"{body}<text:p>A boat pays.</text:p>{deep}"))
+    assert found.markdown == "# Dues\n\nA boat pays.\n\n## Boats"
+
+
 def test_the_sheets_of_a_spreadsheet_are_tables_that_do_not_grow_without_end():
     row = (
         "<table:table-row><table:table-cell><text:p>1</text:p></table:table-cell><table:table-cell"
@@ -88,3 +108,9 @@ def test_the_chapters_of_a_book_are_in_the_order_of_reading():
         "epub",
     )
     assert found.published_at == datetime(2020, 5, 1, tzinfo=UTC)
+
+
+def test_a_book_has_its_first_title_and_all_its_authors():
+    more = "<dc:title>A Story of Tides</dc:title><dc:creator>B. Finch</dc:creator>"
+    found = read(epub(["<p>A</p>"], more=more))
+    assert (found.title, found.author) == ("The Light", "R. Penn, B. Finch")

@@ -126,8 +126,15 @@ async def test_a_reader_that_is_killed_by_someone_else_is_replaced():
         os.kill(process, signal.SIGKILL)
     with pytest.raises(Unreadable, match="broke down"):
         await task
-    outcomes = await asyncio.gather(*(dues() for _ in range(4)), return_exceptions=True)
-    assert outcomes[-1] is True  # an idle one that was killed too is found out when it is asked
+    assert await asyncio.gather(*(dues() for _ in range(4))) == [True] * 4
+
+
+async def test_an_idle_reader_that_has_died_costs_no_document():
+    assert await dues()
+    for process in workers():
+        os.kill(process, signal.SIGKILL)
+    await eventually(lambda: not workers())
+    assert await dues()
 
 
 async def test_what_is_cancelled_is_killed():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.extracted import Extracted, Link
-from spadework.tools.extract.table_rows import MAX_ROWS
+from spadework.tools.extract.writing import MAX_ROWS
 from spadework.tools.text.dates import moment
 
 URL = "https://example.com/feed"

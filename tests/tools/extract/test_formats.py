@@ -40,6 +40,12 @@ def test_a_notebook_is_its_texts_its_code_and_what_was_printed():
     assert (found.title, found.kind) == ("Tides", "notebook")
 
 
+def test_a_comment_in_code_is_no_title():
+    code = {"cell_type": "code", "source": "# first of all\nimport tides"}
+    body = notebook(code, {"cell_type": "markdown", "source": "# Tides"})
+    assert read_document(body, media_type="", url=URL).title == "Tides"
+
+
 def test_what_a_notebook_leaves_out_is_said_and_damage_is_named():
     body = notebook(*[{"cell_type": "code", "source": "1"}] * (MAX_CELLS + 3))
     assert read_document(body, media_type="", url=URL).markdown.endswith(

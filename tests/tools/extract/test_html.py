@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from spadework.errors import SpadeworkError, TooLarge, Unreadable
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
-from spadework.tools.extract.page.makes import levelled
+from spadework.tools.extract.page.region import levelled
 from spadework.tools.text.markdown_blocks import blocks
 from spadework.tools.text.markdown_tables import header_of
 from spadework.visible import visible
@@ -383,6 +383,12 @@ def test_metadata_of_meta_elements() -> None:
         "Ada",
         datetime(2026, 1, 2, tzinfo=UTC),
     )
+
+
+def test_items_have_the_numbers_that_they_say() -> None:
+    html = f"<ol start=3><li>{PROSE}<li value=7>{PROSE} Also.<li>{PROSE} Last.</ol>"
+    lines = [line[:2] for line in extract(html, URL).markdown.split("\n") if line]
+    assert lines == ["3.", "7.", "8."]
 
 
 def test_text_in_json_ld_is_read_when_the_page_shows_none() -> None:

@@ -14,8 +14,7 @@ from spadework.tools.extract.feed import MAX_ENTRIES
 from spadework.tools.extract.page.constants import MOST_DEPTH
 from spadework.tools.extract.pdf import MAX_PAGES
 from spadework.tools.extract.pptx import MAX_SLIDES
-from spadework.tools.extract.table_rows import MAX_CELL, MAX_ROWS
-from spadework.tools.extract.writing import not_shown
+from spadework.tools.extract.writing import MAX_CELL, MAX_ROWS, not_shown
 from spadework.tools.extract.xlsx import MAX_SHEETS
 from tests.tools.extract.files import epub, odf, pptx, tarred, xlsx, zipped
 from tests.world.paper import pdf

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from spadework.tools.extract.markdown import clean_markdown
+from spadework.tools.extract.markdown_html import html_to_text
 from spadework.visible import visible
 
 README = '''<!-- logo -->
@@ -174,10 +175,15 @@ def test_windows_line_ends_are_read():
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
-    "part", ["<pre>", "<h1>", '<a b="', "<!--", "`` ` ", "![a](", "[[", "**a "]
+    "part",
+    [
+        *("<pre>", "<h1>", "<?", "<pre ", "<br ", "<li ", "<p ", "<!doctype ", '<a b="', "<!--"),
+        *("`` ` ", "![a](", "[[", "**a "),
+    ],
 )
 def test_endless_repetition_is_read_in_time(part):
     clean_markdown(part * 20_000, "")
+    html_to_text(f"{part * 20_000}\n</pre></h1>")
 
 
 @given(st.text(alphabet=st.sampled_from("ab <>`*_[]()!#|-\n~:\"'&;\\/="), max_size=200))

@@ -9,7 +9,7 @@ import pytest
 from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.table_rows import MAX_COLUMNS, MAX_ROWS
+from spadework.tools.extract.writing import MAX_COLUMNS, MAX_ROWS
 from tests.tools.extract.files import docx, office, pptx, xlsx
 
 STYLES = (
@@ -83,6 +83,22 @@ def test_lists_keep_their_depth_and_their_numbers():
         + p("second", settings=listed(2))
     )
     assert word(text + p("Text.")) == "- one\n    - in it\n- two\n\n1. first\n2. second\n\nText."
+
+
+def test_a_list_goes_on_behind_what_interrupts_it():
+    step = listed(2)
+    text = p("a", settings=step) + p("b", settings=listed(2, 1)) + p("Text.")
+    more = p("c", settings=step) + p("x = 1", "Code") + p("d", settings=step)
+    assert word(text + more) == "1. a\n    - b\n\nText.\n\n2. c\n\n```\nx = 1\n```\n\n3. d"
+
+
+def test_a_cell_that_spans_columns_keeps_the_others_in_theirs():
+    def row(*cells: tuple[str, int]) -> str:
+        spans = (f'<w:tcPr><w:gridSpan w:val="{span}"/></w:tcPr>{p(text)}' for text, span in cells)
+        return f"<w:tr>{''.join(f'<w:tc>{cell}</w:tc>' for cell in spans)}</w:tr>"
+
+    table = row(("Boat", 1), ("Feet", 1), ("Dues", 1)) + row(("any", 2), ("14", 1))
+    assert word(f"<w:tbl>{table}</w:tbl>").split("\n")[2] == "| any |  | 14 |"
 
 
 def test_code_is_one_block_whether_a_style_or_a_font_says_so():
@@ -166,6 +182,15 @@ def test_the_cells_of_a_sheet_are_what_they_show():
     ]
 
 
+@pytest.mark.parametrize(("days", "shown"), [("1.5", "36:00:00"), ("0.25", "06:00:00")])
+@pytest.mark.parametrize("lapse", ["46", "170", "171"])
+def test_time_that_goes_by_may_be_more_than_a_day(days, shown, lapse):
+    codes = '<numFmt numFmtId="170" formatCode="[h]:mm"/><numFmt numFmtId="171" formatCode="[mm]"/>'
+    styles = f'<numFmts>{codes}</numFmts><cellXfs><xf numFmtId="{lapse}"/></cellXfs>'
+    rows = f'<row><c r="A1" s="0"><v>{days}</v></c></row>'
+    assert f"| {shown} |" in read(xlsx({"A": rows}, styles=styles)).markdown
+
+
 def test_sheets_have_their_order_and_hidden_ones_are_hidden():
     row = '<row><c t="inlineStr"><is><t>{}</t></is></c></row>'
     assert (
@@ -226,6 +251,12 @@ def test_slides_are_sections_with_their_lists_and_notes():
         " text.\n\n> Say it slowly."
     )
     assert (found.title, found.kind) == ("Dues", "pptx")
+
+
+def test_what_a_slide_holds_twice_for_other_programs_is_read_once():
+    choices = "".join(f"<m:{name}>{shape('High')}</m:{name}>" for name in ("Choice", "Fallback"))
+    wrapped = f'<m:AlternateContent xmlns:m="m">{choices}</m:AlternateContent>'
+    assert read(pptx([wrapped])).markdown == "High"
 
 
 def test_a_bomb_in_a_part_is_refused_by_its_size():

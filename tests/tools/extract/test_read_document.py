@@ -71,6 +71,9 @@ URL = "https://example.com/file"
             "dockerfile",
         ),
         (b"#lang", "text/x-thing", URL + ".rs", "code", "rust"),
+        (b"BEGIN:VCALENDAR", "text/calendar", URL, "text", ""),
+        (b"09:00 A boat.", "text/x-log", URL, "text", ""),
+        (b"# Tides", "text/x-thing", URL + ".md", "markdown", ""),
         (b"{}", "application/json", URL, "code", "json"),
         (b"{}", "application/vnd.api+json", URL, "code", "json"),
         (b"{}", "text/plain", URL + ".json", "code", "json"),
@@ -120,6 +123,11 @@ def test_a_document_has_one_reader(body, media_type, url, reader, language):
 def test_what_has_no_reader_is_named(body, media_type, named):
     with pytest.raises(Unreadable, match=f"{named.replace('+', '.')}.* is not read yet"):
         read_document(body, media_type=media_type, url=URL)
+
+
+@pytest.mark.parametrize("text", ["ID3 makes trees.", "RIFF holds chunks.", "OggS begins a page."])
+def test_a_text_that_begins_like_the_name_of_a_format_is_a_text(text):
+    assert read_document(text.encode(), media_type="text/plain", url=URL).markdown == f"{text}\n"
 
 
 def test_source_code_is_one_fenced_block_named_like_its_file():

@@ -175,6 +175,13 @@ def test_reading_one_text_changes_nothing_for_the_next():
     assert extract_rst("`some words` and :mine:`y`", "").markdown == "some words and `y`\n"
 
 
+def test_windows_line_ends_are_read_in_a_long_text_too():
+    text = "Dues\r\n====\r\n\r\n" + "A boat pays ``14``.\r\n\r\n" * 2_000
+    found = extract_rst(text, "library://docs/guide.rst").markdown
+    assert found == extract_rst(text.replace("\r", ""), "library://docs/guide.rst").markdown
+    assert "pays `14`." in found
+
+
 def test_what_nobody_would_write_is_read_as_plain_text():
     assert "a\n" in extract_rst("".join(f"{' ' * depth}a\n\n" for depth in range(400)), "").markdown
     assert extract_rst("a_ " * 20_000, "").markdown.startswith("a_ a_")

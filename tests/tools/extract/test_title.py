@@ -3,7 +3,7 @@
 import pytest
 
 from spadework.tools.extract import html
-from spadework.tools.extract.page.trees import compiled
+from spadework.tools.extract.page.scorer import compiled
 
 TEXT = (
     "The winter tide reached the second step of the harbour office, and the keeper wrote the hour"

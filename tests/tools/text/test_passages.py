@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework.tools.text.passages import block_at, blocks, cut, heading_at, headings
+from spadework.tools.text.passages import blocks, cut, heading_at, headings, paths
 from tests.tools.text.markdownish import markdown
 
 
@@ -123,11 +125,11 @@ def test_headings_have_their_place_level_and_readable_text():
     ],
 )
 def test_a_place_has_the_path_of_headings_above_it(place: str, path: str):
-    assert heading_at(headings(TEXT), TEXT.index(place)) == path
+    assert heading_at(paths(headings(TEXT)), TEXT.index(place)) == path
 
 
-@given(markdown)
-def test_every_place_in_a_block_is_in_that_block(text: str):
-    for block in blocks(text):
-        assert block_at(text, block.start) == block_at(text, block.end - 1) == block
-    assert block_at(text, len(text)) is None
+def test_the_headings_of_many_places_are_found_in_no_long_time():
+    text = "## A\n\nb\n\n" * 20_000
+    before, known = time.process_time(), paths(headings(text))
+    assert {heading_at(known, start) for start, _ in cut(text)} == {"A"}
+    assert time.process_time() - before < 5

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -175,3 +177,12 @@ def test_words_strung_together_are_left_out_and_links_are_not_for_their_addresse
     )
     assert spans_between_injections(strung) == []
     assert spans_between_injections(tags) == [(0, len(tags))]
+
+
+@pytest.mark.parametrize(
+    "piece", ["word ", "please ", "ignore all ", "fetch http://a.b ", "in your "]
+)
+def test_a_sentence_without_end_is_looked_through_in_no_long_time(piece: str) -> None:
+    before = time.process_time()
+    is_injection(piece * (100_000 // len(piece)) + "agents")
+    assert time.process_time() - before < 5

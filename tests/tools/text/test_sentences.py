@@ -9,6 +9,7 @@ from hypothesis import given
 
 from spadework.tools.text.passages import blocks
 from spadework.tools.text.quotes import sentences
+from spadework.tools.text.sentences import closed
 from tests.tools.text.markdownish import markdown
 
 
@@ -132,3 +133,18 @@ def test_hostile_text_takes_no_long_time(piece: str):
     before = time.process_time()
     sentences("x" + piece * (60_000 // len(piece)) + "x")
     assert time.process_time() - before < 2
+
+
+@pytest.mark.parametrize("piece", ["This is it. ", "This (is it. "])
+def test_many_sentences_are_joined_in_no_long_time(piece: str):
+    text = piece * 5_000
+    spans = sentences(text, "en")
+    before = time.process_time()
+    assert closed(text, spans) == spans
+    assert time.process_time() - before < 2
+
+
+def test_sentences_in_brackets_together_are_one():
+    text = "It is so. (Not always. Not here.) It is (really so."
+    shown = [text[slice(*span)] for span in closed(text, sentences(text))]
+    assert shown == ["It is so.", "(Not always. Not here.)", "It is (really so."]

@@ -11,9 +11,9 @@ from typing import Literal
 
 from spadework.agents.furniture import Furniture
 from spadework.agents.passage_view import PassageView
-from spadework.tools.text.definitions import is_term
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import language
+from spadework.tools.text.lead_in import is_term
 from spadework.tools.text.markdown_blocks import Block, blocks
 from spadework.tools.text.markdown_marks import plain, units
 from spadework.tools.text.markdown_tables import header_of, row_as_sentence, rows_of

@@ -196,8 +196,8 @@ def _pointer(material: Material) -> str:
     id_ = material.result.session_id
     named = 0 < len(material.where) <= LONGEST_PATH
     files = f" All files are in {material.where}." if named else ""
+    parts = "report, sources, evidence, conflicts, problems, and page (the whole text of a source"
+    call = f"get_session_data(session_id={id_!r}, part=…)"
     return (
-        f"---\nEverything of this session can be read with get_session_data(session_id={id_!r},"
-        " part=…): report, sources, evidence, conflicts, problems, and page (the whole text of a"
-        f" source by its number).{files}"
+        f"---\nEverything of this session can be read with {call}: {parts} by its number).{files}"
     )

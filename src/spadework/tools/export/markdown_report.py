@@ -18,6 +18,8 @@ from spadework.tools.export.section_blocks import (
     concludes,
     emphasised,
 )
+from spadework.tools.extract.writing import code_span
+from spadework.tools.extract.writing import fence as plain_fence
 from spadework.tools.text.emphasis import MARKS, emphases
 from spadework.tools.text.markdown_marks import Inline, plain, scan
 from spadework.tools.text.markdown_tables import cells
@@ -135,18 +137,7 @@ def safe_url(url: str) -> str:
 
 def fence(text: str, language: str = "") -> str:
     """Text as a fenced code block, the fence longer than any in it."""
-    text, language = visible(text), _NO_LANGUAGE.sub("", language)
-    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
-    ticks = "`" * (longest + 1)
-    return f"{ticks}{language}\n{text.strip(chr(10))}\n{ticks}"
-
-
-def code_span(line: str) -> str:
-    """A line of code between ticks, more of them than stand together in it."""
-    longest = max((len(run) for run in re.findall(r"`+", line)), default=0)
-    ticks = "`" * (longest + 1)
-    pad = " " if line[0] in "` " or line[-1] in "` " else ""
-    return f"{ticks}{pad}{line}{pad}{ticks}"
+    return plain_fence(visible(text).strip("\n"), _NO_LANGUAGE.sub("", language))
 
 
 def _percent(part: str) -> str:
@@ -196,9 +187,7 @@ class _Drawn:
                 return _JOINED.join(self._pieces(block.items[0]))
 
     def _list(self, items: Sequence[tuple[str, Item]]) -> str:
-        """Items with their signs; what is within an item stands as far in as its first words. A
-        fence has a line of its own also where it begins an item, so that it can be seen.
-        """
+        """Items with their signs; a fence that begins one has its own line, so that it is seen."""
         drawn, apart = [], False
         for sign, item in items:
             pieces = self._pieces(item)

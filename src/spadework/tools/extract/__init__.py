@@ -15,12 +15,10 @@ from spadework.tools.extract.writing import fence, not_shown
 
 __all__ = ["read_document"]
 
-#: How deep the members lie: an archive that was packed is opened, one that lies in an archive is
-#: not.
+#: How deep the members lie: a packed archive is opened, one that lies in an archive is not.
 _DEPTHS = {"packed": 1, "zip": 2, "tar": 2}
 _OPENED = 1
-#: Longest Markdown of a document, in characters: repeated cells of a small file may become any
-#: length.
+#: Most characters of a document's Markdown: repeated cells make any length of a small file.
 MAX_CHARS = 20_000_000
 
 
@@ -67,10 +65,8 @@ def _read_text(decoded: Decoded, kind: Kind, url: str) -> Extracted:
     found = read(decoded.text, url)
     if not (decoded.doubtful and found.markdown):
         return found
-    said = (
-        "… It does not say how its letters are coded; they were read as"
-        f" {decoded.charset}, and some may be wrong."
-    )
+    read_as = f"they were read as {decoded.charset}, and some may be wrong."
+    said = f"… It does not say how its letters are coded; {read_as}"
     return replace(found, markdown=f"{found.markdown.rstrip()}\n\n{said}\n")
 
 

@@ -6,10 +6,11 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import PurePosixPath
 
@@ -26,13 +27,16 @@ MAX_COUNTED = 10_000
 #: Most bytes of one member, and of all together, unpacked.
 MAX_MEMBER = 20_000_000
 MAX_BYTES = 100_000_000
-#: Most bytes that one byte of an archive may become: text is seldom packed 20 to 1, a bomb 1000 to
-#: 1.
+#: Most bytes that one byte may become: text is seldom packed 20 to 1, a bomb is 1000 to 1.
 MAX_RATIO = 200
 
+#: What an operating system adds for itself.
+_OF_SYSTEMS = re.compile(r"\A__MACOSX/|(?:\.DS_Store|Thumbs\.db)\Z")
 _TOO_DEEP = "An archive in an archive is not opened."
 
 ReadMember = Callable[[bytes, str], Extracted]
+#: A name, and what reads at most so many bytes.
+_Member = tuple[str, Callable[[int], bytes]]
 #: What opens a packed file, by its first bytes.
 _OPENERS: dict[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
     b"\x1f\x8b": lambda packed: gzip.GzipFile(fileobj=packed),
@@ -41,20 +45,11 @@ _OPENERS: dict[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
 }
 
 
-@dataclass(frozen=True)
-class _Member:
-    name: str
-    read: Callable[[int], bytes]  # at most so many bytes
-
-
 def extract_zip_archive(body: bytes, url: str, read: ReadMember | None) -> Extracted:
     """The members of a zip file. Raises Unreadable if damaged or encrypted, TooLarge."""
     with whole("zip file"), open_zip(body, "zip file") as archive:
-        members = [
-            _Member(found.filename, _zip_reader(archive, found))
-            for found in archive.infolist()
-            if not found.is_dir()
-        ]
+        files = (found for found in archive.infolist() if not found.is_dir())
+        members = ((found.filename, partial(_unzip, archive, found)) for found in files)
         return _read_all(members, len(body), url, read)
 
 
@@ -82,44 +77,43 @@ def extract_packed(body: bytes, url: str, read: ReadMember | None) -> Extracted:
     return read(inner, name.stem if name.suffix in (".gz", ".bz2", ".xz") else name.name)
 
 
-def _zip_reader(archive: zipfile.ZipFile, found: zipfile.ZipInfo) -> Callable[[int], bytes]:
-    def read(limit: int) -> bytes:
-        with archive.open(found) as member:
-            return member.read(limit)
-
-    return read
+def _unzip(archive: zipfile.ZipFile, found: zipfile.ZipInfo, limit: int) -> bytes:
+    with whole("file"), archive.open(found) as member:
+        return member.read(limit)
 
 
 def _tar_members(archive: tarfile.TarFile) -> Iterator[_Member]:
     for found in archive:
         member = archive.extractfile(found) if found.isreg() else None
         if member is not None:
-            yield _Member(found.name, member.read)
+            yield found.name, member.read
 
 
 def _read_all(
-    members: Iterator[_Member] | list[_Member], size: int, url: str, read: ReadMember | None
+    members: Iterator[_Member], size: int, url: str, read: ReadMember | None
 ) -> Extracted:
     """Every member under its name; of one that cannot be read, the reason."""
     if read is None:
         raise Unreadable(_TOO_DEEP)
     left = min(MAX_BYTES, max(size, 1_000) * MAX_RATIO)
     parts: list[str] = []
-    # Without what an operating system adds for itself.
-    kept = (
-        member
-        for member in members
-        if not member.name.startswith("__MACOSX/")
-        and not member.name.endswith((".DS_Store", "Thumbs.db"))
-    )
-    for member in islice(kept, MAX_MEMBERS):
-        body = member.read(min(MAX_MEMBER, left) + 1)
+    faults: list[Unreadable] = []
+    kept = (member for member in members if not _OF_SYSTEMS.search(member[0]))
+    for name, read_bytes in islice(kept, MAX_MEMBERS):
+        try:
+            body = read_bytes(min(MAX_MEMBER, left) + 1)
+        except Unreadable as error:  # damaged, or locked: the others may be whole
+            faults.append(error)
+            parts.append(blocks([heading(name, 1), plain(f"… It is not shown: {error}")]))
+            continue
         if len(body) > left:
             raise TooLarge(
                 "The archive holds more than can be read, or was made to: it grows too much."
             )
         left -= len(body)
-        parts.append(blocks([heading(member.name, 1), _text(body, member.name, read)]))
+        parts.append(blocks([heading(name, 1), _text(body, name, read)]))
+    if faults and len(faults) == len(parts):
+        raise faults[0]
     rest = sum(1 for _ in islice(kept, MAX_COUNTED))
     return Extracted(
         title=file_name(url),

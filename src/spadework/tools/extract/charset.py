@@ -1,6 +1,4 @@
-"""Bytes as text: by byte order mark, as UTF-8 where that fits, by what the server or the page says
-where the letters bear it out, and else by looking at them.
-"""
+"""Bytes as text: by mark, as UTF-8 if they fit, as declared if the letters agree, else by these."""
 
 from __future__ import annotations
 
@@ -28,8 +26,7 @@ _DECLARED = re.compile(
 )
 _DECLARED_BYTES = 4_096
 _MARKUP = re.compile(rb"<[^<>]{0,2000}>")
-#: Only these families of codecs: Python knows others that are not for pages, and slow for long
-#: ones.
+#: Only these families of codecs: others are not for pages, and slow for long ones.
 _PAGE_CODECS = re.compile(r"utf-(8|16|32)|iso|cp|koi8|gb|big5|shift|euc|mac|tis|hz|johab|kz|ptcp")
 #: What pages without a declaration are written in.
 _LOOKED_FOR = (

@@ -61,7 +61,7 @@ def warm() -> None:
 
 
 async def _ask(request: dict[str, Any], body: bytes) -> dict[str, Any]:
-    process = _idle.pop() if _idle else _new()
+    process = _waiting() or _new()
     try:
         reply = await aside(process.ask, request, body)
     except BaseException:
@@ -76,6 +76,17 @@ async def _ask(request: dict[str, Any], body: bytes) -> dict[str, Any]:
     if process.usable:
         _idle.append(process)
     return reply
+
+
+def _waiting() -> Process | None:
+    """A process that waits for a document; one that somebody else has ended waits for none."""
+    while _idle:
+        process = _idle.pop()
+        if process.usable:
+            return process
+        _live.discard(process)
+        begin(process.end)
+    return None
 
 
 def _new() -> Process:

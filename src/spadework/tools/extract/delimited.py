@@ -10,8 +10,7 @@ from itertools import islice
 
 from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.table_rows import sheet_table
-from spadework.tools.extract.writing import blocks
+from spadework.tools.extract.writing import blocks, sheet_table
 
 _SIGNS = ",;\t|"
 #: By so many of the first rows the sign is told.

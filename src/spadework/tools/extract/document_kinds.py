@@ -19,24 +19,21 @@ _MAGIC = (
     (b"Rar!\x1a\x07", "application/vnd.rar"), (b"\x28\xb5\x2f\xfd", "application/zstd"),
     (OLE, STORAGE), (b"\x89PNG\r\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"), (b"II*\x00", "image/tiff"),
-    (b"MM\x00*", "image/tiff"), (b"RIFF", "application/x-riff"),
+    (b"MM\x00*", "image/tiff"),
     (b"\x7fELF", "application/x-executable"), (b"SQLite format 3\x00", "application/vnd.sqlite3"),
-    (b"\x00asm", "application/wasm"), (b"OggS", "audio/ogg"), (b"ID3", "audio/mpeg"),
+    (b"\x00asm", "application/wasm"), (b"OggS\x00", "audio/ogg"),
+    *((b"ID3" + bytes([version]), "audio/mpeg") for version in (2, 3, 4)),
     (b"{\\rtf", "application/rtf"), (b"%!PS", "application/postscript"),
 )  # fmt: skip
-#: Images in the forms of containers that hold other things as well: what stands where in their
-#: first bytes.
-_IMAGES = (
-    (8, b"WEBP", "image/webp"),
-    (4, b"ftypavif", "image/avif"),
-    (4, b"ftypavis", "image/avif"),
-    (6, bytes(4), "image/bmp"),
-)
-_CONTAINERS = {"image/webp": b"RIFF", "image/bmp": b"BM"}
+#: Files that begin with letters, or like others: what else stands where in their first bytes.
+_FURTHER_ON = (
+    (b"RIFF", 8, b"WEBP", "image/webp"), (b"RIFF", 8, b"WAVE", "application/x-riff"),
+    (b"RIFF", 8, b"AVI ", "application/x-riff"), (b"", 4, b"ftypavif", "image/avif"),
+    (b"", 4, b"ftypavis", "image/avif"), (b"BM", 6, bytes(4), "image/bmp"),
+)  # fmt: skip
 #: UTF-16 by its mark, or by the first character of its markup.
 _UTF16 = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
-#: Markup with at most this share of null bytes is a page with a fault, more of them are binary
-#: data.
+#: Markup with at most this share of null bytes is a faulty page, with more it is binary data.
 _MOST_NULLS = 0.05
 _SNIFFED = 1_024
 
@@ -82,8 +79,7 @@ _READER_ENDINGS = {
 _BY_MAGIC = frozenset({"pdf", "rtf", "image", "zip", "tar", "packed", "old"})
 _TAR = slice(257, 262)
 
-#: Types that say nothing, or are given to everything that is text, so that the content or the
-#: ending must tell.
+#: Types that say nothing, or are given to all text: the content or the ending must tell.
 _VAGUE = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/x-unknown", "text/plain"}
 )
@@ -123,16 +119,12 @@ def kind_of(body: bytes, media_type: str, url: str) -> Kind:
     """The kind of a document. `media_type` is lower-case, without parameters, "" if unknown."""
     for name, form in added_formats().items():
         by_name = media_type in (*_VAGUE, "application/json") and _ending(url) in form.endings
-        if (
-            (form.magic and body.startswith(form.magic))
-            or media_type in form.media_types
-            or by_name
-        ):
+        known = by_name or media_type in form.media_types
+        if known or (form.magic and body.startswith(form.magic)):
             return Kind(name, media_type)
     told = media_type not in _VAGUE and media_type not in _READERS
-    for magic, found in (*_images(body), *_MAGIC):
-        if body.startswith(magic):
-            return Kind(_READERS.get(found, ""), media_type if told else found)
+    if found := _by_magic(body):
+        return Kind(_READERS.get(found, ""), media_type if told else found)
     if body[_TAR] == b"ustar":
         return Kind("tar", "application/x-tar")
     head = body[:_SNIFFED]
@@ -151,13 +143,12 @@ def _is_binary(head: bytes) -> bool:
     return head.count(0) > most and not head.startswith(_UTF16)
 
 
-def _images(body: bytes) -> list[tuple[bytes, str]]:
-    """The images, with how they begin, that some bytes may be by what stands further on."""
-    return [
-        (_CONTAINERS.get(found, b""), found)
-        for place, sign, found in _IMAGES
-        if body[place : place + len(sign)] == sign
-    ]
+def _by_magic(body: bytes) -> str:
+    """The media type that the first bytes tell, "" where they leave doubt."""
+    for magic, place, sign, found in _FURTHER_ON:
+        if body.startswith(magic) and body.startswith(sign, place):
+            return found
+    return next((found for magic, found in _MAGIC if body.startswith(magic)), "")
 
 
 def _by_markup(head: bytes) -> Kind | None:
@@ -183,8 +174,8 @@ def _other(media_type: str, url: str) -> Kind:
         return Kind("xml", media_type)
     language = _LANGUAGES.get(subtype.removeprefix("x-"), "")
     language = language if main in ("text", "application") else ""
-    if main == "text" and subtype.startswith("x-"):
-        language = language or _LANGUAGES.get(_ending(url), "")
+    if main == "text" and not language:
+        return _vague(media_type, url)
     return Kind("code" if language else "", media_type, language)
 
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from spadework.tools.extract.docx_styles import Style, Styles
 from spadework.tools.extract.draft import Draft
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.package import Package
 from spadework.tools.extract.writing import heading, plain, table
-from spadework.tools.extract.xml_tree import Element, attribute, tag
+from spadework.tools.extract.xml_tree import Element, attribute, child, number, tag
 
-#: What is not shown: what was deleted or moved away, settings, and drawings a second time for
-#: programs that need another form.
+#: What is not shown: deleted and moved text, settings, drawings a second time in another form.
 _UNSEEN = frozenset(
     {"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", "tblPr", "trPr", "tcPr"}
 )
 _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "p": " "}
+#: A cell spans at most so many columns.
+_MOST_SPAN = 63
 _BREAKS_LINK = re.compile(r"[\s()<>]")
 
 
@@ -32,6 +34,8 @@ class _Document:
     def __init__(self, package: Package) -> None:
         self._links = package.relations(package.main)
         self._styles = Styles(package.tree("word/styles.xml"), package.tree("word/numbering.xml"))
+        #: The last number of each list, at each of its depths.
+        self._numbers: dict[str, list[int]] = {}
         self.draft = Draft()
         self.title = ""
 
@@ -59,9 +63,18 @@ class _Document:
             self.title = self.title or " ".join(text.split())
             self.draft.add(heading(text, style.level))
         elif style.listed:
-            self.draft.item(plain(text), style.depth, numbered=style.numbered)
+            number = self._next_number(style)
+            self.draft.item(plain(text), style.depth, numbered=style.numbered, number=number)
         else:
             self.draft.add(plain(text))
+
+    def _next_number(self, style: Style) -> int:
+        """The number of an item: a list goes on behind what interrupts it."""
+        numbers = self._numbers.setdefault(style.list_id, [])
+        del numbers[style.depth + 1 :]
+        numbers += [0] * (style.depth + 1 - len(numbers))
+        numbers[style.depth] += 1
+        return numbers[style.depth]
 
     def _text(self, element: Element) -> str:
         """The text in an element as it is shown, with its links."""
@@ -87,8 +100,12 @@ class _Document:
         if [len(row) for row in rows] == [1]:  # a frame around text
             self.read(rows[0][0])
         else:
-            cells = [[" ".join(self._text(cell).split()) for cell in row] for row in rows]
-            self.draft.add(table(cells))
+            self.draft.add(table([[*chain(*map(self._spanned, row))] for row in rows]))
+
+    def _spanned(self, cell: Element) -> list[str]:
+        """The text of a cell, and an empty one for each further column that it spans."""
+        span = number(attribute(child(cell, "tcPr", "gridSpan"), "val"), most=_MOST_SPAN)
+        return [" ".join(self._text(cell).split()), *[""] * (span - 1)]
 
 
 def _cells(row: Element) -> Iterator[Element]:

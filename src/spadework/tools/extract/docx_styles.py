@@ -12,8 +12,7 @@ _CODE = re.compile(
 )
 _FIXED = re.compile(r"\bmono|courier|consolas|menlo|lucida console", re.IGNORECASE)
 _HEADING = re.compile(r"heading (\d)$", re.IGNORECASE)
-#: Styles that are based on styles that are …: no further than this, since a damaged file may have
-#: rings of them.
+#: How far styles that are based on others are followed: a damaged file may have rings of them.
 _ANCESTORS = 10
 #: The outline level of what is no heading, and the deepest list in a list.
 _TEXT_LEVEL = 9

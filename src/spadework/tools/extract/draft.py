@@ -22,14 +22,17 @@ class Draft:
         self._end()
         self._blocks.append(block)
 
-    def item(self, markdown: str, depth: int = 0, *, numbered: bool = False) -> None:
-        """An item of a list, `depth` lists deep; the next number of its list where it has some."""
+    def item(
+        self, markdown: str, depth: int = 0, *, numbered: bool = False, number: int = 0
+    ) -> None:
+        """An item of a list, `depth` lists deep; where it is numbered, `number` or the next one."""
         if self._code or (self._counts and depth == 0 and bool(self._counts[0]) != numbered):
             self._end()
         depth = max(0, min(depth, len(self._counts)))
         last = self._counts[depth] if depth < len(self._counts) else 0
-        self._counts = [*self._counts[:depth], last + 1 if numbered else 0]
-        marker = f"{last + 1}." if numbered else "-"
+        number = number or last + 1
+        self._counts = [*self._counts[:depth], number if numbered else 0]
+        marker = f"{number}." if numbered else "-"
         self._items += [
             _INDENT * depth + line if line else line for line in item(markdown, marker).split("\n")
         ]

@@ -26,7 +26,9 @@ def extract_epub(package: Package, url: str) -> Extracted:
     container = package.needed("META-INF/container.xml")
     path = unquote(attribute(next(below(container, "rootfile"), None), "full-path"))
     book = package.needed(path)
-    said = {tag(part): text(part) for part in below(book, "title", "creator", "date", "language")}
+    told = [*below(book, "title", "creator", "date", "language")]
+    said = {tag(part): text(part) for part in reversed(told)}  # a subtitle is a second title
+    said["creator"] = ", ".join(text(part) for part in told if tag(part) == "creator")
     chapters = _chapters(package, book, posixpath.dirname(path), url)
     return described(said, blocks(chapters), kind="epub")
 
@@ -53,13 +55,13 @@ def _chapters(package: Package, book: Element, folder: str, url: str) -> list[st
 
 def _reading_order(book: Element, folder: str) -> list[str]:
     """The parts of the package that hold the chapters; the table of contents is none."""
-    files = {
-        attribute(entry, "id"): posixpath.normpath(
-            posixpath.join(folder, unquote(attribute(entry, "href")))
-        )
+    pages = (
+        entry
         for entry in below(book, "item")
         if attribute(entry, "media-type") in _PAGES
         and "nav" not in attribute(entry, "properties").split()
-    }
+    )
+    places = ((attribute(page, "id"), unquote(attribute(page, "href"))) for page in pages)
+    files = {name: posixpath.normpath(posixpath.join(folder, place)) for name, place in places}
     order = [attribute(entry, "idref") for entry in below(book, "itemref")]
     return [files[entry] for entry in dict.fromkeys(order) if entry in files]

@@ -45,8 +45,7 @@ _OLD = frozenset({"doc", "xls", "ppt"})
 _MARK = re.compile(r"^\s*[\[(](pdf|docx?|xlsx?|pptx?|odt|rtf)[\])]", re.IGNORECASE)
 #: Addresses under which a file is shown on a page.
 _SHOWN = re.compile(r"/(?:blob|wiki|blame|src/branch)/|/[^/]*:[^/]*$", re.IGNORECASE)
-#: What the score of a hit counts that takes long to read: a picture by OCR, an old file by
-#: LibreOffice.
+#: What the score of a hit counts that takes long: a picture by OCR, an old file by LibreOffice.
 SLOW = 0.5
 #: Types that are named by their beginning, and one of these that means TypeScript as well.
 _TYPES = (

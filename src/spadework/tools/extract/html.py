@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from selectolax.lexbor import LexborHTMLParser
+
 from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.extracted import Extracted
@@ -11,14 +15,43 @@ from spadework.tools.extract.page.block_features import PageView
 from spadework.tools.extract.page.choice import content
 from spadework.tools.extract.page.constants import THIN_CHARS
 from spadework.tools.extract.page.embedded_data import described, shelved, state
-from spadework.tools.extract.page.metadata import author_of, language_of, published, title_of
+from spadework.tools.extract.page.hidden import hiding_classes
+from spadework.tools.extract.page.input_limits import bounded
+from spadework.tools.extract.page.metadata import (
+    Metadata,
+    author_of,
+    language_of,
+    published,
+    read_metadata,
+    title_of,
+)
 from spadework.tools.extract.page.page_blocks import Block
 from spadework.tools.extract.page.page_kinds import kinds_of
-from spadework.tools.extract.page.parsed_page import ParsedPage, parsed
+from spadework.tools.extract.page.walker import Walker
 from spadework.tools.extract.writing import not_shown
 from spadework.tools.extract.xhtml import as_html
 
 _ALL_MARKUP = "there are more tags than can be read before its text begins"
+
+
+@dataclass(frozen=True)
+class ParsedPage:
+    """What the reader works on; `left_out` characters at the page's end are not read."""
+
+    tree: LexborHTMLParser
+    metadata: Metadata
+    blocks: list[Block]
+    left_out: int = 0
+
+
+def parsed(html: str, url: str) -> ParsedPage:
+    """Parse a page as far as the limits go. Raises what `bounded` raises."""
+    text, left_out = bounded(html)
+    tree = LexborHTMLParser(text)
+    metadata = read_metadata(tree)
+    root = tree.body or tree.root
+    walker = Walker(Addresses(url, metadata.base), hiding_classes(tree))
+    return ParsedPage(tree, metadata, walker.walk(root) if root is not None else [], left_out)
 
 
 def extract(html: str | bytes, url: str) -> Extracted:
@@ -58,10 +91,7 @@ def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
     if sum(block.chars for block in chosen) >= THIN_CHARS:
         return shown
     addresses = Addresses(url, page.metadata.base)
-    hidden = (
-        described(page.metadata, addresses)
-        or state(page.tree, addresses)
-        or shelved(page.tree, addresses)
-    )
+    hidden = described(page.metadata, addresses) or state(page.tree, addresses)
+    hidden = hidden or shelved(page.tree, addresses)
     fresh = [text for text in hidden if text not in shown]
     return "\n\n".join([*([shown.rstrip()] if shown else []), *fresh]) + "\n" if fresh else shown

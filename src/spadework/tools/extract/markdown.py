@@ -9,10 +9,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from spadework.tools.extract.extracted import Extracted, Link
-from spadework.tools.extract.front_matter import front_matter, parse_iso_date
 from spadework.tools.extract.markdown_html import html_to_text
 from spadework.tools.extract.markdown_inline import Words, words
 from spadework.tools.extract.writing import blocks, fence, heading, item, plain, quote, table
+from spadework.tools.text.dates import moment
 
 _CONTENTS = re.compile(r"\W*(?:table of )?contents?\W*|\W*toc\W*|\W*on this page\W*", re.I)
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?|===)(?:\s|$)")
@@ -21,6 +21,11 @@ _DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
 _CODE_DIRECTIVES = frozenset((
     "code", "code-block", "code-cell", "sourcecode", "doctest", "literalinclude", "parsed-literal",
 ))  # fmt: skip
+#: The metadata that site generators read at the beginning of a file, and its simple fields.
+_FRONT_MATTER = re.compile(
+    r"\A\ufeff?(---|\+\+\+)[ \t]*\n(.*?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.S
+)
+_FIELD = re.compile(r"^([A-Za-z][\w-]*)\s*[:=]\s*(.*?)\s*$", re.M)
 #: How deep fences that hold Markdown (MyST directives, tabs) are followed.
 _MAX_NESTED = 3
 
@@ -36,18 +41,27 @@ def clean_markdown(text: str, url: str) -> Extracted:
     `title` is the front matter's, else the first heading, else "". Links become their text and are
     listed in `links`; relative ones only where `url` is on the web.
     """
-    fields, body = front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
+    fields, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
     reader = _Reader(url)
     markdown = blocks(reader.read(body))
     return Extracted(
         title=fields.get("title") or reader.title,
         markdown=markdown + "\n" if markdown else "",
         author=fields.get("author", ""),
-        published_at=parse_iso_date(fields.get("date", "")),
+        published_at=moment(fields.get("date", "")),
         language=fields.get("lang", fields.get("language", "")),
         links=tuple(dict.fromkeys(reader.links)),
         kind="documentation",
     )
+
+
+def _front_matter(text: str) -> tuple[dict[str, str], str]:
+    """The simple fields of YAML or TOML front matter, by lower-case names, and the text after."""
+    match = _FRONT_MATTER.match(text)
+    if not match:
+        return {}, text
+    fields = {name.lower(): value.strip("\"'") for name, value in _FIELD.findall(match[2])}
+    return (fields, text[match.end() :]) if fields else ({}, text)
 
 
 class _Reader:

@@ -17,17 +17,23 @@ _TAGS = (
 _KNOWN = re.compile(
     rf"</?(?:{'|'.join(_TAGS.split())})(?=[\s/>])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>", re.I
 )
+# None looks for a tag's end past another one: of many without each would be searched to the end.
 _HIDDEN = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(script|style|svg|head)\b.*?(?:</\1\s*>|\Z)|<!doctype[^>]*>|<\?.*?\?>",
+    r"<!--.*?(?:-->|\Z)|<(script|style|svg|head)\b.*?(?:</\1\s*>|\Z)|<!doctype[^<>]*>"
+    r"|<\?(?:(?!<\?).)*?\?>",
     re.I | re.S,
 )
-_WHOLE = re.compile(r"<pre\b[^>]*>(.*?)</pre\s*>|<h([1-6])\b[^>]*>(.*?)</h[1-6]\s*>", re.I | re.S)
-_CLOSED = re.compile(r"</(?:pre|h[1-6])\s*>", re.I)
-_ITEM = re.compile(r"<li\b[^>]*>", re.I)
-_BREAK = re.compile(r"<br\b[^>]*>|</tr\s*>", re.I)
-_CELL = re.compile(r"</t[dh]\s*>\s*<t[dh]\b[^>]*>", re.I)
+_WHOLE = re.compile(
+    r"<pre\b[^<>]*>(?P<code>(?:(?!<pre\b).)*?)</pre\s*>"
+    r"|<h(?P<level>[1-6])\b[^<>]*>(?P<title>(?:(?!<h[1-6]\b).)*?)</h[1-6]\s*>",
+    re.I | re.S,
+)
+_ITEM = re.compile(r"<li\b[^<>]*>", re.I)
+_BREAK = re.compile(r"<br\b[^<>]*>|</tr\s*>", re.I)
+_CELL = re.compile(r"</t[dh]\s*>\s*<t[dh]\b[^<>]*>", re.I)
 _BLOCK = re.compile(
-    r"</?(?:p|div|ul|ol|table|details|summary|section|article|center|blockquote|figure|dl|dt|dd)\b[^>]*>",
+    r"</?(?:p|div|ul|ol|table|details|summary|section|article|center|blockquote|figure|dl|dt|dd)"
+    r"\b[^<>]*>",
     re.I,
 )
 
@@ -47,16 +53,12 @@ def html_to_text(source: str) -> str:
     parts: list[str] = []
     position = 0
     source = _HIDDEN.sub("", source)
-    # Nothing is looked for behind the last closing tag: many open ones would each be searched to
-    # the end.
-    last = max((match.end() for match in _CLOSED.finditer(source)), default=0)
-    for match in _WHOLE.finditer(source, 0, last):
+    for match in _WHOLE.finditer(source):
         parts += _paragraphs(source[position : match.start()])
-        code, level, title = match.groups()
-        if level is None:
-            parts.append(fence(without_tags(code).strip("\n")))
+        if match["level"]:
+            parts.append(heading(without_tags(match["title"]), int(match["level"])))
         else:
-            parts.append(heading(without_tags(title), int(level)))
+            parts.append(fence(without_tags(match["code"]).strip("\n")))
         position = match.end()
     return blocks([*parts, *_paragraphs(source[position:])])
 

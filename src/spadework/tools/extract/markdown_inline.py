@@ -92,8 +92,7 @@ class _Writer:
             self.pictured = True
 
     def _image(self, token: Token) -> None:
-        # A badge or a logo links somewhere; the words of a picture in running text may be needed to
-        # understand it.
+        # A badge or a logo links somewhere; a sentence may need the words of the picture in it.
         self.pictured = True
         if not self._open and self.unlinked:
             self.parts.append(token.content)

@@ -9,8 +9,7 @@ from spadework.errors import Unreadable
 from spadework.tools.extract.draft import Draft
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.package import Package, described
-from spadework.tools.extract.table_rows import MAX_COLUMNS, sheet_table
-from spadework.tools.extract.writing import heading, plain
+from spadework.tools.extract.writing import MAX_COLUMNS, blocks, heading, plain, sheet_table
 from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag, text
 
 _UNSEEN = frozenset((
@@ -85,11 +84,15 @@ class _Document:
         if style := attribute(element, "style-name"):
             numbered = style in self._numbered
         for entry in element:
+            if child(entry, "h") is not None:  # numbered headings are items of lists
+                self.read(entry)
+                continue
+            said = [plain(_text(part)) for part in entry if tag(part) != "list"]
+            if any(said):
+                self.draft.item(blocks(said), depth, numbered=numbered)
             for part in entry:
                 if tag(part) == "list":
                     self._list(part, depth + 1, numbered=numbered)
-                elif _text(part).strip():
-                    self.draft.item(plain(_text(part)), depth, numbered=numbered)
         if depth == 0:
             self.draft.add("")
 

@@ -18,8 +18,7 @@ from spadework.tools.text.dates import moment
 
 #: Most bytes of one part, unpacked.
 MAX_PART = 50_000_000
-#: Most entries of a zip file; each takes half a kilobyte of memory, and a tenth of that in the
-#: file.
+#: Most entries of a zip file; each takes half a kilobyte of memory, ten times its size.
 MAX_ENTRIES = 100_000
 _ENTRY = b"PK\x01\x02"
 
@@ -113,9 +112,7 @@ class Package:
 
 
 def described(said: Mapping[str, str], markdown: str, *, title: str = "", kind: str) -> Extracted:
-    """A document with what it says about itself by the names of Dublin Core; `title` is used where
-    it says none.
-    """
+    """A document with what it says of itself in Dublin Core's names; `title` where it has none."""
     return Extracted(
         title=said.get("title") or title,
         markdown=markdown,

@@ -1,6 +1,4 @@
-"""PDF files as Markdown: the text of their pages in the order of reading, with headings, lists,
-code and tables; pages that are pictures are read from these.
-"""
+"""PDF files as Markdown in reading order: headings, lists, code, tables; scans by OCR."""
 
 from __future__ import annotations
 
@@ -20,8 +18,7 @@ from spadework.errors import Unreadable
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.ocr import MEND, has_ocr
 from spadework.tools.extract.pdf_aligned import CAPTION, with_aligned_tables
-from spadework.tools.extract.pdf_columns import in_order
-from spadework.tools.extract.pdf_lines import Line, lines
+from spadework.tools.extract.pdf_lines import Line, in_order, lines
 from spadework.tools.extract.pdf_paragraphs import as_blocks
 from spadework.tools.extract.pdf_scans import is_scan, scan_page
 from spadework.tools.extract.pdf_tables import with_tables

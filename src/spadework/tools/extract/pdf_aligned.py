@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spadework.tools.extract.pdf_lines import Line
-from spadework.tools.extract.table_rows import sheet_table
+from spadework.tools.extract.writing import sheet_table
 
 #: How the caption of a table begins.
 CAPTION = re.compile(r"(?:Table|Tab\.|Tabelle|Tableau|Tabla|Tabela|Tabella)\s+[\dIVXA-Z][\w.]*\b")
@@ -55,9 +55,7 @@ def _above(lines: Sequence[Parts], caption: int) -> tuple[int, int]:
 
 
 def _goes_on(lines: Sequence[Parts], place: int, beside: int) -> bool:
-    """Is a line a row of the table that the row beside it belongs to? A line of one part is one
-    where it is as narrow as a cell.
-    """
+    """Whether a line is a row of the table beside it; one part alone is, if narrow as a cell."""
     line, other = lines[place], lines[beside]
     if line[0].table or CAPTION.match(line[0].text):
         return False

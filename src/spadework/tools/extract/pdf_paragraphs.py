@@ -85,11 +85,8 @@ def _begins(above: Line, below: Line, *, gap: float, short: float) -> bool:
         return False
     ended = len(above.text) < short and (above.text[-1] in ".!?:;)" or not below.text[0].islower())
     ended = ended or bool(_LEADERS.search(above.text))
-    return (
-        above.bottom - below.bottom > max(gap, below.size * PARAGRAPH_GAP)
-        or ended
-        or bool(_BULLET.match(below.text))
-    )
+    apart = above.bottom - below.bottom > max(gap, below.size * PARAGRAPH_GAP)
+    return apart or ended or bool(_BULLET.match(below.text))
 
 
 def _is_larger(group: list[Line], body: float) -> bool:
@@ -106,16 +103,11 @@ def _block(group: list[Line], body: float, sizes: list[float], known: set[str]) 
         return _code(group)
     text = _whole_words(group, known)
     if _is_larger(group, body) and any(sign.isalpha() for sign in text):
-        return heading(
-            text, next(level for level, size in enumerate(sizes, 1) if first.size >= size * SAME)
-        )
-    if (
-        all(line.bold for line in group)
-        and first.size >= body * SMALLER
-        and len(text) <= LONGEST_BOLD
-        and text[-1] not in ".,;:"
-        and not _LEADERS.search(text)
-    ):
+        levels = (level for level, size in enumerate(sizes, 1) if first.size >= size * SAME)
+        return heading(text, next(levels))
+    bold = all(line.bold for line in group) and first.size >= body * SMALLER
+    short = len(text) <= LONGEST_BOLD and not text.endswith((".", ",", ";", ":"))
+    if bold and short and not _LEADERS.search(text):
         return heading(text, 1 + len(sizes))
     mark, _, rest = text.partition(" ")
     return item(plain(rest)) if mark in _BULLETS else plain(text)
@@ -129,9 +121,8 @@ def _code(group: list[Line]) -> str:
     for above, line in zip([group[0], *group], group, strict=False):
         if above.bottom - line.bottom > CODE_GAP * line.size:
             rows.append("")
-        rows.append(
-            " " * min(round((line.left - left) / width), 200) + line.text.replace(BROKEN, "-")
-        )
+        indent = " " * min(round((line.left - left) / width), 200)
+        rows.append(indent + line.text.replace(BROKEN, "-"))
     return fence("\n".join(rows))
 
 

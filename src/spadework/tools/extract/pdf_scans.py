@@ -51,10 +51,8 @@ def scan_page(page: Any) -> list[Line] | None:
         found = list(group)
         size = median(line.bottom - line.top for line in found) / dots
         for line in found:
-            bottom = height - line.bottom / dots
-            lines.append(
-                Line(_mark_broken(line.text), line.left / dots, line.right / dots, bottom, size)
-            )
+            text, bottom = _mark_broken(line.text), height - line.bottom / dots
+            lines.append(Line(text, line.left / dots, line.right / dots, bottom, size))
     return _of_few_sizes(lines) or None
 
 

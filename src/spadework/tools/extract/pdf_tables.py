@@ -11,11 +11,10 @@ from typing import Any
 import pypdfium2
 
 from spadework.tools.extract.pdf_lines import Line
-from spadework.tools.extract.table_rows import sheet_table
+from spadework.tools.extract.writing import sheet_table
 
 _PDFIUM: Any = pypdfium2.raw  # it has no types
-#: A rule is at most so thick, and at least so long; rules that end so near to each other meet. In
-#: points.
+#: In points: the thickest and the shortest rule, and how near to each other rules meet.
 THICK, LONG, NEAR = 3.0, 6.0, 3.0
 #: A page with more drawn things, or more rules, is a drawing.
 MOST_DRAWN, MOST_RULES = 10_000, 600

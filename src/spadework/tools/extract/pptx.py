@@ -39,6 +39,8 @@ def _slide(package: Package, name: str) -> str:
     root = package.tree(name)
     if root is None:
         return ""
+    for other in [*below(root, "Fallback")]:  # the same again for programs of another year
+        other.getparent().remove(other)
     titles: list[str] = []
     draft = Draft()
     for shape in below(root, "sp", "graphicFrame"):

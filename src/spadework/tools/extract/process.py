@@ -11,8 +11,7 @@ from typing import Any
 from spadework.tools.extract.frames import join_reply, receive, send
 from spadework.tools.web.process_groups import kill_group
 
-#: -P: a module that lies in the folder where spadework was called must not be taken for one of
-#: ours.
+#: -P: a module in the folder where spadework was called must not be taken for one of ours.
 _PROGRAM = ("-P", "-m", "spadework.tools.extract.reader_program")
 #: All that the process gets to know of our environment; keys are not for it.
 _ENVIRONMENT = (
@@ -36,7 +35,7 @@ class Process:
     @property
     def usable(self) -> bool:
         """Can it be asked something more?"""
-        return not self._killed
+        return not self._killed and (self._process is None or self._process.poll() is None)
 
     def start(self) -> subprocess.Popen[bytes]:
         """Start it, if it does not run yet."""

@@ -28,9 +28,7 @@ else:
     import signal
 
     def limit_memory(size: int) -> None:
-        """No more than `size` bytes: then Python raises MemoryError, and libraries fail or break
-        down.
-        """
+        """No more than `size` bytes; then Python raises MemoryError, and libraries fail."""
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_DATA, (size, size))
 

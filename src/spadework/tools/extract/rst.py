@@ -41,6 +41,7 @@ def extract_rst(text: str, url: str) -> Extracted:
     steer a site are left out. What is no sensible reStructuredText (endless paragraphs, endless
     nesting) is read as plain text.
     """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     if max(map(len, text.split("\n\n"))) > _MAX_PARAGRAPH:
         return extract_text(text, url)
     walker = Walker(url)

@@ -122,16 +122,9 @@ class Walker:
             found.append((", ".join(named), blocks(list(map(blocks, said)))))
         return _items(found)
 
-    def fields(self, node: nodes.Element) -> str:
-        """Fields, such as the parameters of a function, as a list."""
-        return self._named(node, _field)
-
-    def options(self, node: nodes.Element) -> str:
-        """Command line options, as a list."""
-        return self._named(node, code_span)
-
-    def _named(self, node: nodes.Element, write: Callable[[str], str]) -> str:
-        """The entries of a list that are a name and its text, names written by `write`."""
+    def named(self, node: nodes.Element) -> str:
+        """Command line options, or fields such as the parameters of a function, as a list."""
+        write = code_span if isinstance(node, nodes.option_list) else _field
         pairs = [parts for entry in _inner(node) if len(parts := _inner(entry)) == 2]
         return _items((write(name.astext()), blocks(self.read(body))) for name, body in pairs)
 
@@ -171,9 +164,8 @@ class Walker:
         if isinstance(node, nodes.emphasis | nodes.strong) and words.strip():
             mark = "*" if isinstance(node, nodes.emphasis) else "**"
             return f"{mark}{words}{mark}"
-        if isinstance(node, nodes.reference) and (
-            url := absolute(str(node.get("refuri", "")), self.url)
-        ):
+        leads = isinstance(node, nodes.reference)
+        if leads and (url := absolute(str(node.get("refuri", "")), self.url)):
             self.links.append(Link(url, words))
         return words
 
@@ -203,8 +195,7 @@ _WRITERS: tuple[tuple[type | tuple[type, ...], Callable[[Walker, nodes.Element],
     ((nodes.literal_block, nodes.doctest_block, nodes.math_block), Walker.code),
     ((nodes.bullet_list, nodes.enumerated_list), Walker.list_),
     (nodes.definition_list, Walker.definitions),
-    ((nodes.field_list, nodes.docinfo), Walker.fields),
-    (nodes.option_list, Walker.options),
+    ((nodes.field_list, nodes.docinfo, nodes.option_list), Walker.named),
     (nodes.line_block, Walker.lines),
     (nodes.block_quote, Walker.quoted),
     (nodes.table, Walker.table),

@@ -11,8 +11,7 @@ from striprtf import striprtf
 from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.table_rows import sheet_table
-from spadework.tools.extract.writing import blocks, item, plain
+from spadework.tools.extract.writing import blocks, item, plain, sheet_table
 
 _to_text: Any = striprtf.rtf_to_text  # it has no types
 

@@ -13,8 +13,7 @@ _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[A-Z]\S*(?:\s+\S+){0,9}$")
 _BULLET = re.compile(r"\s{0,3}(?:[-*+\u2022\u2013]|(\d{1,3}[.)]))\s+(?=\S)")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t)\S")
 _PARTS = re.compile(r"\n(?:[ \t]*\n)+")
-#: A line at least this long ends where the writer's editor broke it: the next one goes on with the
-#: sentence.
+#: From this length on a line was broken by an editor, and the next goes on with the sentence.
 _WRAPPED = 45
 #: From this indentation on, a block is code or a table.
 _INDENTED = 4
@@ -26,9 +25,8 @@ def extract_text(text: str, url: str) -> Extracted:
     `title` is a heading the text opens with, else its first line when that is short and stands
     alone, else "".
     """
-    text = (
-        text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
-    )
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\f", "\n\n")
     parts = [part for part in _PARTS.split(text.strip("\n")) if part.strip()]
     found = _join_blocks([_block(part) for part in parts])
     markdown = blocks(found)
@@ -66,9 +64,8 @@ def _list(lines: list[str]) -> str:
     items: list[tuple[str, list[str]]] = []
     for line in lines:
         if bullet := _BULLET.match(line):
-            items.append(
-                (f"{bullet[1].rstrip(').')}." if bullet[1] else "-", [line[bullet.end() :]])
-            )
+            marker = f"{bullet[1].rstrip(').')}." if bullet[1] else "-"
+            items.append((marker, [line[bullet.end() :]]))
         else:
             items[-1][1].append(line.strip())
     return "\n".join(item(plain(" ".join(words)), marker) for marker, words in items)

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+#: What a sheet or a table of data is cut to.
+MAX_ROWS = 5_000
+MAX_COLUMNS = 100
+#: Most characters that are shown of a cell.
+MAX_CELL = 2_000
 
 _STARTS_BLOCK = re.compile(
     r"^(?=#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|`{3}|~{3}|(?:=+|-+|(?:[-*_] *){3,})\s*$|\|)", re.M
@@ -28,17 +35,18 @@ def heading(text: str, level: int) -> str:
 
 def fence(code: str, language: str = "") -> str:
     """A fenced code block, the code exact; its fence is longer than any backticks in it."""
-    longest = max((len(run) for run in _BACKTICKS.findall(code)), default=0)
+    longest = max(map(len, _BACKTICKS.findall(code)), default=0)
     ticks = "`" * max(3, longest + 1)
     return f"{ticks}{language}\n{code.removesuffix(chr(10))}\n{ticks}"
 
 
 def code_span(code: str) -> str:
-    """Inline code, exact, on one line."""
-    code = code.replace("\n", " ")
+    """Inline code, exact but for line ends; "" for an empty one."""
+    if "\n" in code:
+        code = code.strip().replace("\r\n", " ").replace("\n", " ")
     if not code:
         return ""
-    longest = max((len(run) for run in _BACKTICKS.findall(code)), default=0)
+    longest = max(map(len, _BACKTICKS.findall(code)), default=0)
     ticks = "`" * (longest + 1)
     edged = "`" in (code[0], code[-1]) or (code[0] == code[-1] == " " and code.strip())
     space = " " if edged else ""
@@ -70,6 +78,29 @@ def table(rows: Sequence[Sequence[str]]) -> str:
         return ""
     head, *body = [f"| {' | '.join(row)} |" for row in cells]
     return "\n".join([head, "|" + " --- |" * width, *body])
+
+
+def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
+    """The first rows and columns as a table, headed by its first row; "" without filled cells.
+
+    What is left out, with `behind` further rows that were not even read, is said below it.
+    """
+    source = iter(rows)
+    widest = 0
+    cut: list[list[str]] = []
+    for row in islice(source, MAX_ROWS):
+        filled = (place for place in range(len(row), 0, -1) if row[place - 1].strip())
+        widest = max(widest, next(filled, 0))
+        cut.append([_cell(cell) for cell in row[:MAX_COLUMNS]])
+    kept = [row for row in cut if any(row)]
+    used = sorted({column for row in kept for column, cell in enumerate(row) if cell})
+    shown = table([[row[column] if column < len(row) else "" for column in used] for row in kept])
+    rest = behind + sum(any(cell.strip() for cell in row) for row in source)
+    return blocks([shown, not_shown(rest, "rows"), not_shown(widest - MAX_COLUMNS, "columns")])
+
+
+def _cell(text: str) -> str:
+    return text.strip() if len(text) <= MAX_CELL else text[:MAX_CELL].strip() + "…"
 
 
 def not_shown(count: int, what: str, *, more: bool = False) -> str:

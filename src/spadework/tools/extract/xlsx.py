@@ -9,8 +9,14 @@ from itertools import islice
 
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.package import Package
-from spadework.tools.extract.table_rows import MAX_COLUMNS, MAX_ROWS, sheet_table
-from spadework.tools.extract.writing import blocks, heading, not_shown
+from spadework.tools.extract.writing import (
+    MAX_COLUMNS,
+    MAX_ROWS,
+    blocks,
+    heading,
+    not_shown,
+    sheet_table,
+)
 from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag, xml_tree
 
 #: Sheets behind this one are not read.
@@ -21,6 +27,8 @@ MAX_SHEETS = 50
 _DATES = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
 _QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
 _DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
+#: The built-in format of time that goes by, of which there may be more than a day, and its letters.
+_LAPSE, _LAPSES = 46, re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _ROW = re.compile(rb"<(?:\w+:)?row\b")
 _PLACE = re.compile(r"([A-Z]{1,3})\d+")
 _DAY_ONE = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
@@ -99,6 +107,9 @@ class _Values:
             days = float(written)
             if style not in self._dates:
                 return f"{days:.15g}"
+            if self._dates[style] and days >= 1:
+                minutes, seconds = divmod(round(days * 86_400), 60)
+                return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
             moment = (self._day_one + timedelta(seconds=round(days * 86_400))).isoformat(" ")
         except (ValueError, OverflowError):
             return written
@@ -120,15 +131,17 @@ def _string(element: Element | None) -> str:
     return "".join(part.text or "" for part in parts if tag(part.getparent()) != "rPh")
 
 
-def _date_styles(styles: Element | None) -> frozenset[str]:
-    """The numbers of the cell styles that show dates or times."""
+def _date_styles(styles: Element | None) -> dict[str, bool]:
+    """The numbers of the cell styles that show dates or times, and whether as time that goes by."""
     if styles is None:
-        return frozenset()
-    dates = {str(number) for number in _DATES}
+        return {}
+    dates = {str(number): number == _LAPSE for number in _DATES}
     for found in below(styles, "numFmt"):
-        shown = _QUOTED.sub("", attribute(found, "formatCode").partition(";")[0])
-        is_date = _DATE_LETTERS.search(shown)
-        (dates.add if is_date else dates.discard)(attribute(found, "numFmtId"))
+        name, shown = (attribute(found, of) for of in ("numFmtId", "formatCode"))
+        shown = shown.partition(";")[0]
+        dates.pop(name, None)
+        if _LAPSES.search(shown) or _DATE_LETTERS.search(_QUOTED.sub("", shown)):
+            dates[name] = bool(_LAPSES.search(shown))
     formats = child(styles, "cellXfs")
     used = [attribute(found, "numFmtId") for found in formats] if formats is not None else []
-    return frozenset(str(n) for n, number in enumerate(used) if number in dates)
+    return {str(n): dates[number] for n, number in enumerate(used) if number in dates}

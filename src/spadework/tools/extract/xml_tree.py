@@ -9,8 +9,7 @@ import lxml.etree as etree
 
 from spadework.errors import TooLarge, Unreadable
 
-#: Most tags and attributes of a tree; each takes up to 200 bytes of memory, however few it has in
-#: the file.
+#: Most tags and attributes of a tree; each takes up to 200 bytes of memory.
 MAX_NODES = 2_000_000
 
 Element = Any  # lxml has no types

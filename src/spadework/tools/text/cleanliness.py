@@ -9,8 +9,7 @@ from spadework.tools.text.markdown_marks import plain
 
 #: From this share of linked words on, a block is a list of links.
 LINKS = 0.5
-#: A paragraph of fewer words that ends no sentence is a label; one of fewer characters may be a
-#: notice.
+#: Fewer words that end no sentence are a label; a paragraph of fewer characters may be a notice.
 LABEL_WORDS, NOTICE_CHARS = 8, 300
 #: Words of an item of a list on average, below which it is a menu.
 MENU_WORDS = 4

@@ -10,8 +10,7 @@ from spadework.tools.text.language import DEFAULT, codes, language
 
 #: So much of a text is looked at.
 LOOKED_AT = 4_000
-#: A longer text has at least this share of function words, less those in foreign letters; a
-#: shorter one may be a question.
+#: The least share of function words in a text of more words than a question may have.
 LEAST_SHARE, SHORT = 0.15, 12
 #: What a text must have of the words of its language, each shared among the languages it is in.
 LEAST = 0.5

@@ -29,9 +29,7 @@ class Emphasis(NamedTuple):
 
 
 def emphases(text: str, found: Inline) -> list[Emphasis]:
-    """The clear emphasis in a text, in order: what stands within another, or beside a mark that is
-    not shown, such as that of a link, is read in more than one way.
-    """
+    """The emphasis, in order, that every reader sees: in no other, and beside no hidden mark."""
     ticks = {edge for span in found.code for edge in span}
     shown = [mark for mark in found.marks if not ticks & {mark.start, mark.end}]
     ends = {mark.end for mark in found.marks}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import DEFAULT
 from spadework.tools.text.language import language as language_named
 from spadework.tools.text.terms import stemming, terms
@@ -28,6 +29,14 @@ stem = stemming(language_named(DEFAULT).stemmer)
 def stems(text: str, language: str = DEFAULT) -> set[str]:
     """The stems of the content words of a text, each once."""
     return set(terms(text, language))
+
+
+def nearest(text: str, others: Sequence[str]) -> list[int]:
+    """The places of those texts that share a content word with `text`, most such words first."""
+    code = spoken(text)
+    said = stems(text, code)
+    shared = [len(said & stems(other, code)) for other in others]
+    return sorted((n for n, count in enumerate(shared) if count), key=lambda n: -shared[n])
 
 
 def numbers(text: str, language: str = DEFAULT) -> set[str]:
@@ -72,9 +81,7 @@ def _dates(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 @lru_cache(maxsize=16)
 def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """What finds the words that may be numbers, and the numbers by their words: an English one only
-    where it is no other word of the language.
-    """
+    """What finds words that may be numbers, and these; English ones if they are no other word."""
     known = language_named(code)
     english = language_named(DEFAULT).numbers
     named = {word: n for word, n in english.items() if word not in known.stop} | dict(known.numbers)

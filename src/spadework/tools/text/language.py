@@ -17,11 +17,9 @@ _CODE = re.compile(r"[a-z]{2,3}")
 _NEVER = re.compile(r"(?!)")
 #: Sets of words.
 _WORDS = (
-    *("stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns"),
-    "uses",
-)
+    "stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns", "uses",
+)  # fmt: skip
 #: Patterns that are used as they are written.
-_SAID = ("opens", "closes")
 _AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletive")
 
 
@@ -100,9 +98,7 @@ class Language:
         return any(opening.startswith(word + end) for word in self.leans for end in ends)
 
     def alone(self, text: str) -> str:
-        """A sentence without the connective at its beginning ("However, …"); "" where it needs what
-        stands before it all the same.
-        """
+        """A sentence without its connective ("However, …"); "" if it leans on what precedes it."""
         if not self.leaning(text):
             return text
         connective, comma, rest = text.partition(", ")
@@ -125,15 +121,13 @@ def language(code: str) -> Language:
 def codes() -> tuple[str, ...]:
     """The codes of the languages that have a file."""
     names = (file.name.partition(".") for file in files(_LANG).iterdir())
-    return tuple(
-        sorted(name for name, _, kind in names if kind == "toml" and _CODE.fullmatch(name))
-    )
+    return tuple(sorted(n for n, _, kind in names if kind == "toml" and _CODE.fullmatch(n)))
 
 
 def _make_language(code: str, table: dict[str, Any]) -> Language:
     spaced = not table.get("unspaced", False)
     made: dict[str, Any] = {name: frozenset(table.pop(name, "").split()) for name in _WORDS}
-    made["leans"] = frozenset(each for each in table.pop("leans", []))
+    made["leans"] = frozenset(table.pop("leans", ()))
     made |= {name: _words(table.pop(name, {})) for name in ("other_words", "other_side")}
     made |= {name: re.compile(table.pop(name, "(?!)")) for name in _AS_THEY_STAND}
     months = enumerate(table.pop("months"), 1)
@@ -159,9 +153,8 @@ def _talk(table: Mapping[str, Any] | None, spaced: bool) -> Talk | None:
     if table is None:
         return None
     # Who chats leaves out apostrophes.
-    opens, closes = (
-        _pattern((e.replace("'", "'?") for e in table[name]), spaced) for name in _SAID
-    )
+    said = ([each.replace("'", "'?") for each in table[name]] for name in ("opens", "closes"))
+    opens, closes = (_pattern(each, spaced) for each in said)
     fill = _pattern(map(re.escape, table["fill"].split()), spaced)
     return Talk(opens, closes, fill, table["about"], table["welcome"])
 

@@ -61,8 +61,7 @@ _REFERENCE = re.compile(r"\]\[(?:[\w@#!][^\[\]\n]{0,199})?\]")
 _QUOTE_PREFIX = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
-#: How many open marks are looked through for one of the same length; more are never nested in a
-#: text that means it.
+#: How many open marks are looked through for one of the same length; no text nests more.
 _NESTING = 20
 
 

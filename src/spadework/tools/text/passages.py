@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from spadework.tools.text.definitions import is_term
+from spadework.tools.text.lead_in import is_term
 from spadework.tools.text.markdown_blocks import Block, blocks
 from spadework.tools.text.markdown_marks import plain
 
-__all__ = ["Block", "block_at", "blocks", "cut", "heading_at", "headings", "pieces"]
+__all__ = ["Block", "blocks", "cut", "heading_at", "headings", "paths", "pieces"]
 
 Heading = tuple[int, int, str]
+Path = tuple[int, str]
 
 #: A long paragraph or list is cut after the last of these that stands in its second half: a line, a
 #: sentence, a word.
@@ -79,13 +80,6 @@ def _break(markdown: str, start: int, stop: int) -> int:
     return stop
 
 
-def block_at(markdown: str, offset: int) -> Block | None:
-    """The block that holds a place in the text, or None between blocks."""
-    found = blocks(markdown)
-    nearest = bisect_right(found, offset, key=lambda block: block.start) - 1
-    return found[nearest] if nearest >= 0 and offset < found[nearest].end else None
-
-
 def headings(markdown: str) -> list[Heading]:
     """The headings of a text as (offset, level 1..6, readable text)."""
     found = []
@@ -106,13 +100,18 @@ def _heading(text: str) -> tuple[int, str]:
     return 1 if line.strip().startswith("=") else 2, above
 
 
-def heading_at(headings: list[Heading], offset: int) -> str:
-    """The path of headings a place stands under, such as "Install > Linux"; "" before any."""
-    path: list[Heading] = []
+def paths(headings: Iterable[Heading]) -> list[Path]:
+    """The path of headings under each, such as "Install > Linux", and from where on it holds."""
+    found, path = [], list[Heading]()
     for heading in headings:
-        if heading[0] > offset:
-            break
         while path and path[-1][1] >= heading[1]:
             path.pop()
         path.append(heading)
-    return " > ".join(text for _, _, text in path if text)
+        found.append((heading[0], " > ".join(text for _, _, text in path if text)))
+    return found
+
+
+def heading_at(paths: Sequence[Path], offset: int) -> str:
+    """The path of headings a place stands under; "" before any."""
+    after = bisect_right(paths, offset, key=lambda path: path[0])
+    return paths[after - 1][1] if after else ""

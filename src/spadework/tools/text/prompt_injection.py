@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from functools import lru_cache
 
 from spadework.tools.text.detect import spoken
@@ -63,18 +64,14 @@ _ORDERS = tuple(
         rf"important|hint)\b[\s,:!]*(?:(?:to|for) )|(?:dear|hello|hey|attention|important|"
         rf"listen),?[\s:!]+)(?:all |any |every |the )?{_MACHINE}\b{_ENDED}",
         rf"\bif (?:you|the reader)(?: are|'re| is) (?:an? |the |any )?{_MACHINE}\b{_ENDED}",
-        (
-            rf"^\W*(?:{_KIND}[ -]){{1,3}}{_BODY}\s*[:,!]\s*(?:you\b|please\b|do\b|don't\b|never\b|"
-            rf"always\b|ignore\b|{_SAY}\b|stop\b)"
-        ),
+        rf"^\W*(?:{_KIND}[ -]){{1,3}}{_BODY}\s*[:,!]\s*(?:you\b|please\b|do\b|don't\b|never\b|"
+        rf"always\b|ignore\b|{_SAY}\b|stop\b)",
         rf"\bas an? {_MACHINE},? you (?:must|should|are|will|have|need)\b",
         # The marks of a chat.
         r"<\|/?(?:im_start|im_end|system|endoftext|start_header_id|eot_id)\|>|\[/?(?:inst|system)\]|<</?sys>>|[<‹]\s*/?\s*page_text|</?tool_call>|"
         r"\"(?:covered|evidence_ids|gap_queries|verdict)\"\s*:",
-        (
-            r"\bsystem(?: (?:prompt|message|override|instructions?|note))?\s*[:>]\s*(?:you"
-            r" (?:are|must|will)\b|ignore\b|disregard\b|new\b)"
-        ),
+        r"\bsystem(?: (?:prompt|message|override|instructions?|note))?\s*[:>]\s*(?:you"
+        r" (?:are|must|will)\b|ignore\b|disregard\b|new\b)",
         (
             r"\b(?:begin|end|start) (?:of )?(?:the )?(?:system|untrusted|page)["
             rf" _](?:{_RULES}|text|data|content)\b|\bnew system {_RULES}\b"
@@ -84,32 +81,25 @@ _ORDERS = tuple(
         rf"{_COMMAND}(?:ignore|disregard|forget|override|bypass|discard)\s+(?:\w+\s+){{0,4}}{_EARLIER}\s+(?:\w+\s+){{0,3}}{_RULES}\b",
         rf"{_COMMAND}(?:reveal|repeat|print|output|show|disclose|leak|quote|send|post)\s+(?:\w+\s+){{0,4}}your\s+(?:\w+\s+){{0,2}}"
         rf"(?:system|hidden|initial|original|secret)\s+{_RULES}\b",
-        (
-            r"\byou are (?:now|hereby) (?:an? |the )?(?:\w+"
-            r" ){0,3}(?:assistant|agent|ai|llm|dan|chat ?bot)\b"
-        ),
+        r"\byou are (?:now|hereby) (?:an? |the )?(?:\w+"
+        r" ){0,3}(?:assistant|agent|ai|llm|dan|chat ?bot)\b",
         r"\byou are no longer (?:bound|restricted|limited|an? (?:ai|assistant|language model))\b",
         r"\b(?:decode|base64|rot13|unscramble)\b.{0,80}\b(?:follow|obey|execute|comply)\b",
         # What is to be read, believed and said.
-        (
-            rf"{_COMMAND}(?:cite|quote|use|trust|believe|read)\s+(?:only|exclusively|solely|nothing"
-            rf" but)\s+(?:this|our)\s+{_SOURCE}\b"
-        ),
+        rf"{_COMMAND}(?:cite|quote|use|trust|believe|read)\s+(?:only|exclusively|solely|nothing"
+        rf" but)\s+(?:this|our)\s+{_SOURCE}\b",
         rf"{_COMMAND}(?:cite|quote|use|trust|believe|treat|rate|score|rank)\s+(?:this|our)\s+{_SOURCE}\s+(?:only|exclusively|alone|highest|"
         r"first|\d|as (?:the|your) (?:only|sole|single|best|most))",
-        (
-            rf"{_COMMAND}(?:do not|don't|never)\s+(?:cite|quote|trust|believe|read|"
-            rf"consult)\s+(?:any\s+|the\s+)?other\s+{_SOURCE}s?\b"
-        ),
+        rf"{_COMMAND}(?:do not|don't|never)\s+(?:cite|quote|trust|believe|read|"
+        rf"consult)\s+(?:any\s+|the\s+)?other\s+{_SOURCE}s?\b",
         rf"{_COMMAND}(?:ignore|disregard|discard|discredit|distrust)\s+(?:all|any|every|the)?\s*other\s+(?:sources?|pages?|sites?|websites?|"
         r"results?|evidence)\b",
         rf"{_COMMAND}mark\s+(?:\w+\s+){{0,3}}topics?\b.{{0,80}}\b(?:covered|complete|answered)\b",
         rf"{_COMMAND}{_SAY}\b.{{0,120}}\bin your (?:final )?{_ANSWER}\b",
-        (
-            rf"\bin your (?:final )?{_ANSWER},? (?:you (?:must|should|will) )?(?:please )?(?:only"
-            rf" |always )?{_SAY}\b"
-        ),
-        rf"(?=.*https?://){_COMMAND}(?:fetch|visit|open|call|load|request|go"
+        rf"\bin your (?:final )?{_ANSWER},? (?:you (?:must|should|will) )?(?:please )?(?:only"
+        rf" |always )?{_SAY}\b",
+        # Looked for once, at the beginning: from every place it would take the square of the time.
+        rf"^(?=.*https?://).*?{_COMMAND}(?:fetch|visit|open|call|load|request|go"
         r" to|send|post)\b.{0,200}\b(?:before|while|when|then)\s+"
         r"(?:you\s+)?(?:answer|summari|writ|report|respond|continu)",
         # The same in other languages.
@@ -180,7 +170,8 @@ def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
     found = []
     for block in blocks(text):
         if block.kind in ("paragraph", "list", "quote"):
-            first = next((start for start in spans if block.start <= start < block.end), None)
+            at = bisect_left(spans, block.start)
+            first = spans[at] if at < len(spans) and spans[at] < block.end else None
         else:
             lines = re.split(r"[|\n]", text[block.start : block.end])
             first = block.start if any(is_injection(line.strip(_MARKS)) for line in lines) else None

@@ -12,8 +12,7 @@ from typing import NamedTuple
 from spadework.tools.text.language import DEFAULT, Language
 from spadework.tools.text.language import language as language_named
 
-#: The power of ten up to which a scale word belongs to the words before it ("two hundred
-#: thousand").
+#: The power of ten up to which a scale belongs to what precedes it ("two hundred thousand").
 HUNDRED = 2
 #: A rounded figure is this near to the exact one, as a share of it.
 NEAR = 0.05

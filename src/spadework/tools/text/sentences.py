@@ -12,6 +12,8 @@ from spadework.tools.text.language import Language, language
 from spadework.tools.text.markdown_blocks import blocks
 from spadework.tools.text.markdown_marks import Inline, Mark, scan, units
 
+#: Brackets around more sentences were never closed.
+MOST_IN_BRACKETS = 100
 _JOINER = "\u2060"
 _STOPS = ".!?\u2026\u061f\u06d4\u0964\u3002\uff01\uff1f"
 #: What stands for words that are left out.
@@ -66,13 +68,14 @@ def is_broken_off(text: str) -> bool:
 
 def closed(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The sentences of a block, those as one that lie in brackets together."""
+    open_after = [0, *accumulate(_opened(text[slice(*span)]) for span in spans)]
     made: list[tuple[int, int]] = []
     at = 0
     while at < len(spans):
-        opened = list(accumulate(_opened(text[slice(*span)]) for span in spans[at:]))
-        last = next((n for n, left in enumerate(opened) if left <= 0), 0)
-        made.append((spans[at][0], spans[at + last][1]))
-        at += last + 1
+        further = range(at + 1, min(at + MOST_IN_BRACKETS, len(spans)) + 1)
+        after = next((n for n in further if open_after[n] <= open_after[at]), at + 1)
+        made.append((spans[at][0], spans[after - 1][1]))
+        at = after
     return made
 
 
@@ -154,9 +157,7 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> boo
 
 
 def _is_name(following: str, masked: str, start: int) -> bool:
-    """Whether the first of some words, written small, is a name all the same: such as urllib3, or
-    the one with which the unit at `start` begins.
-    """
+    """Whether the first word, written small, is a name: urllib3, or that which opens the unit."""
     match, begun = _FIRST.match(following), _FIRST.match(masked, start)
     word = match[1] if match else ""
     return not (word.islower() and word.isalpha()) or bool(begun and begun[1] == word)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from spadework.tools.text.markdown_marks import one_line
 from spadework.tools.text.sentences import sentences
 
-#: Characters from which on a question is too long to stand above a report, and of a title that is
-#: cut from it.
+#: Most characters of a question that stands above a report, and of a title cut from a longer.
 LONG, MOST_CHARS = 200, 100
 
 

@@ -1,6 +1,4 @@
-"""What the interfaces of package indexes and of GitHub tell of a package: its facts in a few lines,
-and its README, read in the format it is written in.
-"""
+"""What package indexes and GitHub say of a package: its facts, and its README in its format."""
 
 from __future__ import annotations
 

@@ -5,18 +5,7 @@ from __future__ import annotations
 from urllib.parse import urljoin, urlsplit
 
 _ENCODED = str.maketrans(
-    {
-        " ": "%20",
-        "(": "%28",
-        ")": "%29",
-        "<": "%3C",
-        ">": "%3E",
-        "\\": "%5C",
-        "\n": "",
-        "\t": "",
-        "\r": "",
-        '"': "%22",
-    }
+    {sign: f"%{ord(sign):02X}" for sign in ' ()<>\\"'} | dict.fromkeys("\n\t\r", "")
 )
 
 
@@ -33,9 +22,7 @@ class Addresses:
             self._origin = ""
 
     def absolute(self, href: str | None) -> str:
-        """The absolute http(s) address of `href`; "" for a place on the same page and for other
-        schemes.
-        """
+        """The absolute http(s) address of `href`; "" for a place on the page and other schemes."""
         href = (href or "").strip()
         if not href or href[0] == "#":
             return ""

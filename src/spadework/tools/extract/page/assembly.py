@@ -1,6 +1,4 @@
-"""Chosen blocks put together as one Markdown text, with the prefixes of their lists and
-quotations.
-"""
+"""Chosen blocks as one Markdown text, with the prefixes of their lists and quotations."""
 
 from __future__ import annotations
 
@@ -8,9 +6,9 @@ from collections.abc import Sequence
 
 from spadework.tools.extract.page.page_blocks import Block, Item
 
-#: What ends a sentence or leads to a list, and what may stand behind it.
 #: Blocks that are set apart as they are.
 _SET_APART = frozenset(("pre", "table"))
+#: What ends a sentence or leads to a list, and what may stand behind it.
 _STOPS, _CLOSING = ".!?:;…。！？：|", '*_`)”"»'
 
 
@@ -65,17 +63,9 @@ def _beside(before: Block, block: Block) -> bool:
 
 
 def _gap(before: tuple[Item, ...], inside: tuple[Item, ...], fresh: list[Item]) -> str:
-    """One line end between two items of a list, else an empty line (inside the quotation both stand
-    in).
-    """
-    if (
-        before
-        and fresh
-        and inside
-        and fresh[-1] is inside[-1]
-        and inside[-1].marker != "> "
-        and before[-1].marker != "> "
-    ):
+    """One line end between two items of a list, else an empty line in the quotation of both."""
+    begins = before and fresh and inside and fresh[-1] is inside[-1]
+    if begins and "> " not in (inside[-1].marker, before[-1].marker):
         return "\n"
     shared = ""
     for left, right in zip(before, inside, strict=False):
@@ -90,20 +80,14 @@ def _prefixed(text: str, inside: tuple[Item, ...], begun: set[Item]) -> str:
         return text
     first = "".join(item.indent if item in begun else item.marker for item in inside)
     rest = "".join(item.indent for item in inside)
-    lines = text.split("\n")
-    return "\n".join(
-        [first + lines[0], *((rest + line) if line else rest.rstrip() for line in lines[1:])]
-    )
+    begun_with, *lines = text.split("\n")
+    further = (rest + line if line else rest.rstrip() for line in lines)
+    return "\n".join([first + begun_with, *further])
 
 
 def _shaped(block: Block) -> str:
     if block.kind[0] == "h" and block.kind[1:].isdigit():
         return "#" * int(block.kind[1]) + " " + block.text.replace("\n", " ")
-    if (
-        block.kind == "dt"
-        and "*" not in block.text
-        and "`" not in block.text
-        and "\n" not in block.text
-    ):
+    if block.kind == "dt" and not set(block.text) & set("*`\n"):
         return f"**{block.text}**"
     return block.text

@@ -1,6 +1,4 @@
-"""What the scorer sees of a block: its size and links, its neighbours, and the elements it stands
-in.
-"""
+"""What the scorer sees of a block: size, links, neighbours and the elements it stands in."""
 
 from __future__ import annotations
 
@@ -72,9 +70,7 @@ class PageView:
         return shape, self._like[id(frame.parent), frame.traits].bit_length()
 
     def of_frame(self, frame: Frame, around: frozenset[str] | set[str]) -> list[str]:
-        """The features of where an element stands. `around` are the traits of it and of all
-        elements above, which count as well.
-        """
+        """The features of an element's place; `around` are its traits and those of all above."""
         found = [f"in {self._has}>{_landmarks(around)}"]
         above: Frame | None = frame
         most = 0
@@ -93,15 +89,11 @@ class PageView:
         own = self._own
         after = i - self._first_h1
         found = ["block " + own[i + 1], "before " + own[i], "after " + own[i + 2]]
-        found.append(
-            "h1 none" if self._first_h1 < 0 else f"h1 {'-' if after < 0 else '+'}{size(abs(after))}"
-        )
+        headed = f"{'-' if after < 0 else '+'}{size(abs(after))}"
+        found.append(f"h1 {'none' if self._first_h1 < 0 else headed}")
         block = self.blocks[i]
-        if (
-            block.chars <= _PRICED
-            and any(map(block.text.__contains__, _MONEY))
-            and _PRICE.search(block.text)
-        ):
+        money = block.chars <= _PRICED and any(map(block.text.__contains__, _MONEY))
+        if money and _PRICE.search(block.text):
             found.append("has price")
         return found
 

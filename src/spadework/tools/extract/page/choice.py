@@ -1,10 +1,9 @@
-"""Which blocks of a page are its content: those of a clean known container, else the ones the
-scorer finds likely.
-"""
+"""Which blocks of a page are its content: a clean known container's, else the likely ones."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from spadework.tools.extract.page.block_features import PageView
@@ -12,9 +11,11 @@ from spadework.tools.extract.page.constants import (
     ALIKE,
     BAR,
     BARS,
+    CLEAN_ENOUGH,
     CODE_BAR,
     CONTAINED_KINDS,
     CONTAINER_BAR,
+    CONTAINER_SHARE,
     DEFINED,
     DEFINED_CHARS,
     FEW_BLOCKS,
@@ -22,62 +23,85 @@ from spadework.tools.extract.page.constants import (
     HEADED,
     LEAST_REPEATED_CHARS,
     LIKELY_CHARS,
+    LONG_ENOUGH,
     SMALL_PAGE_BYTES,
     TITLED_CHARS,
 )
-from spadework.tools.extract.page.containers import known_container
-from spadework.tools.extract.page.page_blocks import Block
+from spadework.tools.extract.page.page_blocks import Block, Frame
 from spadework.tools.extract.page.scorer import bar, probabilities
 
 _ALWAYS = frozenset(("pre", "table"))
 #: Where links lead, and how text is set.
 _SET = re.compile(r"\]\([^()\s]*\)|[\[\]*_`\\\s]+")
+#: Where documentation says that its content is, the surest first.
+_CONTAINERS = ("known container", "role:main", "tag:main", "tag:article")
+_LABELS, _REPEATABLE = frozenset(("button", "label")), frozenset(("pre", "table", "cell"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
 def content(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]:
-    """The content of a page of these likely kinds whose HTML has `markup` characters, under its
-    title; [] when it seems to have none.
-    """
+    """The content under its title, [] if there is none; `markup` is the length of the HTML."""
     return _titled(view.blocks, _judged(view, kinds, markup))
 
 
 def _titled(blocks: list[Block], kept: list[Block]) -> list[Block]:
-    """With the page's first heading, when none was kept: the last one over the first long block
-    that is no link.
-    """
+    """With the page's first heading where none was kept: the last before the first long block."""
     if not kept or any(block.kind == "h1" for block in kept):
         return kept
     first = next((block for block in kept if block.chars >= TITLED_CHARS), kept[0])
-    title = None
-    for block in blocks:
-        if block is first:
-            break
-        if block.kind == "h1" and not block.link_chars * 2 > block.chars:
-            title = block
-    if title is None:
-        return kept
-    wanted = {id(title), *map(id, kept)}
-    return [block for block in blocks if id(block) in wanted]
+    above = blocks[: blocks.index(first)]
+    titles = [b for b in above if b.kind == "h1" and not b.link_chars * 2 > b.chars]
+    wanted = {*kept, *titles[-1:]}
+    return [block for block in blocks if block in wanted] if titles else kept
 
 
 def _judged(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]:
     """The content of a page by its container or its chances."""
     blocks, kind = view.blocks, next(iter(kinds))
     chances = probabilities(view, kinds)
-    container = (
-        known_container(view, chances)
-        if kind in CONTAINED_KINDS or markup <= SMALL_PAGE_BYTES
-        else None
-    )
+    held_in_one = kind in CONTAINED_KINDS or markup <= SMALL_PAGE_BYTES
+    likely = sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True))
+    container = _known_container(view, chances, likely) if held_in_one else None
     if container is not None:
         pairs = list(zip(blocks, chances, strict=True))[container.start : container.end]
         kept = [block for block, chance in pairs if chance > CONTAINER_BAR or block.kind in _ALWAYS]
         return kept if kind in CONTAINED_KINDS else list(_once(iter(kept)))
-    likely = sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True))
     if likely >= LIKELY_CHARS and len(blocks) > FEW_BLOCKS:
         return _cut(view, chances, kind)
     return _own(blocks) if likely >= LIKELY_CHARS or markup <= SMALL_PAGE_BYTES else []
+
+
+def _cleanliness(blocks: list[Block]) -> float:
+    """How free of links, repetitions and labels of forms a text is, 0..1."""
+    chars = sum(block.chars for block in blocks)
+    if not chars:
+        return 0.0
+    seen: Counter[str] = Counter()
+    links = repeated = furniture = 0
+    for block in blocks:
+        if block.link_chars * 2 > block.chars:  # a link inside a sentence is no navigation
+            links += block.link_chars
+        if block.kind in _LABELS:
+            furniture += block.chars
+        elif block.kind not in _REPEATABLE:
+            repeated += block.chars if seen[block.text] else 0
+            seen[block.text] += 1
+    return max(0.0, 1 - links / chars - repeated / chars - furniture / chars)
+
+
+def _known_container(view: PageView, chances: list[float], likely: float) -> Frame | None:
+    """The first known container that is long, clean and holds nearly all likely content."""
+    for name in _CONTAINERS:
+        for frame in view.frames:
+            if name in frame.traits:
+                inside = view.blocks[frame.start : frame.end]
+                pairs = zip(chances[frame.start :], inside, strict=False)
+                held = sum(chance * block.chars for chance, block in pairs)
+                long = sum(block.chars for block in inside) >= LONG_ENOUGH
+                most = long and held >= CONTAINER_SHARE * likely
+                if most and _cleanliness(inside) >= CLEAN_ENOUGH:
+                    return frame
+    return None
 
 
 def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
@@ -102,9 +126,7 @@ def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
 
 
 def _own(blocks: list[Block]) -> list[Block]:
-    """What a small page holds outside its frame: its links only where it says nothing else but
-    headings.
-    """
+    """What a small page holds outside its frame; its links only where all else is headings."""
     inside = [block for block in blocks if not _is_furniture(block)]
     told = [block for block in inside if block.link_chars * 2 <= block.chars]
     return told if any(block.kind not in _HEADINGS for block in told) else inside
@@ -133,9 +155,7 @@ def _likely(blocks: list[Block], chances: list[float], places: list[int], least:
 
 
 def _headed(view: PageView, taken: list[bool], n: int, likely: bool) -> bool:
-    """Whether block `n` is all that stands under a heading that is taken: a heading alone says
-    nothing.
-    """
+    """Whether block `n` is all that a taken heading, which alone says nothing, stands over."""
     alone = n + 1 < len(taken) and view.blocks[n + 1].kind in _HEADINGS
     return likely and n > 0 and taken[n - 1] and view.blocks[n - 1].kind in _HEADINGS and alone
 
@@ -161,9 +181,7 @@ def _siblings(one: Block, other: Block) -> bool:
 
 
 def _once(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Without the second copies that pages keep for narrow screens and carousels, be they linked or
-    set in another way.
-    """
+    """Without the second copies that pages keep for narrow screens, linked or set another way."""
     seen: set[str] = set()
     for block in blocks:
         if block.kind not in _ALWAYS and block.chars >= LEAST_REPEATED_CHARS:
@@ -176,10 +194,7 @@ def _once(blocks: Iterator[Block]) -> Iterator[Block]:
 
 def _is_furniture(block: Block) -> bool:
     """True for what stands in the frame of a page by its own markup."""
-    frame = block.frame
-    while True:
-        if FURNITURE & set(frame.traits):
-            return True
-        if frame.parent is None:
-            return False
+    frame: Frame | None = block.frame
+    while frame is not None and FURNITURE.isdisjoint(frame.traits):
         frame = frame.parent
+    return frame is not None

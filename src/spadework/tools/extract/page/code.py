@@ -19,8 +19,11 @@ NUMBERS = frozenset((
     "lineno", "linenos", "linenumber", "line-number", "line-numbers", "gutter", "lineNumber",
     "ln-num", "hljs-ln-numbers", "react-syntax-highlighter-line-number",
 ))  # fmt: skip
+_NOT_PLAIN = (
+    "br,button,script,style,template,[class*=line-num],[class*=lineno],[class*=lineNum],"
+    "[class*=gutter],[class*=ln-num]"
+)
 _NOT_CODE = frozenset(("button", "script", "style", "template"))
-_TICKS = re.compile(r"^ *(`{3,})", re.M)
 _ANCESTORS = 4
 
 
@@ -29,14 +32,7 @@ def code_text(node: LexborNode) -> str:
     only = node.first_child
     if only is not None and only.next is None and only.is_text_node:
         return only.text_content or ""
-    if (
-        node.css_first(
-            "br,button,script,style,template,[class*=line-num],[class*=lineno],[class*=lineNum],[class*=gutter],[class*=ln-num]"
-        )
-        is None
-    ):
-        return node.text()
-    return "".join(_pieces(node))
+    return node.text() if node.css_first(_NOT_PLAIN) is None else "".join(_pieces(node))
 
 
 def _pieces(root: LexborNode) -> Iterator[str]:
@@ -62,9 +58,7 @@ def _is_line_number(node: LexborNode) -> bool:
 
 
 def language(node: LexborNode) -> str:
-    """The language a `<pre>` is marked with on itself, its `<code>` or an element close above; ""
-    when it is not.
-    """
+    """The language a `<pre>` is marked with, itself, in it or close above; "" for none."""
     inner = node.css_first("code")
     places = [node] if inner is None else [inner, node]
     above = node.parent
@@ -87,11 +81,3 @@ def language(node: LexborNode) -> str:
 def _clean(name: str) -> str:
     name = name.strip().lower()
     return "" if name in _NO_LANGUAGE or not re.fullmatch(r"[\w+#.-]{1,20}", name) else name
-
-
-def fenced(text: str, lang: str = "") -> str:
-    """`text` as a fenced block; the fence is longer than any inside."""
-    longest = max((len(run) for run in _TICKS.findall(text)), default=2)
-    fence = "`" * max(3, longest + 1)
-    ending = "" if text.endswith("\n") else "\n"
-    return f"{fence}{lang}\n{text}{ending}{fence}"

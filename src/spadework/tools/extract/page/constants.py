@@ -1,6 +1,4 @@
-"""Every tuned number of the HTML reader. Limits come from measurement of hostile pages, the rest
-from `benchmarks/reading_sweep.py`.
-"""
+"""The HTML reader's tuned numbers: limits by hostile pages, others by reading_sweep.py."""
 
 from __future__ import annotations
 
@@ -20,12 +18,10 @@ MOST_TAGS = 80_000
 MOST_NESTING = 6_000
 #: Formatting elements that the parser may open again: 250,000 take half a second and 60 MB.
 MOST_REOPENED = 250_000
-#: So few opening tags or bytes can do no harm however they are arranged, so they are not counted
-#: one by one.
+#: So few opening tags or bytes can do no harm, and are not counted one by one.
 HARMLESS_TAGS = 1_000
 HARMLESS_BYTES = 60_000
-#: A known container is read alone when it has this many characters, this cleanliness, and this
-#: share of the likely content.
+#: A known container is read alone with so many characters, so clean, with so much of the likely.
 LONG_ENOUGH = 100
 CLEAN_ENOUGH = 0.75
 CONTAINER_SHARE = 0.7
@@ -51,38 +47,25 @@ ALIKE = 3
 #: A definition list whose definitions have this many characters on average is read whole where it
 #: has this share of the bar on average: half of its terms would tell what is wrong.
 DEFINED_CHARS, DEFINED = 40, 0.8
-#: With fewer likely characters a page has no content of its own (a shell for scripts, a block
-#: page).
+#: With fewer likely characters a page has no content (a shell for scripts, a block page).
 LIKELY_CHARS = 100
 #: A page with so little markup is its own content where the scorer finds nothing.
 SMALL_PAGE_BYTES = 12_000
 #: A paragraph from this length on is written once.
 LEAST_REPEATED_CHARS = 20
-FURNITURE = frozenset(
-    (
-        "tag:header",
-        "tag:footer",
-        "tag:nav",
-        "tag:aside",
-        "tag:form",
-        "tag:button",
-        "role:navigation",
-        "role:banner",
-        "role:contentinfo",
-    )
-)
-#: Text of JSON data is taken when the page shows less than this, and each piece has at least so
-#: many characters.
+FURNITURE = frozenset((
+    "tag:header", "tag:footer", "tag:nav", "tag:aside", "tag:form", "tag:button",
+    "role:navigation", "role:banner", "role:contentinfo",
+))  # fmt: skip
+#: Text of JSON data is taken when a page shows less than this, in pieces of at least so much.
 THIN_CHARS = 250
 LEAST_EMBEDDED_CHARS = 140
 MOST_EMBEDDED_CHARS = 200_000
-#: Kinds of page whose known container is read whole; on the others it holds offers and comments as
-#: well.
+#: Kinds of page whose known container is read whole; others hold offers and comments in it.
 CONTAINED_KINDS = frozenset(("documentation",))
 #: Code is taken from this chance on, and on such pages tables as well.
 CODE_BAR = 0.05
-#: A hidden element with more text will be shown by a script. So much of a page's own style sheets
-#: is looked at.
+#: A script will show a hidden element with more text. So much of style sheets is looked at.
 MOST_HIDDEN_CHARS = 200
 MOST_STYLE_CHARS = 100_000
 #: A table cell that spans more columns or rows counts as this many.

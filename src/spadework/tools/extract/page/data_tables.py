@@ -1,18 +1,18 @@
-"""Tables of data as Markdown tables. Tables that only lay a page out are walked like any other
-element.
-"""
+"""Tables of data as Markdown tables; those that lay a page out are walked like any element."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import chain
 
 from selectolax.lexbor import LexborNode
 
 from spadework.tools.extract.extracted import Link
 from spadework.tools.extract.page.constants import MOST_CELL_CHARS, MOST_SPAN
-from spadework.tools.extract.page.inline_markup import code_span
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item
+from spadework.tools.extract.writing import code_span
 from spadework.tools.text.markdown_tables import NAMES, NO_NAMES
 
 #: A cell all in bold: a row of them names the columns where no header cells do.
@@ -24,16 +24,11 @@ ReadCell = Callable[[LexborNode], list[Block]]
 
 
 def is_data(table: LexborNode) -> bool:
-    """True for a table of at least two columns (or with a header cell) whose cells hold text, not
-    parts of the page.
-    """
+    """Whether a table has two columns or a header cell, and text in its cells, no page parts."""
     if (table.attributes.get("role") or "") in ("presentation", "none"):
         return False
-    child = table.first_child
-    while child is not None:
-        if child.is_element_node and child.css_first(_LAYOUT) is not None:
-            return False
-        child = child.next
+    if any(child.css_first(_LAYOUT) is not None for child in table.iter()):
+        return False
     widest = longest = 0
     for row in rows(table):
         found = list(_cells(row))
@@ -49,21 +44,15 @@ def leads_on(table: LexborNode) -> bool:
 
 def rows(table: LexborNode) -> Iterator[LexborNode]:
     """The rows of a table, whether they stand in groups or not."""
-    child = table.first_child
-    while child is not None:
+    for child in table.iter():
         if child.tag == "tr":
             yield child
         elif child.tag in _GROUPS:
             yield from rows(child)
-        child = child.next
 
 
 def _cells(row: LexborNode) -> Iterator[LexborNode]:
-    child = row.first_child
-    while child is not None:
-        if child.tag in ("td", "th"):
-            yield child
-        child = child.next
+    return (child for child in row.iter() if child.tag in ("td", "th"))
 
 
 def read(
@@ -73,10 +62,8 @@ def read(
     blocks = []
     caption = table.css_first("caption")
     if caption is not None:
-        blocks += [
-            Block("caption", b.text, b.chars, b.link_chars, frame, inside, b.links)
-            for b in read_cell(caption)
-        ]
+        said = read_cell(caption)
+        blocks += [replace(b, kind="caption", frame=frame, inside=inside) for b in said]
     lines: list[list[str]] = []
     chars = link_chars = 0
     links: list[Link] = []
@@ -85,23 +72,19 @@ def read(
     for row in rows(table):
         cells = list(_cells(row))
         read_cells = [read_cell(cell) for cell in cells]
-        texts = grid.place(
-            cells, [" ".join(_one_line(block) for block in blocks_of) for blocks_of in read_cells]
-        )
+        texts = grid.place(cells, [" ".join(map(_one_line, inner)) for inner in read_cells])
         if not any(texts):
             continue
         if not lines:
-            header = all(cell.tag == "th" for cell in cells) or (
-                row.parent is not None and row.parent.tag == "thead"
-            )
+            header = all(cell.tag == "th" for cell in cells)
+            header = header or (row.parent is not None and row.parent.tag == "thead")
         lines.append(texts)
-        for block in (block for blocks_of in read_cells for block in blocks_of):
+        for block in chain(*read_cells):
             chars, link_chars = chars + block.chars, link_chars + block.link_chars
             links += block.links
     if lines:
-        blocks.append(
-            Block("table", _markdown(lines, header), chars, link_chars, frame, inside, tuple(links))
-        )
+        shown = _markdown(lines, header)
+        blocks.append(Block("table", shown, chars, link_chars, frame, inside, tuple(links)))
     return blocks
 
 
@@ -130,19 +113,14 @@ class _Grid:
 
 def _span(cell: LexborNode, name: str) -> int:
     value = cell.attributes.get(name) or "1"
-    return (
-        max(1, min(MOST_SPAN, int(value)))
-        if value.isascii() and value.isdigit() and len(value) < 5
-        else 1
-    )
+    whole = value.isascii() and value.isdigit() and len(value) < 5
+    return max(1, min(MOST_SPAN, int(value))) if whole else 1
 
 
 def _one_line(block: Block) -> str:
-    text = (
-        code_span(block.text.split("\n", 1)[1].rsplit("\n", 1)[0])
-        if block.kind == "pre"
-        else block.text
-    )
+    text = block.text
+    if block.kind == "pre":
+        text = code_span(text.split("\n", 1)[1].rsplit("\n", 1)[0])
     return _PIPE.sub(r"\\|", text.replace("\n", " "))
 
 

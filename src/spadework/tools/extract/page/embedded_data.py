@@ -1,9 +1,8 @@
-"""Text that lives in the data of a page, not in its elements: JSON-LD, and the JSON state of pages
-that scripts draw.
-"""
+"""Text in the data of a page, not its elements: JSON-LD, and the state that scripts draw."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from itertools import chain
@@ -18,7 +17,6 @@ from spadework.tools.extract.page.constants import LEAST_EMBEDDED_CHARS, MOST_EM
 from spadework.tools.extract.page.inline_markup import escaped
 from spadework.tools.extract.page.input_limits import bounded
 from spadework.tools.extract.page.metadata import Json, Metadata
-from spadework.tools.extract.page.script_state import state_texts
 from spadework.tools.extract.page.walker import Walker
 from spadework.tools.extract.writing import not_shown
 
@@ -28,25 +26,37 @@ _BODIES = ("articleBody", "text", "reviewBody", "description", "acceptedAnswer")
 #: Microdata that is told apart from what is shown.
 _META = ("articlebody", "text")
 _CODE_LIKE = re.compile(r"[{};<>=]|\\u00|https?://\S+$")
+#: What frameworks name the state they begin with: Next.js, Nuxt, Redux, Apollo, Remix, …
+_STATE = re.compile(
+    r"__[A-Z][A-Z0-9_]+__|__next_f|__remix\w*|\b(?:initial|preloaded|server|app)_?(?:state|data|props)\b",
+    re.IGNORECASE,
+)
+_ATTRIBUTES = (
+    "data-page", "data-props", "data-react-props", "data-state", "data-initial-state",
+    "data-initial-props", "data-json",
+)  # fmt: skip
+_ANY = ",".join(f"[{name}]" for name in _ATTRIBUTES)
+_LITERAL = re.compile(r'"((?:[^"\\\n]++|\\.)*+)"')
+#: A text that is data itself; those of Next.js begin with their number.
+_DATA = re.compile(r"\s*(?:\w{1,8}:)?[\[{]\s*[\"\[{\]}]")
+_HEXADECIMAL = re.compile(r"\\x([0-9a-fA-F]{2})")
+#: How often data may stand as a text in data.
+_DEEPEST = 3
 
 
 def described(found: Metadata, addresses: Addresses) -> list[str]:
-    """The texts of the JSON-LD objects, and of microdata that is not shown, as Markdown: bodies,
-    posts, answers.
-    """
+    """The texts of JSON-LD, and of microdata that is not shown: bodies, posts, answers."""
     meta = (found.meta[name] for name in _META if _is_text(found.meta.get(name, "")))
     return _unique(chain(_texts(found.objects), meta), addresses)
 
 
 def state(tree: LexborHTMLParser, addresses: Addresses) -> list[str]:
     """The prose in the JSON state of a page that scripts draw, as Markdown."""
-    return _unique((text for text in state_texts(tree) if _is_text(text)), addresses)
+    return _unique((text for text in _state_texts(tree) if _is_text(text)), addresses)
 
 
 def shelved(tree: LexborHTMLParser, addresses: Addresses) -> list[str]:
-    """What a page keeps for later, or for readers without scripts: the prose in its `<template>`
-    and `<noscript>`, as Markdown.
-    """
+    """The prose that a page keeps for later, in `<template>` and `<noscript>`, as Markdown."""
     kept = (_SHELF.sub("", node.html or "") for node in tree.css("template,noscript"))
     return _unique((text for text in kept if _is_text(text)), addresses)
 
@@ -70,6 +80,39 @@ def _is_text(text: str) -> bool:
     plain = re.sub(r"<[^>]{0,300}>", " ", text)
     words = plain.split()
     return len(words) >= 15 and len(_CODE_LIKE.findall(plain)) * 20 < len(words)
+
+
+def _state_texts(tree: LexborHTMLParser) -> Iterator[str]:
+    """Every long string of the state, in order; only its words tell whom it is meant for."""
+    for script in tree.css("script"):
+        text = script.text()
+        if "json" in (script.attributes.get("type") or "").lower() or _STATE.search(text):
+            yield from _literals(text)
+    for node in tree.css(_ANY):
+        for name in _ATTRIBUTES:
+            yield from _literals(node.attributes.get(name) or "")
+
+
+def _literals(data: str, depth: int = 1) -> Iterator[str]:
+    """The strings of JSON or of a script, and those of JSON that stands in them as a text."""
+    for literal in _LITERAL.finditer(data):
+        if len(literal[1]) >= LEAST_EMBEDDED_CHARS:
+            text = _unescaped(literal[1])
+            if depth < _DEEPEST and _DATA.match(text):
+                yield from _literals(text, depth + 1)
+            else:
+                yield text
+
+
+def _unescaped(literal: str) -> str:
+    """A string of JSON or of a script; "" where it is neither."""
+    if "\\x" in literal or "\\'" in literal:
+        literal = _HEXADECIMAL.sub(r"\\u00\1", literal).replace("\\'", "'")
+    try:
+        text: str = json.loads(f'"{literal}"', strict=False)
+    except ValueError:
+        return ""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _unique(texts: Iterator[str], addresses: Addresses) -> list[str]:

@@ -9,9 +9,7 @@ _TEX_NAMES = frozenset(("tex", "latex"))
 
 
 def tex(node: LexborNode) -> str:
-    """The TeX source of a `<math>`, a MathJax script or a formula image as `$…$` or `$$…$$`; ""
-    when it has none.
-    """
+    """The TeX of a `<math>`, MathJax script or formula image between dollars; "" without."""
     if node.tag == "script":
         source, block = node.text(), "display" in (node.attributes.get("type") or "")
     elif node.tag == "img":
@@ -27,9 +25,7 @@ def tex(node: LexborNode) -> str:
 
 
 def hidden_tex(node: LexborNode) -> str:
-    """The formula that a MathJax script or a formula image stands for; "" for every other script
-    and image.
-    """
+    """The formula that a script or an image stands for; "" for every other one."""
     attributes = node.attributes
     names = f"{attributes.get('class') or ''} {attributes.get('type') or ''}"
     if "mwe-math-fallback" in names or not ("math" in names or _TEX_NAMES & set(names.split())):
@@ -43,14 +39,9 @@ def is_second_copy(node: LexborNode, tag: str) -> bool:
 
 
 def is_exponent(node: LexborNode, before: str) -> bool:
-    """True for a raised number after a digit, which would else read as one number
-    (10<sup>6</sup>).
-    """
-    return (
-        before.isdigit()
-        and node.text().strip().lstrip("-\u2212+").isdigit()
-        and node.css_first("a") is None
-    )
+    """Whether a raised number follows a digit; both would read as one (10<sup>6</sup>)."""
+    figures = before.isdigit() and node.text().strip().lstrip("-\u2212+").isdigit()
+    return figures and node.css_first("a") is None
 
 
 def _bare(source: str) -> str:

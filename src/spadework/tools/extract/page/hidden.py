@@ -16,9 +16,7 @@ _CLASS = re.compile(r"\.([\w-]+)")
 
 
 def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
-    """The classes that the style sheets in the page hide by a rule of their own, outside of
-    conditions such as `@media`.
-    """
+    """The classes that a page's own style sheets hide, outside conditions such as `@media`."""
     css = "".join(node.text() for node in tree.css("style"))[:MOST_STYLE_CHARS]
     if not _HIDING.search(css):
         return frozenset()
@@ -29,11 +27,8 @@ def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
         if opened:
             depth, selector = depth + len(opened), opened[-1]
         if depth == 1 and "." in selector:
-            names = [
-                match[1]
-                for name in selector.split(",")
-                if (match := _CLASS.fullmatch(name.strip()))
-            ]
+            parts = (_CLASS.fullmatch(name.strip()) for name in selector.split(","))
+            names = [match[1] for match in parts if match]
             if names and _HIDING.search(text):
                 found.update(names)
         depth = max(0, depth - 1)
@@ -41,17 +36,11 @@ def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
 
 
 def is_hidden(node: LexborNode, attributes: dict[str, str | None], hiding: frozenset[str]) -> bool:
-    """True for a small element kept from sight. The panels of tabs, and long parts that a script
-    will show, are content.
-    """
+    """Whether a small element is kept from sight. Tab panels and long parts are content."""
     style = attributes.get("style")
-    hides = (
-        ("hidden" in attributes and attributes["hidden"] != "until-found")
-        or (style and _HIDING.search(style))
-        or (hiding and not hiding.isdisjoint((attributes.get("class") or "").split()))
-    )
-    return (
-        bool(hides)
-        and attributes.get("role") != "tabpanel"
-        and len(node.text().strip()) <= MOST_HIDDEN_CHARS
-    )
+    hides = "hidden" in attributes and attributes["hidden"] != "until-found"
+    hides = hides or bool(style and _HIDING.search(style))
+    if hiding and not hides:
+        hides = not hiding.isdisjoint((attributes.get("class") or "").split())
+    small = hides and attributes.get("role") != "tabpanel"
+    return small and len(node.text().strip()) <= MOST_HIDDEN_CHARS

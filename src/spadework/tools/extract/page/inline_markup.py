@@ -1,12 +1,11 @@
-"""The text of one paragraph: inline markup of HTML gathered as Markdown that renders back to the
-same characters.
-"""
+"""The text of one paragraph: inline HTML as Markdown that renders to the same characters."""
 
 from __future__ import annotations
 
 import re
 
 from spadework.tools.extract.extracted import Link
+from spadework.tools.extract.writing import code_span
 
 #: All white space but a single blank, which is nearly all there is and stays as it is.
 _SPACE = re.compile(r"[\t\r\n\f\xa0][ \t\r\n\f\xa0]*| [ \t\r\n\f\xa0]+")
@@ -21,24 +20,11 @@ _LINE_START = re.compile(
     re.M,
 )
 _BRACKET = re.compile(r"(?<!\\)[\[\]]")
-_TICKS = re.compile(r"`+")
 
 
 def escaped(text: str) -> str:
     """`text` with a backslash before the characters that Markdown would read as markup."""
     return _ESCAPES.sub(r"\\\g<0>", text) if _SPECIAL.search(text) else text
-
-
-def code_span(text: str) -> str:
-    """`text` as inline code, equal to the byte but for line ends."""
-    if "\n" in text:
-        text = text.strip().replace("\r\n", " ").replace("\n", " ")
-    if not text.strip():
-        return text
-    longest = max(map(len, _TICKS.findall(text)), default=0)
-    ticks = "`" * (longest + 1)
-    pad = " " if text[0] == "`" or text[-1] == "`" or (text[0] == " " == text[-1]) else ""
-    return f"{ticks}{pad}{text}{pad}{ticks}"
 
 
 def _line_start(match: re.Match[str]) -> str:
@@ -57,9 +43,7 @@ class Mark:
 
 
 class Line:
-    """Gathers one paragraph. `take` hands it over and begins the next; open links and marks stay
-    open.
-    """
+    """Gathers one paragraph; links and marks that are open stay so when it is taken."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
@@ -157,10 +141,7 @@ class Line:
         core = inner.strip(" \n")
         if not core or (mark.sign == "[" and not mark.url):
             return
-        lead, trail = (
-            inner[: len(inner) - len(inner.lstrip(" \n"))],
-            inner[len(inner.rstrip(" \n")) :],
-        )
+        lead, _, trail = inner.partition(core)
         if mark.sign == "[":
             wrapped = self._link(core, mark)
             if mark.start and mark.start == self._after_link and core[0].isalnum():

@@ -26,8 +26,7 @@ _LONG_TAG = re.compile(
 )
 _NO_TAGS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.I | re.S)
 _FRAME_TAG = re.compile(r"</?iframe\b[^>]*>", re.I)
-#: Elements that never hold others, or that close themselves: they cannot nest without another
-#: between.
+#: Elements that hold no others or close themselves: they nest only with another between.
 _FLAT = frozenset((
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
     "track", "wbr", "p", "li", "dt", "dd", "option", "tr", "td", "th", "thead", "tbody", "tfoot",
@@ -60,9 +59,7 @@ def bounded(html: str) -> tuple[str, int]:
 
 
 def _may_hold_long_tag(text: str) -> bool:
-    """Whether a tag may be too long; what is counted first tells of nearly every page that none
-    is.
-    """
+    """Whether a tag may be too long, by counts that rule it out for nearly every page."""
     if len(text) <= HARMLESS_BYTES:
         return False
     few_quotes = text.count('"') + text.count("'") < 2 * _MOST_QUOTED
@@ -94,9 +91,7 @@ def _end(text: str) -> int:
 
 
 def _followed(text: str) -> int:
-    """Where a limit is met, by opening and closing the elements one by one, as far as that can be
-    told without parsing.
-    """
+    """Where a limit is met, as far as opening and closing elements one by one can tell."""
     open_now: Counter[str] = Counter()
     opened = depth = formatting = reopened = 0
     for match in _TAG.finditer(text):

@@ -1,13 +1,13 @@
-"""What a page says about itself: JSON-LD first, then OpenGraph and other meta elements, microdata,
-and the page's own marks.
-"""
+"""What a page says about itself: JSON-LD first, then meta elements, microdata, its own marks."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -23,29 +23,14 @@ _SITE_NAME = re.compile(r"\s+[|\u2013\u2014·•»:-]+\s+|\s*[|»]\s*")
 _WORD = re.compile(r"[^\W_]+")
 _COMMENT = re.compile(r"^\s*(?:<!--|//<!\[CDATA\[|/\*.*?\*/)|(?:-->|//\]\]>)\s*$")
 _DATES = (
-    "article:published_time",
-    "datepublished",
-    "date",
-    "dc.date",
-    "dc.date.issued",
-    "dcterms.date",
-    "citation_publication_date",
-    "parsely-pub-date",
-    "sailthru.date",
-    "pubdate",
-    "publish-date",
-    "publication_date",
-    "og:published_time",
-)
+    "article:published_time", "datepublished", "date", "dc.date", "dc.date.issued", "dcterms.date",
+    "citation_publication_date", "parsely-pub-date", "sailthru.date", "pubdate", "publish-date",
+    "publication_date", "og:published_time",
+)  # fmt: skip
 _AUTHORS = (
-    "author",
-    "article:author",
-    "dc.creator",
-    "citation_author",
-    "parsely-author",
-    "sailthru.author",
-    "twitter:creator",
-)
+    "author", "article:author", "dc.creator", "citation_author", "parsely-author",
+    "sailthru.author", "twitter:creator",
+)  # fmt: skip
 _ARTICLE = re.compile(r"article|posting|report|webpage", re.I)
 
 Json = dict[str, Any]
@@ -68,12 +53,8 @@ def read_metadata(tree: LexborHTMLParser) -> Metadata:
     found = Metadata()
     for node in tree.css("meta"):
         attributes = node.attributes
-        name = (
-            attributes.get("property")
-            or attributes.get("name")
-            or attributes.get("itemprop")
-            or attributes.get("http-equiv")
-        )
+        names = map(attributes.get, ("property", "name", "itemprop", "http-equiv"))
+        name = next(filter(None, names), None)
         if name and attributes.get("content"):
             found.meta.setdefault(name.strip().lower(), (attributes["content"] or "").strip())
     for script in tree.css('script[type="application/ld+json"]'):
@@ -101,9 +82,9 @@ def json_objects(text: str) -> list[Json]:
 
 
 def _objects(root: Any) -> Iterator[Json]:
-    todo, seen = [root], 0
+    todo, seen = deque([root]), 0
     while todo and seen < _MOST_NODES:
-        value = todo.pop(0)
+        value = todo.popleft()
         seen += 1
         if isinstance(value, dict):
             yield value
@@ -150,18 +131,15 @@ def _told(part: set[str], heads: list[set[str]]) -> float:
 def author_of(found: Metadata, tree: LexborHTMLParser) -> str:
     """The authors, joined by commas; "" when none is named."""
     for thing in found.objects:
-        if any(map(_ARTICLE.search, types_of(thing))) and (
-            names := _names(thing.get("author") or thing.get("creator"))
-        ):
+        names = _names(thing.get("author") or thing.get("creator"))
+        if names and any(map(_ARTICLE.search, types_of(thing))):
             return ", ".join(dict.fromkeys(names))
     for name in _AUTHORS:
         value = found.meta.get(name, "")
         if value and not value.startswith(("http", "@", "/")):
             return value[:200]
-    node = tree.css_first(
-        '[rel="author"],[itemprop="author"] [itemprop="name"],[itemprop="author"]'
-    )
-    return _text(node)[:100]
+    named = '[rel="author"],[itemprop="author"] [itemprop="name"],[itemprop="author"]'
+    return _text(tree.css_first(named))[:100]
 
 
 def _names(value: Any) -> list[str]:
@@ -169,11 +147,8 @@ def _names(value: Any) -> list[str]:
         return [name for one in value[:20] for name in _names(one)]
     if isinstance(value, dict):
         return _names(value.get("name"))
-    return (
-        [" ".join(value.split())[:100]]
-        if isinstance(value, str) and value.strip() and not value.startswith("http")
-        else []
-    )
+    named = isinstance(value, str) and value.strip() and not value.startswith("http")
+    return [" ".join(value.split())[:100]] if named else []
 
 
 def date_candidates(found: Metadata, tree: LexborHTMLParser) -> Iterator[str]:
@@ -191,27 +166,19 @@ def date_candidates(found: Metadata, tree: LexborHTMLParser) -> Iterator[str]:
         yield node.attributes.get("datetime") or node.attributes.get("content") or _text(node)
 
 
-def published(found: Metadata, tree: LexborHTMLParser, url: str) -> Any:
+def published(found: Metadata, tree: LexborHTMLParser, url: str) -> datetime | None:
     """When the page was published, in UTC; None when it does not say."""
     for text in date_candidates(found, tree):
         if (date := moment(text)) is not None:
             return date
-    return (
-        moment(match[0].strip("/").replace("/", "-"))
-        if (match := re.search(r"/(?:19|20)\d\d/[01]\d/[0-3]\d/", url))
-        else None
-    )
+    match = re.search(r"/(?:19|20)\d\d/[01]\d/[0-3]\d/", url)
+    return moment(match[0].strip("/").replace("/", "-")) if match else None
 
 
 def language_of(found: Metadata) -> str:
     """The language as a lower-case code such as "en"."""
-    said = (
-        found.language or found.meta.get("content-language", "") or found.meta.get("og:locale", "")
-    )
-    if not said:
-        said = next(
-            (str(t["inLanguage"]) for t in found.objects if isinstance(t.get("inLanguage"), str)),
-            "",
-        )
+    names = [found.language, *map(found.meta.get, ("content-language", "og:locale"))]
+    names += [name for t in found.objects if isinstance(name := t.get("inLanguage"), str)]
+    said = next(filter(None, names), None) or ""
     code = re.split(r"[-_,; ]", said.strip().lower())[0]
     return code if re.fullmatch(r"[a-z]{2,3}", code) else ""

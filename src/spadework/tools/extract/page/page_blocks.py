@@ -1,6 +1,4 @@
-"""What the walk over a page yields: a flat list of blocks, each knowing the elements it stands
-in.
-"""
+"""What the walk over a page yields: blocks, each with the elements it stands in."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ class Frame:
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """A list item or a quotation: `marker` opens its first line, `indent` stands before the
-    others.
-    """
+    """A list item or quotation: `marker` opens its first line, `indent` the others."""
 
     marker: str
     indent: str

@@ -1,6 +1,4 @@
-"""What a page is: article, documentation, forum, listing, collection, product or service, told by
-its address, metadata and blocks.
-"""
+"""What kind of page it is, such as an article, by its address, metadata and blocks."""
 
 from __future__ import annotations
 
@@ -15,15 +13,7 @@ from spadework.tools.extract.page.metadata import Metadata, types_of
 from spadework.tools.extract.page.page_blocks import Block
 from spadework.tools.extract.page.scorer import weights
 
-KINDS: tuple[str, ...] = (
-    "article",
-    "collection",
-    "documentation",
-    "forum",
-    "listing",
-    "product",
-    "service",
-)
+KINDS = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 _WORD = re.compile(r"[a-z]{2,}")
 #: What a page is less likely than this, it is not.
 UNLIKELY = 0.1
@@ -70,9 +60,8 @@ def clues(url: str, found: Metadata, view: PageView) -> Iterator[str]:
     yield from _address(url)
     yield from {f"type {name}" for thing in found.objects for name in types_of(thing)}
     yield f"og {found.meta.get('og:type', '')}"
-    yield from (
-        f"generator {word}" for word in _WORD.findall(found.meta.get("generator", "").lower())[:1]
-    )
+    generator = _WORD.findall(found.meta.get("generator", "").lower())[:1]
+    yield from (f"generator {word}" for word in generator)
     yield from _content(view)
 
 
@@ -97,14 +86,11 @@ def _content(view: PageView) -> Iterator[str]:
     yield f"chars {size(chars // 16)}"
     yield f"long {_count(blocks, lambda b: b.chars > 200 and not b.link_chars * 2 > b.chars)}"
     yield f"code {_count(blocks, lambda b: b.kind == 'pre')}"
-    yield (
-        f"price {_count(blocks, lambda b: b.chars < 40 and any(sign in b.text for sign in '$€£'))}"
-    )
-    yield f"headings {_count(blocks, lambda b: b.kind in ('h2', 'h3', 'h4'))}"
-    yield (
-        "linked headings"
-        f" {_count(blocks, lambda b: b.kind in ('h2', 'h3', 'h4') and b.link_chars > 0)}"
-    )
+    priced = _count(blocks, lambda b: b.chars < 40 and any(sign in b.text for sign in "$€£"))
+    yield f"price {priced}"
+    headings = [block for block in blocks if block.kind in ("h2", "h3", "h4")]
+    yield f"headings {len(headings).bit_length()}"
+    yield f"linked headings {_count(headings, lambda b: b.link_chars > 0)}"
     yield f"article elements {sum(frame.tag == 'article' for frame in view.frames).bit_length()}"
     words = {trait for frame in view.frames for trait in frame.traits}
     yield from (f"has {word}" for word in words)

@@ -1,17 +1,16 @@
-"""The page's own region: the element that, taken whole, would give the best text of the page."""
+"""What of a page belongs together: its own region, and the blocks that are made alike."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
 
+from spadework.tools.extract.page.constants import LEVELLED
 from spadework.tools.extract.page.page_blocks import Block, Frame
 
 
 class Sums:
-    """Sums of a number over the blocks of any stretch of a page: `upto[i]` is that of the first
-    `i`.
-    """
+    """Sums of a number over any stretch of blocks: `upto[i]` is that of the first `i`."""
 
     __slots__ = ("upto",)
 
@@ -24,9 +23,7 @@ class Sums:
 
 
 def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: list[float]) -> Frame:
-    """The element with the best expected F1 of its characters, the innermost of equals. `chars` are
-    those of the blocks.
-    """
+    """The element whose characters have the best expected F1, the innermost of equals."""
     likely = Sums([block.chars * chance for block, chance in zip(blocks, chances, strict=True)])
     expected = likely.of(0, len(blocks)) + 1e-9
     best, found = -1.0, frames[0]
@@ -35,4 +32,29 @@ def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: li
         value = 2 * held / (chars.of(frame.start, frame.end) + expected)
         if value >= best:
             best, found = value, frame
+    return found
+
+
+def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
+    """The places of blocks of the same make, together; `frames` come with parents first."""
+    numbered: dict[tuple[int, tuple[str, ...]], int] = {}
+    makes: dict[Frame, int] = {}
+    for frame in frames:
+        above = makes[frame.parent] if frame.parent is not None else -1
+        makes[frame] = numbered.setdefault((above, frame.traits), len(numbered))
+    found: dict[tuple[str, int], list[int]] = {}
+    for i, block in enumerate(blocks):
+        found.setdefault((block.kind, makes[block.frame]), []).append(i)
+    return list(found.values())
+
+
+def levelled(chances: list[float], masses: Sequence[float], alike: list[list[int]]) -> list[float]:
+    """The chances, each moved towards the mean of its make: what is made alike is taken alike."""
+    found = list(chances)
+    for places in alike:
+        if len(places) > 1:
+            mass = sum([masses[i] for i in places])
+            mean = sum([masses[i] * chances[i] for i in places]) / mass
+            for i in places:
+                found[i] += LEVELLED * (mean - chances[i])
     return found

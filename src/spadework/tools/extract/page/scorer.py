@@ -7,14 +7,15 @@ surroundings, then cut.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
 
 from spadework.tools.extract.page.block_features import LANDMARKS, PageView, as_parent
 from spadework.tools.extract.page.page_blocks import Block, Frame
 from spadework.tools.extract.page.surroundings import NUMBERS, Surroundings
-from spadework.tools.extract.page.trees import Odds, compiled
 
+Odds = Callable[..., float]
 _NOTHING: frozenset[str] = frozenset()
 _TREE = "(tree)"
 
@@ -55,6 +56,28 @@ def second_odds() -> Odds:
     return compiled([value for name, value in pairs if name == _TREE], NUMBERS)
 
 
+def compiled(trees: Sequence[str], numbers: int) -> Odds:
+    """The sum of `trees` as a function of so many numbers.
+
+    A tree is its nodes in the order of a walk that takes the left side first: `12<0.5` asks whether
+    number 12 is at most 0.5 and goes left if so, a bare number is a leaf. It is compiled to one
+    expression, which takes a fifth of the time of a walk.
+    """
+    names = ",".join(f"x{n}" for n in range(numbers))
+    body = "+".join(_expression(iter(tree.split())) for tree in trees) or "0.0"
+    # Only names made here and numbers stand in the expression.
+    odds: Odds = eval(f"lambda {names}: {body}", {"__builtins__": {}})
+    return odds
+
+
+def _expression(nodes: Iterator[str]) -> str:
+    number, asks, limit = next(nodes).partition("<")
+    if not asks:
+        return repr(float(number))
+    left, right = _expression(nodes), _expression(nodes)
+    return f"({left} if x{int(number)}<={float(limit)!r} else {right})"
+
+
 def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
     """The log-odds of each block by itself and where it stands, on a page of these likely kinds."""
     table = _weights_on(kinds)
@@ -76,9 +99,7 @@ def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
 def _inherited(
     view: PageView, table: dict[str, float]
 ) -> tuple[dict[Frame, float], dict[Frame, float], dict[Frame, frozenset[str]]]:
-    """Of each element: what its traits and those around it add to its blocks, what it adds to those
-    of its children, and the traits that count so far.
-    """
+    """Of each element: what its blocks and its children's inherit, and the traits that count."""
     around: dict[Frame, float] = {}
     given: dict[Frame, float] = {}
     seen: dict[Frame, frozenset[str]] = {}
@@ -102,9 +123,7 @@ def _inherited(
 
 
 def probabilities(view: PageView, kinds: dict[str, float]) -> list[float]:
-    """How likely each block of a page is content, 0..1; `kinds` has what the page is, the likeliest
-    first.
-    """
+    """How likely each block is content, 0..1; `kinds` of the page come likeliest first."""
     if not view.blocks:
         return []
     around = Surroundings(view.blocks, view.frames, first_scores(view, kinds), next(iter(kinds)))

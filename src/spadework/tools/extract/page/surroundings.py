@@ -1,6 +1,4 @@
-"""What the second stage sees of a block: its score, those around it, and where it stands in the
-page's own region.
-"""
+"""What the second stage sees of a block: its score, its neighbours', its place in the region."""
 
 from __future__ import annotations
 
@@ -8,9 +6,8 @@ import math
 from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise, repeat
 
-from spadework.tools.extract.page.makes import levelled, made_alike
 from spadework.tools.extract.page.page_blocks import Block, Frame
-from spadework.tools.extract.page.region import Sums, region_of
+from spadework.tools.extract.page.region import Sums, levelled, made_alike, region_of
 
 _REACH = (1, 3, 8)
 _LONG = 120
@@ -28,9 +25,7 @@ Numbers = tuple[float, ...]
 
 
 class Surroundings:
-    """The numbers of every block. Means are over squashed first scores, each block weighing as the
-    root of its length.
-    """
+    """The numbers of every block. In means of squashed scores it weighs as its root length."""
 
     def __init__(
         self, blocks: list[Block], frames: list[Frame], scores: list[float], kind: str
@@ -52,18 +47,15 @@ class Surroundings:
 
     def rows(self) -> Iterator[Numbers]:
         """The numbers of each block."""
-        elements, parts, page = self._elements(), self._parts(), self._page
-        for near, block, place, section, alike, same in zip(
-            self._near(),
-            self.blocks,
-            self._places(),
-            self._sections(),
-            self._alike(),
-            self._made_alike(),
-            strict=True,
+        elements, parts = self._elements(), self._parts()
+        along = zip(
+            self._places(), self._sections(), self._alike(), self._made_alike(), strict=True
+        )
+        for near, block, (place, section, alike, same) in zip(
+            self._near(), self.blocks, along, strict=True
         ):
             held, part = elements[block.frame], parts[block.frame]
-            yield (*near, *held, *_own(block), *place, *part, *section, *alike, *same, *page)
+            yield (*near, *held, *_own(block), *place, *part, *section, *alike, *same, *self._page)
 
     def levelled(self, chances: list[float]) -> list[float]:
         """The chances of the blocks, those that are made alike nearer to each other."""
@@ -72,24 +64,15 @@ class Surroundings:
     def _span(self, start: int, end: int) -> tuple[float, float, float]:
         """The mean, the characters and the share of link text of a stretch."""
         mass, chars = self._mass.of(start, end), self._chars.of(start, end)
-        return (
-            self._sum.of(start, end) / mass if mass else 0.0,
-            chars,
-            self._links.of(start, end) / chars if chars else 0.0,
-        )
+        mean = self._sum.of(start, end) / mass if mass else 0.0
+        return mean, chars, self._links.of(start, end) / chars if chars else 0.0
 
     def _page_numbers(self, kind: str) -> Numbers:
         count, region = len(self.blocks), self.region
         _, chars, density = self._span(0, count)
         mean, held, _ = self._span(region.start, region.end)
-        return (
-            float(PAGE_KINDS.index(kind)),
-            math.log2(1 + count),
-            held / (chars + 1),
-            mean,
-            density,
-            *self._likely,
-        )
+        sizes = math.log2(1 + count), held / (chars + 1)
+        return (float(PAGE_KINDS.index(kind)), *sizes, mean, density, *self._likely)
 
     def _near(self) -> Iterator[Numbers]:
         """The score of each block, and the means of those before and after it."""
@@ -118,14 +101,8 @@ class Surroundings:
             third = second.parent or second
             fourth = third.parent or third
             fifth = fourth.parent or fourth
-            found[frame] = (
-                *own,
-                *spans[second],
-                *spans[third],
-                spans[fourth][0],
-                spans[fifth][0],
-                page,
-            )
+            further = spans[fourth][0], spans[fifth][0], page
+            found[frame] = (*own, *spans[second], *spans[third], *further)
         return found
 
     def _frame_spans(self) -> dict[Frame, Numbers]:
@@ -167,9 +144,7 @@ class Surroundings:
                 at, last = following, i
 
     def _parts(self) -> dict[Frame, Numbers]:
-        """What the child of the region that holds a block holds, and how far below it the block
-        is.
-        """
+        """What the region's child around a block holds, and how far below it the block is."""
         region = self.region
         all_chars = self._chars.of(region.start, region.end) + 1
         parts: dict[Frame, tuple[int, Frame]] = {}
@@ -188,9 +163,7 @@ class Surroundings:
         return found
 
     def _sections(self) -> Iterator[Numbers]:
-        """What stands under the heading over each block: its mean, links, size, how far it is and
-        its score.
-        """
+        """Of the text under each block's heading: mean, links, size, distance, its score."""
         ends = [i for i, b in enumerate(self.blocks) if b.kind[0] == "h" and b.kind[1:].isdigit()]
         for start, end in pairwise([0, *ends, len(self.blocks)]):
             if start == end:
@@ -202,9 +175,7 @@ class Surroundings:
                 yield mean, density, size, float(min(_FAR, away)), head
 
     def _alike(self) -> list[Numbers]:
-        """What the blocks of the same make hold, wherever they stand: how many they are, their
-        mean, how much of them the region holds, how far apart they are and their characters.
-        """
+        """Of a block's make: number, mean, share in the region, distance apart, characters."""
         made: dict[object, list[int]] = {}
         for i, block in enumerate(self.blocks):
             around = block.frame.parent
@@ -218,9 +189,7 @@ class Surroundings:
         return found
 
     def _made_alike(self) -> list[Numbers]:
-        """How many blocks stand in elements of the same make all the way up, their mean and their
-        length.
-        """
+        """Number, mean and length of the blocks of the same make all the way up."""
         found: list[Numbers] = [()] * len(self.blocks)
         masses, squashed = self._masses, self._squashed
         for places in self._same:
@@ -243,13 +212,8 @@ class Surroundings:
             if region.start <= i < region.end:
                 inside += own
         apart = (places[-1] - places[0] + 1) / len(places)
-        return (
-            math.log2(len(places)),
-            mean / mass,
-            inside / mass,
-            min(float(_FAR), apart),
-            math.log2(1 + chars),
-        )
+        shares = mean / mass, inside / mass
+        return (math.log2(len(places)), *shares, min(float(_FAR), apart), math.log2(1 + chars))
 
 
 def _likely(blocks: list[Block], chances: list[float]) -> Numbers:

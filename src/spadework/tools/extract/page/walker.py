@@ -1,6 +1,4 @@
-"""The walk over a parsed page: every paragraph, heading, list item, table and code block in
-document order, as Markdown.
-"""
+"""The walk over a page: paragraphs, headings, items, tables and code in order, as Markdown."""
 
 from __future__ import annotations
 
@@ -11,20 +9,18 @@ from selectolax.lexbor import LexborNode
 
 from spadework.tools.extract.page import data_tables, elements, formulas
 from spadework.tools.extract.page.addresses import Addresses
-from spadework.tools.extract.page.code import code_text, fenced, language
+from spadework.tools.extract.page.code import code_text, language
 from spadework.tools.extract.page.constants import LEAST_NOSCRIPT_CHARS, MOST_DEPTH, MOST_LIST_DEPTH
 from spadework.tools.extract.page.hidden import is_hidden
 from spadework.tools.extract.page.inline_markup import Line
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item
-from spadework.tools.extract.page.traits import traits
+from spadework.tools.extract.writing import fence
 
 Close = Callable[[], None]
 
 
 class Walker:
-    """Turns the tree under a node into blocks. It keeps its own stack, so that depth costs no
-    recursion.
-    """
+    """Turns the tree under a node into blocks, by a stack of its own: depth costs no recursion."""
 
     def __init__(self, addresses: Addresses, hiding: frozenset[str] = frozenset()) -> None:
         """`hiding` are the classes that keep an element from sight."""
@@ -81,11 +77,12 @@ class Walker:
             return partial(self._line.close, self._line.open(elements.EMPHASIS[tag]))
         if tag in elements.RAISED:
             return self._raised(node, tag)
-        if (
-            tag == "noscript" and len(node.text().strip()) < LEAST_NOSCRIPT_CHARS
-        ) or formulas.is_second_copy(node, tag):
+        without = tag == "noscript"
+        if without and len(node.text().strip()) < LEAST_NOSCRIPT_CHARS:
             return None
-        if tag == "noscript" or ("-" in tag and not self._heading and _holds_blocks(node)):
+        if formulas.is_second_copy(node, tag):
+            return None
+        if without or ("-" in tag and not self._heading and _holds_blocks(node)):
             return self._open_frame(tag, node.attributes)
         return None if is_hidden(node, node.attributes, self._hiding) else _nothing
 
@@ -154,17 +151,18 @@ class Walker:
         if tag in elements.HEADINGS:
             self._heading = tag
         elif tag in elements.LISTS:
-            self._numbers.append(_first_number(node) if tag == "ol" else None)
+            self._numbers.append(_number(attributes.get("start"), 1) if tag == "ol" else None)
         elif tag == "li" and self._numbers:
-            self._items = (*self._items[: MOST_LIST_DEPTH - 1], self._item())
+            self._items = (*self._items[: MOST_LIST_DEPTH - 1], self._item(attributes))
         elif tag == "blockquote":
             self._items = (*self._items[: MOST_LIST_DEPTH - 1], Item("> ", "> "))
         return close
 
-    def _item(self) -> Item:
+    def _item(self, attributes: dict[str, str | None]) -> Item:
         number = self._numbers[-1]
         if number is None:
             return Item("- ", "  ")
+        number = _number(attributes.get("value"), number)
         self._numbers[-1] = number + 1
         marker = f"{number}. "
         return Item(marker, " " * len(marker))
@@ -174,14 +172,8 @@ class Walker:
             self._flush()
         frame = self._frame
         around = frame if frame.depth < MOST_DEPTH else frame.parent
-        self._frame = Frame(
-            around,
-            tag,
-            traits(tag, attributes),
-            len(self.blocks),
-            0,
-            min(frame.depth + 1, MOST_DEPTH),
-        )
+        start, depth = len(self.blocks), min(frame.depth + 1, MOST_DEPTH)
+        self._frame = Frame(around, tag, elements.traits(tag, attributes), start, 0, depth)
         return partial(self._close_frame, frame, self._items, len(self._numbers))
 
     def _close_frame(self, parent: Frame, items: tuple[Item, ...], numbers: int) -> None:
@@ -203,53 +195,37 @@ class Walker:
             if self._heading:
                 for item in self._items:
                     item.loose = True
-            self.blocks.append(
-                Block(
-                    kind,
-                    text,
-                    line.chars,
-                    line.link_chars,
-                    self._frame,
-                    self._items,
-                    tuple(line.links),
-                )
-            )
+            counts, place = (line.chars, line.link_chars), (self._frame, self._items)
+            self.blocks.append(Block(kind, text, *counts, *place, tuple(line.links)))
         line.reset()
 
     def _emit_code(self, text: str, lang: str) -> None:
         if text.strip():
-            self.blocks.append(
-                Block("pre", fenced(text, lang), len(text), 0, self._frame, self._items)
-            )
+            shown = fence(text, lang)
+            self.blocks.append(Block("pre", shown, len(text), 0, self._frame, self._items))
 
     def _table(self, node: LexborNode) -> None:
         close = self._open_frame("table", node.attributes)
-        self.blocks += data_tables.read(
-            node,
-            self._frame,
-            self._items,
-            lambda cell: Walker(self._addresses, self._hiding).walk(cell),
-        )
+        self.blocks += data_tables.read(node, self._frame, self._items, self._cell)
         close()
+
+    def _cell(self, cell: LexborNode) -> list[Block]:
+        return Walker(self._addresses, self._hiding).walk(cell)
 
 
 def _nothing() -> None:
     """An inline element without a meaning of its own ends."""
 
 
-def _first_number(node: LexborNode) -> int:
-    start = node.attributes.get("start") or "1"
-    return int(start) if start.isascii() and start.isdigit() and len(start) < 9 else 1
+def _number(written: str | None, other: int) -> int:
+    """The whole number of an attribute, `other` where it is none."""
+    written = written or ""
+    return int(written) if written.isascii() and written.isdigit() and len(written) < 9 else other
 
 
 def _holds_blocks(node: LexborNode) -> bool:
-    child = node.first_child
-    while child is not None:
-        tag = child.tag or ""
-        if tag in elements.BLOCKS or ("-" in tag and tag[0] != "-"):
-            return True
-        child = child.next
-    return False
+    tags = (child.tag or "" for child in node.iter())
+    return any(tag in elements.BLOCKS or ("-" in tag and tag[0] != "-") for tag in tags)
 
 
 def _is_alone(node: LexborNode) -> bool:
