@@ -27,6 +27,8 @@ MAX_BYTES = 512_000
 KEPT_SECONDS = 3_600.0
 #: Seconds after which a server that has failed is asked for its robots.txt again.
 AGAIN_SECONDS = 60.0
+#: The longest pause between two pages, in seconds: it is reckoned with as a date.
+LONGEST_DELAY = 86_400.0
 _KIND = "robots"
 _ALL_ALLOWED = Protego.parse("")
 _FAILED = Protego.parse("User-agent: *\nDisallow: /")
@@ -98,7 +100,7 @@ class Robots:
                 f"robots.txt does not allow {printable_url(url)}.",
                 hint="Set robots to false for sites you own.",
             )
-        delay = float(rules.crawl_delay(self._agent) or 0)
+        delay = min(float(rules.crawl_delay(self._agent) or 0), LONGEST_DELAY)
         left = deadline - asyncio.get_running_loop().time()
         turn = TURNS.take(host, delay, time.monotonic() + left)
         if turn is None:
