@@ -18,10 +18,11 @@ from spadework.tools.fetch.byte_store import Store
 from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.guard import printable_url
 from spadework.tools.stores.shared_rooms import Opening, shared_place
+from spadework.tools.web.background_threads import aside
 
 #: Longest wait for a robots.txt, in seconds; the pages of a site wait for it.
 ROBOTS_SECONDS = 5.0
-#: So much counts (RFC 9309, 2.5, asks for as much); more keeps the event loop busy.
+#: So much counts (RFC 9309, 2.5, asks for as much).
 MAX_BYTES = 512_000
 #: Seconds for which an answer is kept for other runs; RFC 9309, 2.4: a day at most.
 KEPT_SECONDS = 3_600.0
@@ -127,7 +128,7 @@ class Robots:
         if (kept := await asyncio.to_thread(self._store.get, _KIND, url)) is not None:
             at, _, body = kept.partition(b"\n")
             if 0 <= time.time() - float(at) < KEPT_SECONDS:
-                return _parse_robots(body)
+                return await aside(_parse_robots, body)
         try:
             async with asyncio.timeout(ROBOTS_SECONDS):
                 answer = await self._get(url)
@@ -139,7 +140,7 @@ class Robots:
             return _FAILED
         body = answer.body[:MAX_BYTES] if answer.status < 300 else b""
         await asyncio.to_thread(self._store.put, _KIND, url, b"%d\n%b" % (time.time(), body))
-        return _parse_robots(body)
+        return await aside(_parse_robots, body)
 
 
 async def _among_all(host: str, delay: float, deadline: float) -> None:
