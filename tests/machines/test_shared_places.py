@@ -231,7 +231,7 @@ async def test_a_pause_without_end_costs_no_other_site_its_limit(
     SHARED.set(machine("one"))
     await robots.ask_permission("https://hostile.example/page", until() + 5)
     assert "Limits are those of this process alone" not in caplog.text
-    with pytest.raises(TooSoon, match="hostile.example wants"):
+    with pytest.raises(TooSoon, match=r"hostile\.example wants"):
         await robots.ask_permission("https://hostile.example/other", until() + 5)
 
 

@@ -187,7 +187,9 @@ def test_domains_are_known_without_asking_the_network():
 
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("part", ["/", "/amp", ".amp", "%", "..", "/../", "a=1&", "google.com/amp/"])
+@pytest.mark.parametrize(
+    "part", ["/", "/amp", ".amp", "%", "..", "/../", "a=1&", "google.com/amp/"]
+)
 def test_no_url_keeps_us_busy(part: str):
     for length in (3_900, 300_000):
         url = "https://example.org/" + part * (length // len(part)) + "x"
@@ -197,4 +199,6 @@ def test_no_url_keeps_us_busy(part: str):
 @pytest.mark.timeout(20)
 def test_mail_addresses_are_found_in_a_text_of_any_length():
     assert addresses("a" * 300_000 + ".") == set()
-    assert addresses(f"{'a' * 300_000} or (me+you@mail.example.org).") == {"me+you@mail.example.org"}
+    assert addresses(f"{'a' * 300_000} or (me+you@mail.example.org).") == {
+        "me+you@mail.example.org"
+    }

@@ -45,9 +45,3 @@ def upgrade() -> None:
     """Make the tables."""
     for statement in (_LISTS, _DELETED, *_ANSWERS.split(";"), *_KNOWLEDGE.split(";")):
         op.execute(statement)
-
-
-def downgrade() -> None:
-    """Remove them with all that they hold."""
-    for name in ("known_passages", "known_pages", "lists", "deleted", "answers"):
-        op.execute(f"DROP TABLE {name}")
