@@ -82,8 +82,8 @@ class Robots:
         self._store = store
         self._agent = agent.split("/")[0].strip()
         self._get = get
-        self._rules: dict[str, Protego] = {}
-        self._again: dict[str, float] = {}
+        #: By origin what is allowed, and when it was learned.
+        self._rules: dict[str, tuple[Protego, float]] = {}
         self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def ask_permission(self, url: str, deadline: float) -> None:
@@ -117,12 +117,11 @@ class Robots:
     async def _rules_for(self, url: str) -> Protego:
         origin = urlsplit(url)._replace(path="", query="").geturl()
         async with self._asking[origin]:
-            if origin not in self._rules or (
-                self._rules[origin] is _FAILED and self._clock() >= self._again[origin]
-            ):
-                self._rules[origin] = await self._load(urljoin(origin, "/robots.txt"))
-                self._again[origin] = self._clock() + AGAIN_SECONDS
-        return self._rules[origin]
+            rules, since = self._rules.get(origin, (_FAILED, -AGAIN_SECONDS))
+            if rules is _FAILED and self._clock() >= since + AGAIN_SECONDS:
+                rules = await self._load(urljoin(origin, "/robots.txt"))
+                self._rules[origin] = rules, self._clock()
+        return rules
 
     async def _load(self, url: str) -> Protego:
         if (kept := await asyncio.to_thread(self._store.get, _KIND, url)) is not None:
