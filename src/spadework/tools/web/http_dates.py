@@ -17,7 +17,7 @@ def http_date(value: str) -> datetime | None:
 
 def retry_after(value: str) -> float | None:
     """Seconds from Retry-After, a number or a date (RFC 9110, 10.2.3); None without either."""
-    if value.strip().isdecimal():
-        return float(value)
+    if (number := value.strip()).isdecimal():
+        return float(number[:9])
     until = http_date(value)
     return None if until is None else max(0.0, (until - datetime.now(UTC)).total_seconds())

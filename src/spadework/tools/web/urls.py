@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote, urlsplit
 from spadework.tools.web.registered_domains import is_address, registered_domain
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-#: Twice as long as any that is fetched, even without its tracking parameters.
+#: Twice as long as any that is fetched.
 _MOST_CHARS = 4_000
 _LIBRARY = "library://"
 #: Query parameters that say where a visitor came from, not which page is meant.

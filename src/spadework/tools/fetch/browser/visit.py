@@ -184,7 +184,7 @@ async def _handed_over(tab: Tab, errand: Errand, response: Response | None) -> F
 def _read_whole(most: int, told: Any) -> _Whole:
     html = None if told["html"] is None else str(told["html"])
     fits = html is not None and len(html) <= most
-    return _Whole(int(told["status"]), html if fits else None, str(told["type"]))
+    return _Whole(int(told["status"] or 0), html if fits else None, str(told["type"]))
 
 
 def _from_proxy(tab: Tab, url: str, status: int) -> bool:
