@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
+from psycopg import AsyncConnection
 from pydantic import SecretStr
 
 from spadework.tools.stores.database_faults import ClaimLost
@@ -64,6 +65,28 @@ async def test_a_session_that_is_over_is_not_taken_and_waits_again_when_it_is_su
     assert not await shared.end(ID, "failed", "{}")
     await shared.submit(New(ID, "", "{}", "{}"), {})
     assert await shared.take(ID, "two")
+
+
+async def test_nothing_is_left_of_a_session_that_is_deleted_while_a_step_is_saved(
+    shared: SharedSessions,
+) -> None:
+    assert await shared.take(ID, "one")
+    step = (
+        "INSERT INTO checkpoints (thread_id, checkpoint_id, checkpoint, metadata)"
+        f" VALUES ('{ID}', '1', '{{}}', '{{}}')"
+    )
+    waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    async with await AsyncConnection.connect(shared.database.conninfo) as saving:
+        await saving.execute("SELECT 1 FROM sessions WHERE id = %s FOR SHARE", (ID,))
+        await saving.execute(step.encode())
+        deleting = asyncio.create_task(shared.delete(ID))
+        async with asyncio.timeout(20):
+            while await shared.database.ask(waits) == [(0,)]:  # noqa: ASYNC110 - the server knows no events
+                await asyncio.sleep(0.01)
+        await saving.commit()
+    await deleting
+    assert await shared.find(ID) is None
+    assert await shared.database.ask("SELECT count(*) FROM checkpoints") == [(0,)]
 
 
 async def test_of_many_who_take_a_session_at_once_the_last_has_it(shared: SharedSessions) -> None:

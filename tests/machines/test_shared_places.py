@@ -221,6 +221,20 @@ async def test_the_pause_that_a_site_wants_is_kept_by_all_machines(
         await robots.ask_permission(url, until() + 0.3)
 
 
+async def test_a_pause_without_end_costs_no_other_site_its_limit(
+    machine: Callable[[str], Place], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def get(asked: str) -> Answer:
+        return Answer(asked, 200, httpx.Headers(), b"User-agent: *\nCrawl-delay: 1e300")
+
+    robots, until = Robots("test", get, Store(tmp_path, 1_000_000)), asyncio.get_running_loop().time
+    SHARED.set(machine("one"))
+    await robots.ask_permission("https://hostile.example/page", until() + 5)
+    assert "Limits are those of this process alone" not in caplog.text
+    with pytest.raises(TooSoon, match=r"hostile\.example wants"):
+        await robots.ask_permission("https://hostile.example/other", until() + 5)
+
+
 async def test_what_listens_on_loopback_is_another_on_each_machine(
     machine: Callable[[str], Place], monkeypatch: pytest.MonkeyPatch
 ) -> None:

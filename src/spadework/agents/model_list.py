@@ -10,8 +10,7 @@ import httpx
 from spadework.settings import Settings
 from spadework.tools.stores.journal import Journal
 from spadework.tools.web import name_lookup
-from spadework.tools.web.certificates import certificates
-from spadework.tools.web.connections import closing_lines
+from spadework.tools.web.connections import certificates, closing_lines
 
 #: Seconds that a server's list of models may take as a whole.
 LIST_SECONDS = 5.0

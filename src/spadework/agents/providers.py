@@ -13,8 +13,7 @@ from pydantic import SecretStr
 
 from spadework.errors import SettingsError
 from spadework.settings import Role, Settings
-from spadework.tools.web.certificates import certificates
-from spadework.tools.web.connections import closing_lines
+from spadework.tools.web.connections import certificates, closing_lines
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -18,7 +18,7 @@ from spadework.events import read_event
 from spadework.sessions.checkpoints import damaged_checkpoint
 from spadework.sessions.file_names import JOURNAL, LEDGER, LOG, METADATA, PROGRESS, RESULT
 from spadework.sessions.files import check_progress, read_metadata, read_result
-from spadework.tools.stores.charges import USED, sum_charges
+from spadework.tools.stores.journal_rows import USED, sum_charges
 from spadework.tools.stores.page_store import content_hash
 from spadework.tools.stores.session_database import VERSION
 from spadework.values import Evidence

@@ -395,3 +395,27 @@ async def test_words_of_the_browser_are_not_those_of_the_page(world: World, brow
     fetched = await browser.visit(world.put("archive", "/dialogs", page), level=3, seconds=20)
     assert fetched.url == world.url("archive", "/x")
     assert fetched.level == 3
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "performance.getEntriesByType = () => [{responseStatus: 'good'}]",
+        "Object.defineProperty(HTMLElement.prototype, 'innerText',"
+        " {get: () => ({trim: () => ({length: NaN})})})",
+        "Object.defineProperty(Element.prototype, 'outerHTML', {get: () => ({slice: () => 7})})",
+        "Object.defineProperty(HTMLElement.prototype, 'innerText',"
+        " {get: () => ({trim: () => ({length: new Date(8.64e15)})})})",
+        "Object.defineProperty(Element.prototype, 'outerHTML',"
+        " {get: () => ['x'.repeat(20000000)]})",
+    ],
+)
+async def test_a_page_that_meddles_with_the_browser_harms_itself_alone(
+    world: World, browser: Browser, script
+):
+    url = world.put("archive", "/meddling", f"<p>{WORDS}</p><script>{script}</script>")
+    try:
+        fetched = await browser.visit(url, level=2, seconds=30)
+    except FetchError:
+        return
+    assert len(fetched.body) < Settings().page_bytes

@@ -9,7 +9,7 @@ import base64
 from collections.abc import AsyncIterator
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spadework.errors import NotAllowed
@@ -182,6 +182,8 @@ def test_trackers_are_known_with_all_below_them():
         [b"", b"GET http://", b"CONNECT ", b"GET http://a.example/ HTTP/1.1\r\n"]
     ),
 )
+@example(head=b"[ HTTP/1.1", first=b"GET http://")
+@example(head=b"Proxy-Authorization: Basic \xff", first=b"GET http://a.example/ HTTP/1.1\r\n")
 def test_a_head_is_a_request_or_is_none(head, first):
     try:
         request = parse_request(first + head + b"\r\n\r\n")

@@ -291,6 +291,7 @@ async def test_an_answer_from_the_future_grows_old_all_the_same(settings: Settin
         {"etag": '"\xe9t\xe9"'},
         {"expires": "soon", "last-modified": "Whenever"},
         {"cache-control": "max-age=\xb2"},
+        {"date": "Mon, 01 Jan 2020 00:00:00 +9999999999999999"},
     ],
 )
 async def test_odd_headers_do_no_harm(settings: Settings, headers):

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from spadework.tools.fetch.block_detection import NOTICE_CHARS, notice
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.fetch.block_detection import NOTICE_CHARS, notice, thin
+from spadework.tools.fetch.fetched import Fetched
+
+URL = "https://example.com/"
 
 
 @pytest.mark.parametrize(
@@ -37,3 +41,43 @@ def test_a_notice_is_named(text, kind):
 )
 def test_a_page_is_no_notice(text):
     assert notice(text) == ""
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("begins", "goes_on"),
+    [
+        ("", "<script>"),
+        ("", "<script"),
+        ("<script></script", " "),
+        ("<script></script>", "<a "),
+        ("<script></script><a", "-a"),
+        ("<script></script><a ", "id=root "),
+        ("<script></script><div id=root>", " "),
+        ("<script></script><div id=root>", "<!--$-->"),
+        ("<script></script>", "<div id=root><!--"),
+        ("<script></script>", "<div id=root><!--<div id=root><!---->"),
+    ],
+)
+def test_no_page_holds_up_the_judgement_whether_scripts_would_show_more(begins, goes_on):
+    html = begins + goes_on * (500_000 // len(goes_on))
+    words = "The lighthouse of Port Aldermere is 41 metres tall."
+    page = Fetched(URL, 200, "text/html", "utf-8", f"<p>{words}</p>{html}".encode())
+    assert not thin(page, Extracted(title="", markdown=words))
+
+
+@pytest.mark.parametrize(
+    "room",
+    [
+        "<div id=root></div>",
+        "<DIV class=a ID='app'>Loading...</DIV>",
+        "<main data-reactroot>\n<!-- > --><!--$-->\n</main>",
+        "<app-root class=b>loading …</app-root>",
+        "<div id=root>full</div><div id=app></div>",
+    ],
+)
+def test_an_empty_room_makes_a_page_thin(room):
+    words = "The lighthouse of Port Aldermere is 41 metres tall."
+    html = f"<p>{words}</p>{room}<script src=/app.js></script>".encode()
+    found = Extracted(title="", markdown=words)
+    assert thin(Fetched(URL, 200, "text/html", "utf-8", html), found)

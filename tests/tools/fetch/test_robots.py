@@ -48,6 +48,24 @@ async def test_a_server_that_fails_is_asked_again_after_a_while(
     assert len(asked) == 3
 
 
+async def test_the_longest_rules_are_read_beside_the_event_loop(store: Store):
+    async def get(url: str) -> Answer:
+        turns.clear()
+        return Answer(url, 200, httpx.Headers(), b"User-agent: *\nDisallow: /a*b\n" * 10_000)
+
+    async def take_turns() -> None:
+        while True:
+            turns.append(time.monotonic())
+            await asyncio.sleep(0.001)
+
+    turns: list[float] = []
+    others = asyncio.create_task(take_turns())
+    later = asyncio.get_running_loop().time() + 60
+    await Robots("spadework/1", get, store).ask_permission("https://a.example/tides", later)
+    others.cancel()
+    assert len(turns) > 5
+
+
 @pytest.mark.parametrize(("status", "allowed"), [(200, False), (404, True)])
 async def test_what_a_site_has_answered_is_kept_for_a_while(
     store: Store, monkeypatch: pytest.MonkeyPatch, status: int, allowed: bool

@@ -9,13 +9,14 @@ import base64
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.page_reader import Reader
-from spadework.tools.fetch.sites import SITES, Arxiv, GitHub, Npm, PyPI, Wikipedia, ways_to
+from spadework.tools.fetch.sites import SITES, arxiv, github, npm, pypi, ways_to, wikipedia
 from tests.world.paper import pdf
 
 TIDES = "The winter tide reached the second step of the harbour office on eleven days in 1974. "
@@ -90,11 +91,12 @@ async def read(path: str, answers: Answers) -> tuple[str, str, list[str], str]:
         Web(Settings(allow_hosts=("127.0.0.1",))) as web,
     ):
         sites = (
-            Arxiv(base),
-            Wikipedia(r"127\.0\.0\.1:\d+"),
-            PyPI(base),
-            Npm(base, registry=f"{base}/registry"),
-            GitHub(base, api=f"{base}/api", raw=f"{base}/raw"),  # any two words are its own
+            partial(arxiv, base=base),
+            partial(wikipedia, hosts=r"127\.0\.0\.1:\d+"),
+            partial(pypi, base=base),
+            partial(npm, base=base, registry=f"{base}/registry"),
+            # any two words are its own
+            partial(github, base=base, api=f"{base}/api", raw=f"{base}/raw"),
         )
         fetched, found = await Reader(web, sites=sites).read(base + path, seconds=20)
     return fetched.url.removeprefix(base), found.title, asked, found.markdown

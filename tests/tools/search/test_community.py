@@ -17,7 +17,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import StructuredTool
 
 from spadework.errors import SearchError
-from spadework.tools.search.community import LangChainSearch
+from spadework.tools.search.own import LangChainSearch
 from spadework.values import Hit, Query
 
 ASKED = Query(text="census Port Aldermere")
@@ -128,7 +128,7 @@ async def test_a_tool_that_hangs_is_left_at_its_deadline():
 
 def test_langchain_is_not_imported():
     code = (
-        "import sys, spadework.tools.search.community; print([m for m in sys.modules if"
+        "import sys, spadework.tools.search.own; print([m for m in sys.modules if"
         " m.startswith('langchain')])"
     )
     assert (

@@ -9,13 +9,10 @@ import threading
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from spadework.errors import QuotaSpent, Throttled
 from spadework.settings import Settings
 from spadework.tools.search.failover import Manners, Search
-from spadework.tools.search.failure import seconds_to_wait
 from spadework.tools.search.rate_limiter import (
     DEFAULT,
     LIMITS,
@@ -236,12 +233,6 @@ def test_the_settings_say_otherwise_than_the_defaults():
     assert limit_of("arxiv", settings.search_limits) == Limit(0.2, 3)
     assert limit_of("arxiv", {}) == LIMITS["arxiv"] == Limit(3.0, 1)
     assert (limit_of("of-mine", {}), limit_of("library", {})) == (DEFAULT, None)
-
-
-@given(st.text(max_size=30) | st.integers().map(str))
-def test_any_header_gives_seconds_or_none(header: str):
-    seconds = seconds_to_wait(header)
-    assert seconds is None or seconds >= 0
 
 
 async def test_a_wrong_time_to_come_back_silences_nobody_for_days():

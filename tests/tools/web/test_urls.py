@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spadework.tools.web.urls import canonical_url, domain_of
+from spadework.tools.web.urls import addresses, canonical_url, domain_of
 
 
 @pytest.mark.parametrize(
@@ -184,3 +184,21 @@ def test_domains_are_known_without_asking_the_network():
     code += "from spadework.tools.web.urls import domain_of; print(domain_of('http://a.b.co.jp'))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
     assert (done.returncode, done.stdout) == (0, "b.co.jp\n")
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "part", ["/", "/amp", ".amp", "%", "..", "/../", "a=1&", "google.com/amp/"]
+)
+def test_no_url_keeps_us_busy(part: str):
+    for length in (3_900, 300_000):
+        url = "https://example.org/" + part * (length // len(part)) + "x"
+        assert canonical_url(canonical_url(url)) == canonical_url(url)
+
+
+@pytest.mark.timeout(20)
+def test_mail_addresses_are_found_in_a_text_of_any_length():
+    assert addresses("a" * 300_000 + ".") == set()
+    assert addresses(f"{'a' * 300_000} or (me+you@mail.example.org).") == {
+        "me+you@mail.example.org"
+    }

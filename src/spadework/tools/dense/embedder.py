@@ -16,8 +16,7 @@ from spadework.errors import ModelError, SettingsError
 from spadework.settings import Settings
 from spadework.tools.web import name_lookup
 from spadework.tools.web.api_keys import read_key
-from spadework.tools.web.certificates import certificates
-from spadework.tools.web.connections import closing_lines
+from spadework.tools.web.connections import certificates, closing_lines
 from spadework.tools.web.retries import ask_again
 from spadework.tools.web.slots import far_place
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 from spadework.errors import Blocked, Unreadable
 from spadework.tools.extract.charset import decode
@@ -22,11 +24,22 @@ SCRIPT_SHARE = 0.8
 BROWSER = 2
 #: Signs that show nothing: a page of them is empty.
 _UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
-_SCRIPT = re.compile(r"<script\b[^>]*>(.*?)</script\s*>", re.IGNORECASE | re.DOTALL)
+# A page must not be able to hold up the process, which a search that goes back over what it has
+# seen would for hours: what follows passes over a page once.
+_SCRIPT, _SCRIPT_END = (
+    re.compile(pattern, re.IGNORECASE) for pattern in (r"<script\b", r"</script\s*+>")
+)
+#: The beginning of an element that scripts fill.
 _ROOM = re.compile(
-    r"<(?P<tag>[a-z][a-z0-9-]*)\b[^>]*\b(?:id=[\"']?(?:root|app|main-app|react-root|__next|__nuxt|___gatsby|svelte|ember\d*|q-app)\b[^>]*"
-    r"|ng-app\b[^>]*|data-reactroot\b[^>]*)>\s*(?:<!--.*?-->\s*)*(?:loading[ .…]*)?</(?P=tag)>"
-    r"|<(?P<own>app-root|[a-z]+-app)\b[^>]*>\s*(?:loading[ .…]*)?</(?P=own)>",
+    r"<(?:(?P<tag>[a-z][a-z0-9-]*+)\b[^<>]*?\b(?:id=[\"']?(?:root|app|main-app|react-root|__next"
+    r"|__nuxt|___gatsby|svelte|ember\d*|q-app)|ng-app|data-reactroot)"
+    r"|(?P<own>app-root|[a-z]+-app))\b",
+    re.IGNORECASE,
+)
+#: So many of them are looked into; a page has one.
+_MOST_ROOMS = 10
+_NOTHING = re.compile(
+    r"(?:\s|<!--.*?-->)*+(?:loading[ .…]*+)?</(?P<tag>[a-z][a-z0-9-]*+)>",
     re.IGNORECASE | re.DOTALL,
 )
 _WAITING = re.compile(r"\bloading\s*(?:\.\.\.|…|,? please)|\bplease wait\b", re.IGNORECASE)
@@ -76,11 +89,33 @@ def thin(fetched: Fetched, found: Extracted) -> bool:
     if len(text) > THIN_CHARS or fetched.level >= BROWSER:
         return False
     html = _html(fetched)[:_MOST]
-    scripts = [len(match[1]) for match in _SCRIPT.finditer(html)]
+    scripts = list(_scripts(html))
     if not scripts:
         return False
-    waits = _ROOM.search(html) or _WAITING.search(text)
+    waits = _has_empty_room(html) or _WAITING.search(text)
     return bool(waits) or sum(scripts) > SCRIPT_SHARE * len(html)
+
+
+def _scripts(html: str) -> Iterator[int]:
+    """The characters in each script."""
+    at = 0
+    while begins := _SCRIPT.search(html, at):
+        inside = html.find(">", begins.end()) + 1
+        ends = _SCRIPT_END.search(html, inside) if inside else None
+        if not ends:
+            return
+        yield ends.start() - inside
+        at = ends.end()
+
+
+def _has_empty_room(html: str) -> bool:
+    """Is there an element that scripts have yet to fill?"""
+    for room in islice(_ROOM.finditer(html), _MOST_ROOMS):
+        inside = html.find(">", room.end()) + 1
+        nothing = _NOTHING.match(html, inside) if inside else None
+        if nothing and nothing["tag"].lower() == (room["tag"] or room["own"]).lower():
+            return True
+    return False
 
 
 def _html(fetched: Fetched) -> str:

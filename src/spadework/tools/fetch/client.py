@@ -18,7 +18,7 @@ from spadework.tools.fetch.exchange import Answer, exchange
 from spadework.tools.fetch.extraction_cache import Cleaned
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import check_url, printable_url
-from spadework.tools.fetch.headers import for_level, retry_after
+from spadework.tools.fetch.headers import for_level
 from spadework.tools.fetch.hosts import Hosts
 from spadework.tools.fetch.http_cache import HttpCache
 from spadework.tools.fetch.redirect import next_url
@@ -117,7 +117,7 @@ class Web:
         host = urlsplit(url).netloc
         level = min(1, self.hosts.level(host) or self.min_level, self._settings.max_level)
         answer = await self._visit(url, level, deadline)
-        later = retry_after(answer.headers) if answer.status in LATER else None
+        later = answer.later if answer.status in LATER else None
         left = deadline - asyncio.get_running_loop().time()
         if later is not None and later <= min(SHORT_WAIT, left):
             await asyncio.sleep(later)

@@ -12,7 +12,7 @@ import httpcore
 from spadework.errors import NotAllowed
 from spadework.tools.fetch.guard import may_connect
 from spadework.tools.web import name_lookup
-from spadework.tools.web.connections import Line
+from spadework.tools.web.connections import Lines
 from spadework.tools.web.registered_domains import is_address
 
 #: From a host name to its addresses, best first. Raises OSError when it has none.
@@ -32,7 +32,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
     def __init__(self, resolve: Resolve, allow_hosts: Collection[str] = ()) -> None:
         self._resolve = resolve
         self._allow_hosts = frozenset(host.lower().strip("[]") for host in allow_hosts)
-        self._network = httpcore.AnyIOBackend()
+        self._network = Lines(httpcore.AnyIOBackend())  # pyright: ignore[reportArgumentType]  # another class without anyio
 
     async def connect_tcp(
         self,
@@ -49,7 +49,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         seconds = min(timeout or CONNECT_SECONDS, CONNECT_SECONDS)
         for address in (await self._addresses(host))[:MAX_ADDRESSES]:
             try:
-                return Line(await self._network.connect_tcp(address, port, seconds))  # pyright: ignore[reportAttributeAccessIssue]  # another class without anyio
+                return await self._network.connect_tcp(address, port, seconds)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
         raise failure

@@ -7,9 +7,8 @@ import re
 from collections.abc import AsyncIterable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from email.message import Message
-from email.utils import parsedate_to_datetime
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -21,9 +20,9 @@ from spadework.errors import Blocked, TooLarge, TooSlow, Unreachable, Unreadable
 from spadework.tools.extract.expected_type import refused_type
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import printable_url
-from spadework.tools.fetch.headers import retry_after
 from spadework.tools.fetch.server_faults import reason
 from spadework.tools.fetch.unpack import Unpacker
+from spadework.tools.web.http_dates import http_date, retry_after
 
 #: So many bytes of a body are unpacked at a time: even a bomb takes a few milliseconds for them.
 SLICE = 16_384
@@ -56,11 +55,12 @@ class Answer:
     @property
     def dated(self) -> datetime | None:
         """When the server sent it, by the header Date."""
-        try:
-            moment = parsedate_to_datetime(self.headers.get("date", ""))
-        except ValueError:
-            return None
-        return moment.replace(tzinfo=moment.tzinfo or UTC)
+        return http_date(self.headers.get("date", ""))
+
+    @property
+    def later(self) -> float | None:
+        """In how many seconds to come back, by the header Retry-After."""
+        return retry_after(self.headers.get("retry-after", ""))
 
     @property
     def _whole(self) -> bool:
@@ -71,7 +71,7 @@ class Answer:
     @property
     def turned_away(self) -> bool:
         """Was it refused as not a browser, rather than asked to come back later?"""
-        return self.status in TURNED_AWAY and retry_after(self.headers) is None
+        return self.status in TURNED_AWAY and self.later is None
 
     def check(self) -> None:
         """Raises Blocked, Unreachable or Unreadable when the status says that there is no page."""

@@ -1,9 +1,7 @@
-"""The headers we send, honest first, browser-like when turned away; and Retry-After."""
+"""The headers we send: honest first, browser-like when turned away."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from urllib.parse import urljoin
 
 import httpx
@@ -46,16 +44,3 @@ def _cookie(url: str, cookies: httpx.Cookies) -> dict[str, str]:
     except UnicodeEncodeError:
         return {}
     return {"Cookie": request.headers["cookie"]} if "cookie" in request.headers else {}
-
-
-def retry_after(headers: httpx.Headers) -> float | None:
-    """Seconds from Retry-After, a number or a date; None when it does not say."""
-    value = headers.get("retry-after", "").strip()
-    if value.isdecimal():
-        return float(value)
-    try:
-        moment = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    until = moment.replace(tzinfo=moment.tzinfo or UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())

@@ -17,6 +17,7 @@ import httpx
 
 from spadework.tools.fetch.byte_store import Store
 from spadework.tools.fetch.exchange import Answer
+from spadework.tools.web.http_dates import http_date
 
 Send = Callable[[dict[str, str]], Awaitable[Answer]]
 #: Seconds up to which a copy may stand in where the server has no stale-if-error.
@@ -182,7 +183,7 @@ def _lasting(headers: httpx.Headers) -> httpx.Headers:
         if name.lower() not in _DROPPED | {"date"} and value.isascii()
     ]
     day = headers.get("date", "")
-    dated = Answer("", 200, headers).dated
+    dated = http_date(day)
     fits = dated is not None and dated.timestamp() <= time.time()
     return httpx.Headers([*kept, ("date", day if fits else formatdate(usegmt=True))])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from spadework.errors import BudgetSpent, FetchError, TooSlow
@@ -81,7 +81,7 @@ async def read_many(
     fill one place, those whose key is None none. Close the iterator (`contextlib.aclosing`): then
     nothing runs any more.
     """
-    pool = _Pool(candidates, read, limits, group, key)
+    pool = _Pool([*candidates], read, limits, group, key)
     stopping = asyncio.create_task(stop.wait())
     try:
         while not pool.over and not stopping.done():
@@ -101,23 +101,21 @@ async def read_many(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
+@dataclass
 class _Pool(Generic[C, R]):
     """What waits, what runs and what came."""
 
-    def __init__(
-        self,
-        candidates: Sequence[C],
-        read: Callable[[C, float], Awaitable[R]],
-        limits: Limits,
-        group: Callable[[C], str],
-        key: Callable[[R], Hashable | None],
-    ) -> None:
-        self._read, self._limits, self._group, self._key = read, limits, group, key
-        self._waiting = list(candidates)
-        self._slow_at: dict[asyncio.Task[R], float] = {}
-        self._came: set[Hashable] = set()
+    _waiting: list[C]
+    _read: Callable[[C, float], Awaitable[R]]
+    _limits: Limits
+    _group: Callable[[C], str]
+    _key: Callable[[R], Hashable | None]
+    running: dict[asyncio.Task[R], C] = field(default_factory=dict)
+    _slow_at: dict[asyncio.Task[R], float] = field(default_factory=dict)
+    _came: set[Hashable] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
         self._clock = asyncio.get_running_loop().time
-        self.running: dict[asyncio.Task[R], C] = {}
 
     @property
     def late(self) -> bool:

@@ -18,15 +18,18 @@ from spadework.tools.fetch.byte_store import Store
 from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.guard import printable_url
 from spadework.tools.stores.shared_rooms import Opening, shared_place
+from spadework.tools.web.background_threads import aside
 
 #: Longest wait for a robots.txt, in seconds; the pages of a site wait for it.
 ROBOTS_SECONDS = 5.0
-#: So much counts (RFC 9309, 2.5, asks for as much); more keeps the event loop busy.
+#: So much counts (RFC 9309, 2.5, asks for as much).
 MAX_BYTES = 512_000
 #: Seconds for which an answer is kept for other runs; RFC 9309, 2.4: a day at most.
 KEPT_SECONDS = 3_600.0
 #: Seconds after which a server that has failed is asked for its robots.txt again.
 AGAIN_SECONDS = 60.0
+#: The longest pause between two pages, in seconds: it is reckoned with as a date.
+LONGEST_DELAY = 86_400.0
 _KIND = "robots"
 _ALL_ALLOWED = Protego.parse("")
 _FAILED = Protego.parse("User-agent: *\nDisallow: /")
@@ -79,8 +82,8 @@ class Robots:
         self._store = store
         self._agent = agent.split("/")[0].strip()
         self._get = get
-        self._rules: dict[str, Protego] = {}
-        self._again: dict[str, float] = {}
+        #: By origin what is allowed, and when it was learned.
+        self._rules: dict[str, tuple[Protego, float]] = {}
         self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def ask_permission(self, url: str, deadline: float) -> None:
@@ -98,7 +101,7 @@ class Robots:
                 f"robots.txt does not allow {printable_url(url)}.",
                 hint="Set robots to false for sites you own.",
             )
-        delay = float(rules.crawl_delay(self._agent) or 0)
+        delay = min(float(rules.crawl_delay(self._agent) or 0), LONGEST_DELAY)
         left = deadline - asyncio.get_running_loop().time()
         turn = TURNS.take(host, delay, time.monotonic() + left)
         if turn is None:
@@ -114,18 +117,17 @@ class Robots:
     async def _rules_for(self, url: str) -> Protego:
         origin = urlsplit(url)._replace(path="", query="").geturl()
         async with self._asking[origin]:
-            if origin not in self._rules or (
-                self._rules[origin] is _FAILED and self._clock() >= self._again[origin]
-            ):
-                self._rules[origin] = await self._load(urljoin(origin, "/robots.txt"))
-                self._again[origin] = self._clock() + AGAIN_SECONDS
-        return self._rules[origin]
+            rules, since = self._rules.get(origin, (_FAILED, -AGAIN_SECONDS))
+            if rules is _FAILED and self._clock() >= since + AGAIN_SECONDS:
+                rules = await self._load(urljoin(origin, "/robots.txt"))
+                self._rules[origin] = rules, self._clock()
+        return rules
 
     async def _load(self, url: str) -> Protego:
         if (kept := await asyncio.to_thread(self._store.get, _KIND, url)) is not None:
             at, _, body = kept.partition(b"\n")
             if 0 <= time.time() - float(at) < KEPT_SECONDS:
-                return _parse_robots(body)
+                return await aside(_parse_robots, body)
         try:
             async with asyncio.timeout(ROBOTS_SECONDS):
                 answer = await self._get(url)
@@ -137,7 +139,7 @@ class Robots:
             return _FAILED
         body = answer.body[:MAX_BYTES] if answer.status < 300 else b""
         await asyncio.to_thread(self._store.put, _KIND, url, b"%d\n%b" % (time.time(), body))
-        return _parse_robots(body)
+        return await aside(_parse_robots, body)
 
 
 async def _among_all(host: str, delay: float, deadline: float) -> None:

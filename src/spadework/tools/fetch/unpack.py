@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Protocol
+
+import brotli
+import zstandard
 
 from spadework.errors import TooLarge, Unreachable, Unreadable
-from spadework.tools.fetch.codings import CODINGS, ERRORS, Coding
 
 #: What is asked for: each coding here is undone in pieces.
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
@@ -14,6 +19,157 @@ MAX_RATIO = 200
 RATIO_FREE = 1_000_000
 #: So many codings, one upon the other, are undone; no server means more of them.
 MAX_LAYERS = 3
+#: The usual size of a piece, in bytes. Brotli's are up to 2, zstd's up to 16 times as large.
+PIECE = 65_536
+#: Four bytes of zstd can stand for 128 KB, so that so many give one megabyte at most.
+ZSTD_SLICE = 32
+#: The largest window that zstd may have as a content coding (RFC 9659).
+ZSTD_WINDOW = 8 * 1024 * 1024
+#: What the libraries raise for data that cannot be undone.
+_ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
+_GZIP, _ZLIB, _RAW = 31, 15, -15
+_GZIP_STARTS = b"\x1f\x8b"
+_ZSTD_STARTS = b"\x28\xb5\x2f\xfd"
+
+
+class _Coding(Protocol):
+    """Undoes one coding."""
+
+    @property
+    def open(self) -> bool:
+        """True while the end of the packed data has not come."""
+        ...
+
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        """What the next packed bytes stand for. Raises one of _ERRORS."""
+        ...
+
+
+class _Zlib:
+    """Deflate in the wrapping that `window` names to zlib."""
+
+    def __init__(self, window: int) -> None:
+        self._inflate = zlib.decompressobj(window)
+
+    @property
+    def open(self) -> bool:
+        return not self._inflate.eof
+
+    @property
+    def behind(self) -> bytes:
+        """What was fed behind the end."""
+        return self._inflate.unused_data
+
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        piece = b""
+        while self.open and (chunk or len(piece) == PIECE):
+            piece = self._inflate.decompress(chunk, PIECE)
+            chunk = self._inflate.unconsumed_tail
+            yield piece
+
+
+class _Deflate:
+    """With the header of zlib or, wrongly, without: the first two bytes tell."""
+
+    def __init__(self) -> None:
+        self._head = b""
+        self._zlib: _Zlib | None = None
+
+    @property
+    def open(self) -> bool:
+        return self._zlib.open if self._zlib else bool(self._head)
+
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        if self._zlib is None:
+            self._head = chunk = self._head + chunk
+            if len(chunk) < 2:
+                return
+            wrapped = chunk[0] & 0x0F == 8 and int.from_bytes(chunk[:2], "big") % 31 == 0
+            self._zlib = _Zlib(_ZLIB if wrapped else _RAW)
+        yield from self._zlib.pieces(chunk)
+
+
+class _Zstd:
+    """One frame of zstd."""
+
+    def __init__(self) -> None:
+        decompressor = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
+        self._frame = decompressor.decompressobj(write_size=PIECE)
+        self.behind = b""
+
+    @property
+    def open(self) -> bool:
+        return not self._frame.eof
+
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        for start in range(0, len(chunk), ZSTD_SLICE):
+            if not self.open:
+                self.behind += chunk[start:]
+                return
+            yield self._frame.decompress(chunk[start : start + ZSTD_SLICE])
+            if not self.open:
+                self.behind = self._frame.unused_data
+
+
+class _Brotli:
+    """A stream of brotli."""
+
+    def __init__(self) -> None:
+        self._stream = brotli.Decompressor()
+
+    @property
+    def open(self) -> bool:
+        return not self._stream.is_finished()
+
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        if not self.open:
+            return
+        piece = self._stream.process(chunk, output_buffer_limit=PIECE)
+        while piece:
+            yield piece
+            piece = self._stream.process(b"", output_buffer_limit=PIECE) if self.open else b""
+
+
+class _Members:
+    """Packed streams behind one another, as gzip and zstd allow; other bytes are ignored."""
+
+    def __init__(self, starts: bytes, new: Callable[[], _Zlib | _Zstd]) -> None:
+        self._starts = starts
+        self._new = new
+        self._member = new()
+        self._behind = b""
+
+    @property
+    def open(self) -> bool:
+        return self._member.open
+
+    def pieces(self, chunk: bytes) -> Iterator[bytes]:
+        while chunk:
+            if self._member.open:
+                yield from self._member.pieces(chunk)
+                chunk = b"" if self._member.open else self._member.behind
+            elif len(self._behind) < len(self._starts):
+                self._behind += chunk
+                chunk = self._next_member()
+            else:
+                return
+
+    def _next_member(self) -> bytes:
+        """Begin another member if one stands behind the last; returns its packed bytes so far."""
+        if not self._behind.startswith(self._starts):
+            return b""
+        packed, self._behind, self._member = self._behind, b"", self._new()
+        return packed
+
+
+_gzip = partial(_Members, _GZIP_STARTS, partial(_Zlib, _GZIP))
+_CODINGS: dict[str, Callable[[], _Coding]] = {
+    "gzip": _gzip,
+    "x-gzip": _gzip,
+    "deflate": _Deflate,
+    "br": _Brotli,
+    "zstd": partial(_Members, _ZSTD_STARTS, _Zstd),
+}
 
 
 class Unpacker:
@@ -23,9 +179,9 @@ class Unpacker:
         """Raises Unreadable for an encoding that was not asked for."""
         given = [part.strip() for part in encoding.lower().split(",")]
         names = [name for name in given if name not in ("", "identity")]
-        if len(names) > MAX_LAYERS or not CODINGS.keys() >= set(names):
+        if len(names) > MAX_LAYERS or not _CODINGS.keys() >= set(names):
             raise Unreadable(f"The content encoding {encoding.strip()[:40]!r} is not read.")
-        self._layers = [_Layer(CODINGS[name](), limit) for name in reversed(names)]
+        self._layers = [_Layer(_CODINGS[name](), limit) for name in reversed(names)]
         self._limit = limit
         self._plain = bytearray()
 
@@ -35,7 +191,7 @@ class Unpacker:
         """
         try:
             self._pass_on(chunk, 0)
-        except ERRORS:
+        except _ERRORS:
             raise Unreachable("The answer is broken: its compressed body cannot be read.") from None
 
     def finish(self) -> bytes:
@@ -58,7 +214,7 @@ class Unpacker:
 class _Layer:
     """One coding of a body, and what went in and came out of it, in bytes."""
 
-    def __init__(self, coding: Coding, limit: int) -> None:
+    def __init__(self, coding: _Coding, limit: int) -> None:
         self._coding = coding
         self._limit = limit
         self._packed = self._unpacked = 0

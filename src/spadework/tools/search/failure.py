@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 import httpx
 
 from spadework.errors import QuotaSpent, SearchError
-from spadework.tools.text.dates import moment
+from spadework.tools.web.http_dates import http_date, retry_after
 
 #: The quota is used up: payment required; Tavily's for a plan and for pay-as-you-go.
 _SPENT = (402, 432, 433)
@@ -45,13 +44,13 @@ OPEN = Access()
 def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
     """The error of a status other than 200; QuotaSpent says how long to wait where known."""
     status, words = answer.status_code, access.shown(_words(parse_json(answer)))
-    wait = answer.headers.get("retry-after", "")
+    wait = answer.headers.get("retry-after", "").strip()
     busy = "it is busy" if status == httpx.codes.SERVICE_UNAVAILABLE and _wait(wait) else ""
     if status == httpx.codes.TOO_MANY_REQUESTS:
         busy = "there were too many requests"
     if busy:
         said = f"{label} answered that {busy}{_wait(wait)}."
-        return QuotaSpent(said, retry_after=seconds_to_wait(wait))
+        return QuotaSpent(said, retry_after=retry_after(wait))
     if status in _SPENT or tells_of_quota(words):
         return QuotaSpent(f"{label} answered that the quota is used up (status {status}).")
     if status in _REFUSED or any(sign in words.lower() for sign in _KEY):
@@ -90,17 +89,9 @@ def tells_of_quota(words: str) -> bool:
     return any(sign in words.lower() for sign in _QUOTA)
 
 
-def seconds_to_wait(retry_after: str, now: datetime | None = None) -> float | None:
-    """Seconds from a Retry-After header, a number or a date (RFC 9110, 10.2.3), or None."""
-    if retry_after.isascii() and retry_after.isdigit():
-        return float(retry_after[:9])
-    until = moment(retry_after)
-    return max(0.0, (until - (now or datetime.now(UTC))).total_seconds()) if until else None
-
-
-def _wait(retry_after: str) -> str:
+def _wait(header: str) -> str:
     """The end of a sentence from a Retry-After header."""
-    if retry_after.isascii() and retry_after.isdigit():
-        return f"; it asks to wait {retry_after[:9]} s"
-    until = moment(retry_after)
+    if header.isdecimal():
+        return f"; it asks to wait {header[:9]} s"
+    until = http_date(header)
     return f"; it asks to wait until {until:%Y-%m-%d %H:%M:%S %Z}" if until else ""

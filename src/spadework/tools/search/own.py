@@ -1,4 +1,6 @@
-"""Providers that a caller brings along: an object of their own, or a tool of LangChain."""
+"""Providers that a caller brings along: an object of their own, or any search tool or retriever of
+LangChain, which is not imported.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,16 @@ import inspect
 import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from contextvars import copy_context
 from typing import Any
 
 from spadework.errors import SearchError, SettingsError
-from spadework.tools.search.community import LangChainSearch
+from spadework.tools.search.domain_filter import with_sites
 from spadework.tools.search.provider import Provider, held_to
+from spadework.tools.search.result_rows import number_rows
+from spadework.tools.search.result_shapes import find_list, row
 from spadework.tools.search.search_filters import Meeting
+from spadework.tools.web.background_threads import aside
 from spadework.values import Hit, Query, Wish
 
 _NAME_CHARS = 40
@@ -43,6 +49,35 @@ class OwnSearch:
         ]
 
 
+class LangChainSearch:
+    """Searches with a LangChain tool or retriever. One that only blocks has a thread of its own,
+    which goes on after the deadline unwaited for; LangChain would take one of the event loop's few.
+    """
+
+    def __init__(self, tool_or_retriever: Any, name: str, *, describes: str = "") -> None:
+        self.name = name
+        self.describes = describes or f"what {name} searches"
+        self._source = tool_or_retriever
+
+    async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
+        """What the tool found, results without an address left out. See `Provider.search`."""
+        async with held_to(self.name, seconds):
+            try:
+                answer = await self._asked(with_sites(query))
+            except SearchError as error:  # a foreign tool's words may hold its key, ours or not
+                why = f"{self.name} could not be searched: {type(error).__name__}."
+                raise SearchError(why) from error
+        results = find_list(answer)
+        if results is None:
+            raise SearchError(f"{self.name} answered without a list of results.")
+        return number_rows((row(result) for result in results), self.name, query, limit)
+
+    async def _asked(self, text: str) -> Any:
+        if _only_blocks(self._source):
+            return await aside(copy_context().run, self._source.invoke, text)
+        return await self._source.ainvoke(text)
+
+
 def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provider]:
     """A caller's providers, each under a name that is not `taken`: objects with `search(query, *,
     limit, seconds)`, or LangChain's with `ainvoke`. Raises SettingsError for others.
@@ -71,3 +106,11 @@ def _free(name: str, taken: set[str]) -> str:
     """The name, with a number behind it where it is taken."""
     numbered = (name if n == 1 else f"{name}-{n}" for n in range(1, len(taken) + 2))
     return next(one for one in numbered if one not in taken)
+
+
+def _only_blocks(source: Any) -> bool:
+    """Whether a tool or retriever has no asynchronous way but LangChain's own around the other."""
+    if getattr(source, "coroutine", None) is not None:
+        return False
+    ways = (getattr(type(source), name, None) for name in ("_arun", "_aget_relevant_documents"))
+    return any(way is not None and way.__module__.startswith("langchain_core.") for way in ways)

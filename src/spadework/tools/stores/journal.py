@@ -22,10 +22,9 @@ from spadework import errors
 from spadework.bill import Amounts, Bill
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, FetchError, SpadeworkError
-from spadework.tools.stores.charges import sum_charges
 from spadework.tools.stores.claim import claim_on
 from spadework.tools.stores.exchanges import Exchanges, error_from_text, error_to_text
-from spadework.tools.stores.journal_rows import AnswerRow, JournalRows
+from spadework.tools.stores.journal_rows import AnswerRow, JournalRows, sum_charges
 from spadework.tools.stores.recording import Recording
 from spadework.tools.stores.sqlite_rows import SqliteRows
 from spadework.tools.stores.tape import Request, Tape

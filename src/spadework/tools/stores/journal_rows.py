@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from spadework.tools.stores.charges import USED
+from spadework.bill import total
+from spadework.values import Usage
 
+#: The charge of each answer, and at which second of the run it was.
+USED = "SELECT used, elapsed FROM journal UNION ALL SELECT used, elapsed FROM exchanges"
 _OF_KEY = "SELECT number, pieces, error, used, elapsed FROM exchanges WHERE key = ? ORDER BY number"
 _OPENED = "SELECT coalesce(max(number), 0) FROM exchanges WHERE kind = 'opened' AND number < ?"
 _REFUSED = (
@@ -124,3 +130,13 @@ class JournalRows(ABC):
         """The bytes of all bodies."""
         [(size,)] = await self.ask("SELECT coalesce(sum(length(packed)), 0) FROM bodies")
         return float(size)
+
+
+def sum_charges(rows: Iterable[Any]) -> tuple[Usage, float] | None:
+    """What was charged, and when last (s); None for nothing. Raises sqlite3.DatabaseError."""
+    try:
+        read = [(json.loads(used), float(elapsed)) for used, elapsed in rows]
+        used = total(amounts for amounts, _ in read)
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise sqlite3.DatabaseError("what was charged cannot be read") from error
+    return (used, max(elapsed for _, elapsed in read)) if read else None

@@ -9,14 +9,14 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-_NAMES = (
+_NAMES = [
     "chromium",
     "chromium-browser",
     "google-chrome",
     "google-chrome-stable",
     "chrome",
     "msedge",
-)
+]
 #: Where macOS has it, and where `playwright install chromium` puts it.
 _PLACES = (
     (Path("/Applications"), "Google Chrome.app/Contents/MacOS/Google Chrome"),

@@ -1,15 +1,24 @@
-"""Lines to servers that are closed when their beginning is broken off."""
+"""Lines to servers: what checks them, and that they are closed when their beginning breaks off."""
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Iterable
+from functools import cache
 from typing import Any, TypeVar
 
 import httpcore
+import httpx
 
 C = TypeVar("C")
+
+
+@cache
+def certificates() -> ssl.SSLContext:
+    """What checks the other side of every connection by TLS: the certificates of the system, read
+    once, since that takes as long as a search.
+    """
+    return httpx.create_ssl_context()
 
 
 class Line(httpcore.AsyncNetworkStream):
@@ -54,18 +63,9 @@ class Lines(httpcore.AsyncNetworkBackend):
     def __init__(self, inner: httpcore.AsyncNetworkBackend) -> None:
         self._inner = inner
 
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        """A connection to `host`."""
-        return Line(
-            await self._inner.connect_tcp(host, port, timeout, local_address, socket_options)
-        )
+    async def connect_tcp(self, *where: Any, **how: Any) -> httpcore.AsyncNetworkStream:
+        """A connection to a host."""
+        return Line(await self._inner.connect_tcp(*where, **how))
 
     async def sleep(self, seconds: float) -> None:
         """Wait between two tries."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -20,8 +20,7 @@ async def over_the_wire(request: Any, send: Send) -> Piece:
     return await (wire(request, send) if wire else send())
 
 
-@contextmanager
-def tape_traffic(tape: Tape) -> Iterator[None]:
+def tape_traffic(tape: Tape) -> AbstractContextManager[None]:
     """What comes over the wire inside is put on the tape."""
 
     async def wire(request: Any, send: Send) -> Piece:
@@ -29,12 +28,10 @@ def tape_traffic(tape: Tape) -> Iterator[None]:
         tape.add({"request": request, **piece.head}, piece.body)
         return piece
 
-    with _set(wire):
-        yield
+    return _set(wire)
 
 
-@contextmanager
-def replay_traffic(tape: Tape) -> Iterator[None]:
+def replay_traffic(tape: Tape) -> AbstractContextManager[None]:
     """Inside, all that comes over the wire comes from the tape."""
 
     async def wire(request: Any, send: Send) -> Piece:
@@ -43,8 +40,7 @@ def replay_traffic(tape: Tape) -> Iterator[None]:
             raise SearchError("The replay has no answer: the service is asked in another way.")
         return found[-1]
 
-    with _set(wire):
-        yield
+    return _set(wire)
 
 
 @contextmanager

@@ -10,6 +10,8 @@ from urllib.parse import quote, unquote, urlsplit
 from spadework.tools.web.registered_domains import is_address, registered_domain
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+#: Twice as long as any that is fetched.
+_MOST_CHARS = 4_000
 _LIBRARY = "library://"
 #: Query parameters that say where a visitor came from, not which page is meant.
 # fmt: off
@@ -27,7 +29,7 @@ _TWIN_LABELS = frozenset(("www", "m", "mobile", "amp"))
 _AMP_VIEWER = re.compile(
     r"(?i:https?)://(?:(?:www\.)?google(?:\.[a-z]+)+/amp/|[\w-]+\.cdn\.ampproject\.org/\w/)(?:s/)?(?=[^/])"
 )
-_AMP = re.compile(r"^/amp(?=/[^/])|(?:/amp)?/*$|(?<=[^./])\.amp(?=\.html?$|$)")
+_AMP = re.compile(r"^/amp(?=/[^/])|/amp$|(?<=[^./])\.amp(?=\.html?$|$)")
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
@@ -37,7 +39,7 @@ _ADDRESS = re.compile(
 )
 #: Characters of an address that are told in a sentence.
 _MOST_TOLD = 100
-_MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
+_MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
 
 
 @lru_cache(maxsize=10_000)
@@ -47,12 +49,14 @@ def canonical_url(url: str) -> str:
     Scheme (https for names, kept for addresses and other ports), case, default port, user name,
     fragment, tracking parameters, `www.`, trailing slash, AMP and mobile twins, escapes, `.` and
     `..`; the remaining parameters in order of their names. A `library://` URL only loses its
-    fragment, and what is not http(s) stays as it is. Never raises; canonical twice is canonical
-    once.
+    fragment; what is not http(s), or longer than any page's, stays as it is. Never raises;
+    canonical twice is canonical once.
     """
     url = url.strip()
     if url.lower().startswith(_LIBRARY):
         return url.partition("#")[0].rstrip()
+    if len(url) > _MOST_CHARS:
+        return url
     url = _unwrap_amp(url)
     try:
         parts = urlsplit(url)
@@ -122,7 +126,7 @@ def _path(path: str) -> str:
             segments.append(segment)
     path, before = "/".join(segments), None
     while path != before:
-        path, before = _AMP.sub("", path), path
+        path, before = _AMP.sub("", path.rstrip("/")), path
     return path or "/"
 
 

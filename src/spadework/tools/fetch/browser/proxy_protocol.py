@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -20,6 +19,7 @@ _OF_THE_HOP = frozenset(
 )
 #: Sound and video by their endings. Encrypted ones count against the page's share.
 _MEDIA = re.compile(r"\.(?:mp4|webm|m3u8|mpd|mov|avi|mp3|m4a|ogg|wav|flac)(?:\?|$)", re.IGNORECASE)
+_AUTHORITY_ENDS = re.compile(r"[/?#]")
 
 
 class Unfit(Exception):
@@ -91,7 +91,7 @@ def _aim(method: str, url: str) -> tuple[str, int, str]:
     tunnel = method == "CONNECT"
     if not tunnel and not url.lower().startswith("http://"):
         raise NotAllowed("The browser may ask for http and https alone.")
-    authority = url if tunnel else urlsplit(url).netloc
+    authority = url if tunnel else _AUTHORITY_ENDS.split(url[len("http://") :], maxsplit=1)[0]
     checked = urlsplit(check_url(f"http://{authority}/"))
     rest = "" if tunnel else url[len("http://") + len(authority) :]
     target = rest if tunnel or rest.startswith("/") else f"/{rest}"
@@ -112,7 +112,7 @@ def _credentials(value: str) -> tuple[str, str]:
     scheme, _, token = value.partition(" ")
     try:
         user, _, password = base64.b64decode(token, validate=True).decode("latin-1").partition(":")
-    except binascii.Error:
+    except ValueError:
         return "", ""
     return (user, password) if scheme.lower() == "basic" else ("", "")
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
@@ -47,6 +49,9 @@ _CHARS = "document.body ? document.body.innerText.trim().length : 0"
 _BEGINNING = "document.documentElement.outerHTML.slice(0, 20000)"
 _ERROR_PAGE = "chrome-error:"
 _GONE = ("Execution context was destroyed", "frame was detached", "Cannot find context")
+#: What comes of an answer that is none that our scripts give.
+_ODD = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,14 @@ class Errand:
     level: int
     seconds: float
     most_bytes: int
+
+
+class _Whole(NamedTuple):
+    """What a page hands over: its status (0: not known), its HTML (None: too long), its type."""
+
+    status: int
+    html: str | None
+    type: str
 
 
 async def visit(tab: Tab, errand: Errand) -> Fetched:
@@ -92,10 +105,10 @@ async def _prepare_page(page: Page, until: float) -> None:
         async with asyncio.timeout_at(until):
             if await _settle_page(page) <= MARKED_CHARS:
                 await _let_pass(page)
-            if await _run(page, _BANNERS):
+            if await _run(page, _BANNERS, int):
                 await _quiet(page, QUIET)
             steps = {"screens": SCREENS, "most": SCROLL * 1000, "patience": PATIENCE}
-            if await _run(page, _SCROLL, steps):
+            if await _run(page, _SCROLL, bool, steps):
                 await _quiet(page, QUIET)
     except TimeoutError:
         pass
@@ -108,7 +121,7 @@ async def _settle_page(page: Page) -> int:
         before = await _quiet(page, QUIET)
         if not loaded.done():
             await _either(loaded, asyncio.create_task(_quiet(page, LONG_QUIET, LEAST, SETTLE)))
-        chars = int(await _run(page, _CHARS))
+        chars = await _run(page, _CHARS, int)
         return chars if chars == before >= LEAST else await _quiet(page, QUIET, LEAST)
     finally:
         loaded.cancel()
@@ -127,20 +140,25 @@ async def _let_pass(page: Page) -> None:
     """Wait while the page is a check that a browser passes by itself. A captcha is none."""
     loop = asyncio.get_running_loop()
     until = loop.time() + CHECK
-    while loop.time() < until and passing(await _run(page, _BEGINNING)):  # noqa: ASYNC110 - it happens in another process
+    while loop.time() < until and passing(await _run(page, _BEGINNING, str)):  # noqa: ASYNC110 - it happens in another process
         await asyncio.sleep(0.3)
 
 
 async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) -> int:
     """Wait until `least` characters are still for `quiet` ms, `most` s at most; their number."""
-    return int(await _run(page, _SETTLE, {"quiet": quiet, "most": most * 1000, "least": least}))
+    asked = {"quiet": quiet, "most": most * 1000, "least": least}
+    return await _run(page, _SETTLE, int, asked)
 
 
-async def _run(page: Page, script: str, given: Any = None) -> Any:
-    """What our script returns in the page; again, where the page has gone on meanwhile."""
+async def _run(page: Page, script: str, made: Callable[[Any], T], given: Any = None) -> T:
+    """What is `made` of the answer of our script, run again where the page has gone on meanwhile.
+    Raises Unreadable for an odd answer: a page can redefine whatever our scripts ask it.
+    """
     while True:
         try:
-            return await page.evaluate(script, given)
+            return made(await page.evaluate(script, given))
+        except _ODD:
+            raise Unreadable("The page changes what the browser says about it.") from None
         except Error as error:
             if not any(sign in str(error) for sign in _GONE):
                 raise
@@ -151,15 +169,22 @@ async def _handed_over(tab: Tab, errand: Errand, response: Response | None) -> F
     if tab.page.url.startswith(_ERROR_PAGE):
         raise _explain_loss(tab, errand, "")
     url = check_url(tab.page.url)
-    found = await _run(tab.page, _WHOLE, {"most": errand.most_bytes})
-    status = int(found["status"] or (response.status if response else 200))
+    read = partial(_read_whole, errand.most_bytes)
+    found = await _run(tab.page, _WHOLE, read, {"most": errand.most_bytes})
+    status = found.status or (response.status if response else 200)
     if _from_proxy(tab, url, status):
         raise _explain_loss(tab, errand, "")
     Answer(url, status, httpx.Headers()).check()
-    if found["html"] is None:
+    if found.html is None:
         raise TooLarge(f"The page is larger than {errand.most_bytes:,} bytes.")
-    html = str(found["html"]).encode(errors="replace")
-    return Fetched(url, status, str(found["type"]), "utf-8", html, errand.level)
+    html = found.html.encode(errors="replace")
+    return Fetched(url, status, found.type, "utf-8", html, errand.level)
+
+
+def _read_whole(most: int, told: Any) -> _Whole:
+    html = None if told["html"] is None else str(told["html"])
+    fits = html is not None and len(html) <= most
+    return _Whole(int(told["status"] or 0), html if fits else None, str(told["type"]))
 
 
 def _from_proxy(tab: Tab, url: str, status: int) -> bool:

@@ -23,7 +23,7 @@ _WORKERS = (
     "SELECT (SELECT count(*) FROM procrastinate_workers"
     " WHERE last_heartbeat > now() - make_interval(secs => %s)),"
     " count(*) FILTER (WHERE state = 'waiting'), count(*) FILTER (WHERE state = 'running')"
-    " FROM sessions"
+    " FROM sessions WHERE state IN ('waiting', 'running')"
 )
 
 

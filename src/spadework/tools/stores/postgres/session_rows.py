@@ -62,6 +62,8 @@ _DELETE = (
     "WITH gone AS (DELETE FROM sessions WHERE id = %s RETURNING id)"
     " INSERT INTO deleted (id) SELECT id FROM gone ON CONFLICT DO NOTHING"
 )
+_CHECKPOINTS = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
+_DELETE_SAVED = "DELETE FROM {} WHERE thread_id = %s"
 _PLACE = (
     "SELECT workers.live, coalesce(place, 0), coalesce(waiting, 0),"
     " CASE WHEN held_back THEN most_runs ELSE 0 END"
@@ -211,6 +213,13 @@ class SharedSessions:
 
     async def delete(self, session_id: str) -> None:
         """Delete a session with all that is kept of it."""
-        for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):
-            await self.database.ask(f"DELETE FROM {table} WHERE thread_id = %s", (session_id,))
-        await self.database.ask(_DELETE, (session_id,))
+        await self.database.again(partial(self._delete, session_id))
+
+    async def _delete(self, session_id: str) -> None:
+        """First the row that every write locks: what is being saved is waited for and deleted,
+        and nothing more can be saved.
+        """
+        async with self.database.pool.connection() as connection, connection.transaction():
+            await connection.execute(_DELETE, (session_id,))
+            for table in _CHECKPOINTS:
+                await connection.execute(_DELETE_SAVED.format(table).encode(), (session_id,))

@@ -91,11 +91,3 @@ def upgrade() -> None:
     statements = [*_TABLES.split(";"), *_TOLD.split(";;")]
     for statement in filter(None, map(str.strip, statements)):
         op.execute(statement)
-
-
-def downgrade() -> None:
-    """Remove them with all that they hold."""
-    for name in ("signals", "files", "bodies", "exchanges", "journal", "events", "sessions"):
-        op.execute(f"DROP TABLE {name}")
-    for name in ("tell_watchers", "tell_workers", "tell_all"):
-        op.execute(f"DROP FUNCTION {name}")

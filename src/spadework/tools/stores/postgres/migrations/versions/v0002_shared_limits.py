@@ -189,13 +189,3 @@ def upgrade() -> None:
     statements = [*_TABLES.split(";"), *_PLACES.split(";;"), *_DAY.split(";;"), *_RUNS.split(";;")]
     for statement in filter(None, map(str.strip, statements)):
         op.execute(statement)
-
-
-def downgrade() -> None:
-    """Remove them with all that they hold."""
-    for name in ("take_session", "tell_spent", "leave_places", "ask_place", "call_in"):
-        op.execute(f"DROP FUNCTION {name}")
-    op.execute("DROP VIEW queued")
-    op.execute("ALTER TABLE sessions DROP COLUMN most_runs")
-    for name in ("spent", "calls", "places", "rooms", "askers"):
-        op.execute(f"DROP TABLE {name}")

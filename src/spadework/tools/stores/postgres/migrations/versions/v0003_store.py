@@ -13,10 +13,14 @@ down_revision = "0002"
 #: `version` counts the changes of a list: who knows it reads no rows.
 _LISTS = "CREATE TABLE lists (name text PRIMARY KEY, version bigint NOT NULL, rows text NOT NULL)"
 _DELETED = "CREATE TABLE deleted (id text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
-_ANSWERS = (
-    "CREATE TABLE answers (owner text NOT NULL, hash text NOT NULL,"
-    " session text NOT NULL REFERENCES sessions ON DELETE CASCADE, PRIMARY KEY (owner, hash))"
-)
+_ANSWERS = """
+CREATE TABLE answers (
+    owner text NOT NULL, hash text NOT NULL,
+    session text NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    PRIMARY KEY (owner, hash)
+);
+CREATE INDEX answers_by_session ON answers (session)
+"""
 #: What is packed is packed already. The words of a passage bear its owner among them, so that the
 #: index finds the words of one owner at once.
 _KNOWLEDGE = """
@@ -39,11 +43,5 @@ CREATE INDEX known_words ON known_passages USING gin (words)
 
 def upgrade() -> None:
     """Make the tables."""
-    for statement in (_LISTS, _DELETED, _ANSWERS, *_KNOWLEDGE.split(";")):
+    for statement in (_LISTS, _DELETED, *_ANSWERS.split(";"), *_KNOWLEDGE.split(";")):
         op.execute(statement)
-
-
-def downgrade() -> None:
-    """Remove them with all that they hold."""
-    for name in ("known_passages", "known_pages", "lists", "deleted", "answers"):
-        op.execute(f"DROP TABLE {name}")
