@@ -17,7 +17,7 @@ Method = Literal["json_schema", "function_calling", "json_mode"]
 LADDER: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
 
 _THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
-_FENCED = re.compile(r"^\s*```(?:json)?\s*\n(.*?)\n?```\s*$", re.DOTALL)
+_FENCED = re.compile(r"^\s*```(?:json)?[^\S\n]*\n(.*?)\n?```\s*$", re.DOTALL)
 
 
 @dataclass(frozen=True)

@@ -34,19 +34,19 @@ _TASK = re.compile(
 )
 #: A conversation that is shown: between tags, or by marks of who speaks, of whom one is a machine.
 _TAGGED = re.compile(
-    r"<(chat_history|conversation|messages?|history|transcript|text|dialogue?)\b[^>]*>(.*?)"
+    r"<(chat_history|conversation|messages?|history|transcript|text|dialogue?)\b[^<>]*>(.*?)"
     r"(?:</\1>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 _SPEAKER = re.compile(
-    r"^[\s|>*#\[]*(?:(user|human|prompt)|assistant|ai|model|bot|response)\b[\s|>*#\]]*(?::|$)"
+    r"^[ \t|>*#\[]*(?:(user|human|prompt)|assistant|ai|model|bot|response)\b[\s|>*#\]]*(?::|$)"
     r"[ \t]*\n?",
     re.IGNORECASE | re.MULTILINE,
 )
 #: The gap that an editor wants filled.
 _GAP = re.compile(r"\{\{\s*FILL_HERE\s*\}\}|<\|?(?:fim_\w+|COMPLETION)\|?>")
 #: One emoji for a message.
-_MARKED = re.compile(r"\b(?:one|single) emoji\b.*^message:", re.DOTALL | re.I | re.MULTILINE)
+_MARKED = re.compile(r"\A(?>.*?\b(?:one|single) emoji\b).*?^message:", re.S | re.I | re.M)
 #: The conversation in which it is said.
 _THIS = re.compile(
     r"\b(?:this|our|the) (?:conversation|chat|dialog(?:ue)?) (?:so far|up to|until|above)\b"

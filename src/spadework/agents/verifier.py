@@ -174,7 +174,7 @@ async def _ask_model(
         answers |= {} if isinstance(each, BaseException) else each
     found = {}
     for one in asked:
-        both = {replace(one, note=""), one}
+        both = dict.fromkeys([replace(one, note=""), one])  # in order, for its reason
         said = [answers[each] for each in both if each in answers]
         if len(said) == len(both) or not all(finding.holds for finding in said):
             found[one] = max(said, key=lambda finding: STRICTER.index(finding.verdict))
