@@ -23,7 +23,8 @@ _HOW = "Say it as: drop the second topic, add costs, only alternatives, rename 1
 
 _POLITE = re.compile(
     r"^(?:(?:please|ok(?:ay)?|yes|but|and|then|also|can you|could you|i(?:'d| would) like"
-    r"(?: you)? to|i want(?: you)? to|let(?:'|’)?s|let us)\b[\s,]*)+|(?<![\s,])[\s,]*\bplease\b[\s.!]*$",
+    r"(?: you)? to|i want(?: you)? to|let(?:'|’)?s|let us)\b[\s,]*)+"
+    r"|(?<![\s,])[\s,]*\bplease\b[\s.!]*$",
     re.IGNORECASE,
 )
 _VERBS = (
