@@ -18,7 +18,7 @@ async def test_a_thousand_titles_need_no_more_memory_than_one(model: Model, tmp_
 
         async def ask(n: int) -> str:
             heard = Heard(f"{TITLE} ({n})")
-            return (await receive_message(heard, client, seconds=10)).answer
+            return (await receive_message(heard, client, seconds=60)).answer
 
         assert await ask(0) == '{"title": "Spades"}'
         known = len(Visible.__subclasses__())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from spadework.agents.citation_material import Material
-from spadework.agents.quoting import columns_of, own_words, quote_entry
+from spadework.agents.extractive.writer import columns_of, own_words, quote_entry
 from spadework.agents.verifier import verify
 from spadework.graph.verifying import Check, standing, still_proven, verify_sections
 from spadework.values import Coverage, Evidence, Part, Plan, Section, Sentence, Topic

@@ -45,25 +45,18 @@ class Call(NamedTuple):
         self, record: Record, journal: Journal, error: SpadeworkError | BudgetSpent
     ) -> None:
         """Tell of one that has failed."""
-        verdict: Verdict = "failed"
-        for kind, said in _VERDICTS.items():
-            if isinstance(error, kind):
-                verdict = said
-        await self._tell(record, journal, verdict, str(error))
+        kinds = (said for kind, said in _VERDICTS.items() if isinstance(error, kind))
+        await self._tell(record, journal, next(kinds, "failed"), str(error))
 
     async def _tell(self, record: Record, journal: Journal, verdict: Verdict, reason: str) -> None:
         charge = await journal.charge(self.request)
-        told = self._told(verdict, reason)
         money = charge.get("money", 0.0)
-        record.tell(
-            told.model_copy(
-                update={
-                    "tokens_in": int(charge.get("tokens_in") or 0),
-                    "tokens_out": int(charge.get("tokens_out") or 0),
-                    "money": None if money is None else round(money, 6),
-                }
-            )
-        )
+        cost = {
+            "tokens_in": int(charge.get("tokens_in") or 0),
+            "tokens_out": int(charge.get("tokens_out") or 0),
+            "money": None if money is None else round(money, 6),
+        }
+        record.tell(self._told(verdict, reason).model_copy(update=cost))
 
     def _told(self, verdict: Verdict, reason: str) -> Called:
         content = self.request.content

@@ -1,4 +1,6 @@
-"""A section as Markdown with marks, as its writer gave it: what marked_text reads."""
+"""Sections as Markdown with marks, as their writer gave them, which marked_text reads; those of one
+heading are one.
+"""
 
 from __future__ import annotations
 
@@ -68,3 +70,19 @@ def mark_of(sentence: Sentence) -> str:
 def joined_ids(sentence: Sentence, ids: Sequence[str]) -> str:
     """Ids as they stand in the mark of a sentence."""
     return f"{'+'.join(ids)}→" if sentence.inferred else ", ".join(ids)
+
+
+def one_a_heading(sections: Sequence[Section]) -> tuple[Section, ...]:
+    """The sections, of which a later one with the heading of another is its end."""
+    made: dict[str, Section] = {}
+    for section in sections:
+        first = made.get(section.heading.casefold())
+        if first is None:
+            made[section.heading.casefold()] = section
+            continue
+        told = (*first.sentences, *section.sentences)
+        parts = (*first.parts, *section.parts) if first.parts and section.parts else ()
+        made[section.heading.casefold()] = first.model_copy(
+            update={"sentences": told, "parts": parts}
+        )
+    return tuple(made.values())

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pydantic import Field
-
 from spadework.agents.answer_shape import at_most
 from spadework.agents.checked_text import Known
 from spadework.agents.checking import keep_founded_heading
 from spadework.agents.entry_text import entry_of
-from spadework.agents.headings import one_a_heading
-from spadework.agents.marked_section import with_marks
+from spadework.agents.marked_section import one_a_heading, with_marks
 from spadework.agents.marked_text import section_of
 from spadework.agents.model import Model
 from spadework.agents.outline import MOST_SECTIONS
@@ -39,7 +36,7 @@ class RevisionAnswer(Visible):
 
     title: str
     sections: list[RevisedAnswer] = at_most(2 * MOST_SECTIONS)
-    left_out: list[int] = Field([], json_schema_extra={"maxItems": MOST_SECTIONS})
+    left_out: list[int] = at_most(MOST_SECTIONS, [])
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from spadework.agents.checking import note_doubts
 from spadework.agents.citation_material import Material
 from spadework.agents.counting import is_count
 from spadework.agents.entry_text import Entry, entry_of
+from spadework.agents.extractive.writer import own_words
 from spadework.agents.model import Model
-from spadework.agents.quoting import own_words
 from spadework.agents.sentence_context import Stated, state_sentences
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
