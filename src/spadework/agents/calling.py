@@ -46,7 +46,8 @@ class Call(NamedTuple):
     ) -> None:
         """Tell of one that has failed."""
         kinds = (said for kind, said in _VERDICTS.items() if isinstance(error, kind))
-        await self._tell(record, journal, next(kinds, "failed"), str(error))
+        verdict: Verdict = next(kinds, "failed")
+        await self._tell(record, journal, verdict, str(error))
 
     async def _tell(self, record: Record, journal: Journal, verdict: Verdict, reason: str) -> None:
         charge = await journal.charge(self.request)
