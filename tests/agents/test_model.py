@@ -61,7 +61,7 @@ async def test_an_answer_comes_typed_by_json_schema_in_one_call(
     model: Server, client: tuple[Model, Budget]
 ) -> None:
     model.script("Verse", GOOD)
-    answer = await client[0].ask("writer", PROMPT, Verse, seconds=10)
+    answer = await client[0].ask("writer", PROMPT, Verse, seconds=60)
     assert answer == Verse(**GOOD)
     assert [request.shape for request in model.requests] == ["json_schema"]
     assert client[1].used.model_calls == 1
