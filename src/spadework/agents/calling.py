@@ -45,8 +45,10 @@ class Call(NamedTuple):
         self, record: Record, journal: Journal, error: SpadeworkError | BudgetSpent
     ) -> None:
         """Tell of one that has failed."""
-        kinds = (said for kind, said in _VERDICTS.items() if isinstance(error, kind))
-        verdict: Verdict = next(kinds, "failed")
+        verdict: Verdict = "failed"
+        for kind, said in _VERDICTS.items():
+            if isinstance(error, kind):
+                verdict = said
         await self._tell(record, journal, verdict, str(error))
 
     async def _tell(self, record: Record, journal: Journal, verdict: Verdict, reason: str) -> None:
