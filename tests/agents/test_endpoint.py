@@ -16,8 +16,9 @@ from pydantic import BaseModel
 
 from spadework.agents.entry_text import Entry
 from spadework.agents.model import Model
+from spadework.agents.refusals import meaning
 from spadework.budget import Budget
-from spadework.errors import ModelError, SettingsError, TooLong
+from spadework.errors import BudgetSpent, ModelError, SettingsError, TooLong
 from spadework.prompts import Prompt, render
 from spadework.settings import Settings
 from spadework.tools.stores.journal import Journal
@@ -252,6 +253,39 @@ async def test_whatever_is_answered_is_an_answer_or_a_model_error(
     async with client(model.url, model_stream=stream) as asking:
         with pytest.raises(ModelError):
             await asking.ask("writer", line(1), Verse, seconds=10)
+
+
+async def test_a_server_that_counts_more_than_any_number_spends_the_budget(model: Server) -> None:
+    said = {"role": "assistant", "content": json.dumps(GOOD | {"feet": "no number"})}
+    usage = {"prompt_tokens": 10**400, "completion_tokens": 1, "total_tokens": 1}
+    model.script(
+        "", Fault("raw", words=json.dumps({"choices": [{"message": said}], "usage": usage}))
+    )
+    async with client(model.url) as asking:
+        with pytest.raises(BudgetSpent):
+            await asking.ask("writer", line(1), Verse, seconds=10)
+
+
+async def test_a_limit_of_thousands_of_digits_is_none(model: Server) -> None:
+    model.script("", Fault("refused", words=f"maximum context length is {'9' * 5_000} tokens"))
+    async with client(model.url) as asking:
+        with pytest.raises(TooLong):
+            await asking.ask("writer", line(1), Verse, seconds=10)
+
+
+async def test_a_server_that_wants_to_be_left_alone_for_ages_is_late(model: Server) -> None:
+    model.script("", Fault("limited", retry_after=1e11))
+    async with client(model.url) as asking:
+        with pytest.raises(ModelError):
+            await asking.ask("writer", line(1), Verse, seconds=1)
+
+
+def test_a_busy_answer_without_headers_is_understood() -> None:
+    class OtherLibraryError(Exception):
+        status_code = 429
+
+    told = meaning(OtherLibraryError("slow down"), "cohere:command")
+    assert str(told) == "cohere:command is asked too often."
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/v1", "http://no-such-host.invalid/v1"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from spadework.agents.marked_section import with_marks
 from spadework.agents.marked_text import parse_sentences, section_of
 from spadework.tools.export.section_blocks import blocks
 
@@ -226,3 +227,10 @@ def test_what_stands_between_two_marks_of_a_sentence_stays() -> None:
     assert said.text == "It began in 1990 and ended later."
     [said] = parse_sentences("Write `x[e1], [e2]` there [E2].")
     assert (said.text, said.evidence_ids) == ("Write `x[e1], [e2]` there.", ("E2",))
+
+
+def test_a_section_is_shown_to_who_changes_it_as_its_writer_gave_it() -> None:
+    more = "| Sign | Use |\n|---|---|\n| a \\| b [E1] | It joins. [E2] It ends `a \\| b`. [E3] |"
+    code = "````md [E4]\n```sh\nls\n```\n````"
+    section = section_of("Bridges", f"{TEXT}\n\n{more}\n\n{code}")
+    assert section_of("Bridges", with_marks(section)) == section

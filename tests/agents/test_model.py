@@ -61,7 +61,7 @@ async def test_an_answer_comes_typed_by_json_schema_in_one_call(
     model: Server, client: tuple[Model, Budget]
 ) -> None:
     model.script("Verse", GOOD)
-    answer = await client[0].ask("writer", PROMPT, Verse, seconds=10)
+    answer = await client[0].ask("writer", PROMPT, Verse, seconds=60)
     assert answer == Verse(**GOOD)
     assert [request.shape for request in model.requests] == ["json_schema"]
     assert client[1].used.model_calls == 1
@@ -87,6 +87,19 @@ async def test_the_ladder_goes_down_and_the_rung_is_remembered(
             "writer", Prompt("You write verse.", f"Line {n}."), Verse, seconds=10
         ) == Verse(**GOOD)
     assert [request.shape for request in model.requests] == [*shapes, shapes[-1]]
+
+
+async def test_a_run_that_is_taken_up_may_meet_a_server_that_takes_another_rung(
+    model: Server, tmp_path: Path
+) -> None:
+    model.script("", GOOD)
+    async with asking(model, tmp_path) as (first, _):
+        assert await first.ask("writer", PROMPT, Verse, seconds=30) == Verse(**GOOD)
+    model.script("", Fault("reject_json_schema"))
+    async with asking(model, tmp_path) as (second, _):
+        prompt = PROMPT._replace(user="Another line, please.")
+        assert await second.ask("writer", prompt, Verse, seconds=30) == Verse(**GOOD)
+    assert [request.shape for request in model.requests] == ["json_schema", "json_schema", "tool"]
 
 
 async def test_a_wrong_shape_is_repaired_once_with_the_fault_named(

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
-from spadework.agents.quoting import columns_of, own_words, quote_entry
+import pytest
+
+from spadework.agents.citation_material import Material
+from spadework.agents.extractive.writer import columns_of, own_words, quote_entry
+from spadework.agents.verifier import verify
 from spadework.graph.verifying import Check, standing, still_proven, verify_sections
 from spadework.values import Coverage, Evidence, Part, Plan, Section, Sentence, Topic
+from tests.agents.test_model import asking
+from tests.world.chat import ChatRequest
+from tests.world.model import Model
 
 QUOTE = "Port Aldermere has 48,212 inhabitants and was founded in 1204 by Queen Isaura."
 
@@ -163,3 +171,29 @@ async def test_cells_that_an_earlier_table_has_stay_in_the_next() -> None:
     sections = [Section(heading=name, sentences=cells, parts=parts) for name in ("One", "Two")]
     told, _ = await held(sections, [entry], page)
     assert told == [("One", ["A", "Yes."]), ("Two", ["A", "Yes."])]
+
+
+async def test_of_two_equal_verdicts_the_first_tells_why(
+    model: Model, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, value in model.env.items():
+        monkeypatch.setenv(name, value)
+    lamp = evidence(QUOTE, QUOTE)
+    names = ["Kelling", "Isaura", "Penhallow", "Stort", "Vale", "Orme", "Brack", "Tolland"]
+    page = f"{QUOTE} Its quarters are {', '.join(names)}."
+    said = tuple(Sentence(text=f"It has the {n}.", evidence_ids=("E1",)) for n in names)
+
+    def answer(request: ChatRequest) -> dict[str, object]:
+        why = "noted" if "found something odd" in request.prompt else "plain"
+        numbers = range(1, len(names) + 1)
+        one = {"verdict": "unsupported", "missing": why}
+        return {"verdicts": [one | {"number": n} for n in numbers]}
+
+    model.script("VerdictsAnswer", answer)
+    material = Material({"E1": lamp}, {"h": page}, "What has it?", "en")
+    async with asking(model, tmp_path) as (client, _):
+        found, _ = await verify(
+            client, [Section(heading="T", sentences=said)], material, seconds=30
+        )
+    assert [finding.why for finding in found.values()] == ["plain"] * len(names)
+    assert len(model.requests) == 2

@@ -17,7 +17,7 @@ Method = Literal["json_schema", "function_calling", "json_mode"]
 LADDER: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
 
 _THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
-_FENCED = re.compile(r"^\s*```(?:json)?\s*\n(.*?)\n?```\s*$", re.DOTALL)
+_FENCED = re.compile(r"^\s*```(?:json)?[^\S\n]*\n(.*?)\n?```\s*$", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ def fault(error: ValidationError) -> str:
     return f"{where}: {first['msg'][:200]}."
 
 
-def at_most(count: int) -> Any:
+def at_most(count: int, default: Any = ...) -> Any:
     """A list of at most so many items: the model is told, or it rambles on; a longer is taken."""
-    return Field(json_schema_extra={"maxItems": count})
+    return Field(default, json_schema_extra={"maxItems": count})
 
 
 def within(low: float, high: float) -> Any:

@@ -7,8 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-
-from pydantic import Field
+from itertools import chain
 
 from spadework.agents.answer_shape import at_most, within
 from spadework.agents.confirming import confirm_fact
@@ -17,7 +16,7 @@ from spadework.agents.fallback import first_of
 from spadework.agents.model import Model
 from spadework.agents.multi_hop import asks_for_a_relation
 from spadework.agents.numbered_passages import Numbered
-from spadework.agents.passage_view import Judgement, PassageView
+from spadework.agents.passage_view import Judgement, PassageView, Spot
 from spadework.prompts import render
 from spadework.tools.ranking.query_operators import in_words
 from spadework.tools.search.domain_filter import MOST_SITES, domains
@@ -57,8 +56,8 @@ class GapQuery(Visible):
     purpose: str
     priority: Priority
     max_results: int = MOST_RESULTS
-    include_domains: list[str] = Field([], json_schema_extra={"maxItems": MOST_SITES})
-    exclude_domains: list[str] = Field([], json_schema_extra={"maxItems": MOST_SITES})
+    include_domains: list[str] = at_most(MOST_SITES, [])
+    exclude_domains: list[str] = at_most(MOST_SITES, [])
 
 
 class QualityAnswer(Visible):
@@ -77,6 +76,16 @@ class AssessmentAnswer(Visible):
     covered: bool
     score: float
     evidence: list[QuoteAnswer] = at_most(MOST_QUOTES)
+    gaps: list[str] = at_most(MOST_RECOMMENDATIONS)
+    gap_queries: list[GapQuery] = at_most(MOST_RECOMMENDATIONS)
+    quality: QualityAnswer
+
+
+class LedgerAnswer(Visible):
+    """How far a topic is answered by the ledger."""
+
+    covered: bool
+    score: float
     gaps: list[str] = at_most(MOST_RECOMMENDATIONS)
     gap_queries: list[GapQuery] = at_most(MOST_RECOMMENDATIONS)
     quality: QualityAnswer
@@ -109,7 +118,9 @@ async def assess(
             marks=marks,
         )
         answer = await model.ask("assessor", prompt, AssessmentAnswer, seconds=seconds)
-        judgement = _locate_quotes(answer, numbered, known)
+        named = [numbered.spots(quote.first, quote.last, quote.claim) for quote in answer.evidence]
+        spots = tuple(chain(*named))
+        judgement = judgement_of(answer, shown, spots, proven=bool(spots or known))
         problems.extend(report_unnamed(topic.name, answer.evidence, numbered))
         if known or (judgement.spots and not leads_on(plan)):
             return judgement
@@ -128,25 +139,27 @@ async def assess(
     return whole, [*problems, *fell]
 
 
-def _locate_quotes(
-    answer: AssessmentAnswer, numbered: Numbered, known: Sequence[Evidence]
+def judgement_of(
+    answer: AssessmentAnswer | LedgerAnswer,
+    shown: Sequence[PassageView],
+    spots: tuple[Spot, ...] = (),
+    *,
+    proven: bool = True,
 ) -> Judgement:
-    """The judgement with the quotes that were named."""
-    spots = tuple(
-        spot
-        for item in answer.evidence
-        for spot in numbered.spots(item.first, item.last, item.claim)
-    )
-    proven = bool(spots) or bool(known)
-    score = min(1.0, max(0.0, answer.score))
+    """The judgement that was answered, with its quotes; what is not `proven` is not covered."""
     return Judgement(
         covered=answer.covered and proven,
-        score=score if proven else 0.0,
+        score=min(1.0, max(0.0, answer.score)) if proven else 0.0,
         spots=spots,
         gaps=tuple(gap for gap in answer.gaps if not is_injection(gap))
         or (() if proven else ("Nothing that was read proves this topic.",)),
-        recommendations=recommendations_of(answer.gap_queries, numbered.shown),
-        quality=quality_of(answer.quality),
+        recommendations=recommendations_of(answer.gap_queries, shown),
+        quality=Quality(
+            **{
+                name: min(10.0, max(0.0, rated))
+                for name, rated in answer.quality.model_dump().items()
+            }
+        ),
     )
 
 
@@ -188,13 +201,6 @@ def recommendations_of(
             exclude_domains=tuple(domains(q.exclude_domains)),
         )
         for q in wanted[:MOST_RECOMMENDATIONS]
-    )
-
-
-def quality_of(answer: QualityAnswer) -> Quality:
-    """What was rated, within its bounds."""
-    return Quality(
-        **{name: min(10.0, max(0.0, score)) for name, score in answer.model_dump().items()}
     )
 
 

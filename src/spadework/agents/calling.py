@@ -53,17 +53,13 @@ class Call(NamedTuple):
 
     async def _tell(self, record: Record, journal: Journal, verdict: Verdict, reason: str) -> None:
         charge = await journal.charge(self.request)
-        told = self._told(verdict, reason)
         money = charge.get("money", 0.0)
-        record.tell(
-            told.model_copy(
-                update={
-                    "tokens_in": int(charge.get("tokens_in") or 0),
-                    "tokens_out": int(charge.get("tokens_out") or 0),
-                    "money": None if money is None else round(money, 6),
-                }
-            )
-        )
+        cost = {
+            "tokens_in": int(charge.get("tokens_in") or 0),
+            "tokens_out": int(charge.get("tokens_out") or 0),
+            "money": None if money is None else round(money, 6),
+        }
+        record.tell(self._told(verdict, reason).model_copy(update=cost))
 
     def _told(self, verdict: Verdict, reason: str) -> Called:
         content = self.request.content

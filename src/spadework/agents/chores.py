@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import create_model
@@ -34,19 +35,19 @@ _TASK = re.compile(
 )
 #: A conversation that is shown: between tags, or by marks of who speaks, of whom one is a machine.
 _TAGGED = re.compile(
-    r"<(chat_history|conversation|messages?|history|transcript|text|dialogue?)\b[^>]*>(.*?)"
+    r"<(chat_history|conversation|messages?|history|transcript|text|dialogue?)\b[^<>]*>(.*?)"
     r"(?:</\1>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 _SPEAKER = re.compile(
-    r"^[\s|>*#\[]*(?:(user|human|prompt)|assistant|ai|model|bot|response)\b[\s|>*#\]]*(?::|$)"
+    r"^[ \t|>*#\[]*(?:(user|human|prompt)|assistant|ai|model|bot|response)\b[\s|>*#\]]*(?::|$)"
     r"[ \t]*\n?",
     re.IGNORECASE | re.MULTILINE,
 )
 #: The gap that an editor wants filled.
 _GAP = re.compile(r"\{\{\s*FILL_HERE\s*\}\}|<\|?(?:fim_\w+|COMPLETION)\|?>")
 #: One emoji for a message.
-_MARKED = re.compile(r"\b(?:one|single) emoji\b.*^message:", re.DOTALL | re.I | re.MULTILINE)
+_MARKED = re.compile(r"\A(?>.*?\b(?:one|single) emoji\b).*?^message:", re.S | re.I | re.M)
 #: The conversation in which it is said.
 _THIS = re.compile(
     r"\b(?:this|our|the) (?:conversation|chat|dialog(?:ue)?) (?:so far|up to|until|above)\b"
@@ -136,13 +137,16 @@ def done_by_code(chore: Chore, earlier: Sequence[str], answer: str) -> str:
 
 async def done_by_model(model: Model, chore: Chore, *, seconds: float) -> str:
     """A chore as the lead's model does it, within `seconds`. Raises ModelError, BudgetSpent."""
-    many = chore.task in ("tags", "follow_ups", "queries")
-    wanted: Any = (list[str] if many else str, ...)
-    fields: dict[str, Any] = {chore.task: wanted}
-    shape: Any = create_model("ChoreAnswer", __base__=Visible, **fields)
     prompt = render("chore", request=chore.request, task=chore.task)
-    answer = await model.ask("lead", prompt, shape, seconds=seconds)
+    answer = await model.ask("lead", prompt, _answer_to(chore.task), seconds=seconds)
     return _in_shape(chore, getattr(answer, chore.task))
+
+
+@cache  # a server does thousands, and a class is never forgotten
+def _answer_to(task: Task) -> type[Visible]:
+    wanted: Any = (list[str] if task in ("tags", "follow_ups", "queries") else str, ...)
+    fields: dict[str, Any] = {task: wanted}
+    return create_model("ChoreAnswer", __base__=Visible, **fields)
 
 
 def _in_shape(chore: Chore, made: str | list[str]) -> str:

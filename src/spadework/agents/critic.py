@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from spadework.agents.answer_shape import at_most
 from spadework.agents.entry_text import entry_of
 from spadework.agents.fallback import first_of
+from spadework.agents.marked_section import with_marks
 from spadework.agents.marked_text import section_of
 from spadework.agents.model import Model
-from spadework.agents.sentence_context import mark_of, parts_of
 from spadework.agents.writer import SectionAnswer, with_code
 from spadework.prompts import render
 from spadework.tools.export.markdown_report import escape_markdown
@@ -18,12 +18,10 @@ from spadework.tools.text.phrases import Phrases
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import (
     Evidence,
-    Part,
     Problem,
     Result,
     Review,
     Section,
-    Sentence,
     Visible,
     Weakness,
 )
@@ -90,7 +88,7 @@ async def rewrite(
         "rewrite",
         question=question,
         heading=section.heading,
-        markdown=_mark_section(section),
+        markdown=with_marks(section),
         weaknesses=weaknesses,
         evidence=[entry_of(e) for e in evidence],
     )
@@ -134,32 +132,3 @@ def _review(answer: OpinionAnswer) -> Review:
             for point in points[:MOST_POINTS]
         ),
     )
-
-
-def _mark_section(section: Section) -> str:
-    """A section as its writer gave it: Markdown with marks."""
-    return "\n\n".join("\n".join(_set(part, items)) for part, items in parts_of(section))
-
-
-def _set(part: Part, items: Sequence[Sequence[Sentence]]) -> Iterator[str]:
-    """The lines of a part."""
-    said = [" ".join(map(_with_marks, item)) for item in items]
-    if part.form == "heading":
-        yield f"### {part.text}"
-    elif part.form == "table":
-        width = max(1, len(part.columns))
-        yield f"| {' | '.join(part.columns)} |"
-        yield "|---" * width + "|"
-        for n in range(0, len(said), width):
-            yield f"| {' | '.join(said[n : n + width])} |"
-    elif part.form == "code":
-        yield from (line.strip("\n") for line in said)
-    else:
-        signs = {"bullets": "- ", "steps": "1. "}
-        yield from (signs.get(part.form, "") + line for line in said)
-
-
-def _with_marks(sentence: Sentence) -> str:
-    if sentence.code:
-        return f"\n```{sentence.language} {mark_of(sentence)[1:]}\n{sentence.text}\n```\n"
-    return f"{sentence.text}{mark_of(sentence)}".strip()

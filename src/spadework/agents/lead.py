@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import Field, create_model
+from pydantic import create_model
 
 from spadework.agents.answer_shape import at_most
 from spadework.agents.extractive import lead as extractive
@@ -72,7 +72,7 @@ class PlanAnswer(Visible):
     language: str
     title: str = ""
     subjects: list[str] = at_most(MOST_SUBJECTS)
-    wishes: list[str] = Field([], json_schema_extra={"maxItems": MOST_WISHES})
+    wishes: list[str] = at_most(MOST_WISHES, [])
     topics: list[TopicAnswer] = at_most(MOST_TOPICS["complex"])
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from spadework.agents.extractive import writer as extractive
-from spadework.agents.quoting import quote_entry
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import stems
 from spadework.tools.text.neighbours import REACH, neighbours
@@ -80,7 +79,7 @@ def longer(
                 new = {"id": f"E{first + len(added)}", "start": start, "end": end, "claim": ""}
                 said = {"quote": text[start:end], "before": before, "after": after}
                 added.append(entry.model_copy(update={**new, **said}))
-                around[n].append(quote_entry(added[-1]))
+                around[n].append(extractive.quote_entry(added[-1]))
         changes[place] = (*around[0], one, *around[1])
     return section.changed(changes), added
 

@@ -10,7 +10,7 @@ MARK_IDS = r"\[\s*(E\d+(?:\s*[+,;/]\s*E\d+)*)\s*(→|->|⟶)?\s*\]"
 _IN_CODE = re.compile(r"(`[^`\n]+`)")
 #: Marks as they are also written: other brackets, small letters, ranges, an arrow behind each id.
 _ARROW = "→|->|⟶"
-_ONE = rf"[eE]\d+\s*(?:[-–—]\s*[eE]?\d+)?\s*(?:{_ARROW})?"
+_ONE = rf"[eE]\d{{1,9}}\s*(?:[-–—]\s*[eE]?\d{{1,9}})?\s*(?:{_ARROW})?"
 _LOOSE = re.compile(rf"[\[【]\s*({_ONE}(?:\s*[+,;/&]\s*{_ONE})*)\s*[\]】]")
 _RANGE = re.compile(r"[eE](\d+)(\s*[-–—]\s*[eE]?(\d+))?")
 #: What joins two marks of one sentence: a comma, or a short word before its end.

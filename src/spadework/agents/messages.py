@@ -15,6 +15,9 @@ from spadework.tools.text import tokens
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
 
+#: Tokens that a server is believed to have counted in a request or an answer, at most.
+MOST_TOKENS = 1_000_000_000
+
 
 class Turn(NamedTuple):
     """Who asks, and until when on the clock of `time.monotonic` an answer is of use."""
@@ -58,7 +61,8 @@ def used_by(reply: AIMessage, tokens_in: int) -> tuple[int, int]:
     usage = reply.usage_metadata
     if not usage:
         return tokens_in, tokens.count(text_of(reply))
-    return max(0, usage["input_tokens"]), max(0, usage["output_tokens"])
+    told_in, told_out = usage["input_tokens"], usage["output_tokens"]
+    return min(max(0, told_in), MOST_TOKENS), min(max(0, told_out), MOST_TOKENS)
 
 
 def thinks(reply: AIMessage) -> bool:

@@ -77,14 +77,12 @@ class Model:
         places = self._places(role)
         for place in places[:-1]:
             try:
-                return await self._answer(
-                    place, role, prompt, answer, seconds=seconds * FIRST_SHARE
-                )
+                first = seconds * FIRST_SHARE
+                return await self._answer(place, role, prompt, answer, seconds=first)
             except ModelError as error:
                 self._replaced(role, place, error)
-        return await self._answer(
-            places[-1], role, prompt, answer, seconds=until - time.monotonic()
-        )
+        left = until - time.monotonic()
+        return await self._answer(places[-1], role, prompt, answer, seconds=left)
 
     async def _answer(
         self, place: Place, role: Role, prompt: Prompt, answer: type[A], *, seconds: float
@@ -95,7 +93,7 @@ class Model:
         call = Call(role, Request("late", late), time.monotonic())
         try:
             if before := await self._journal.noted("late", late):
-                raise TimeoutError(before if isinstance(before, str) else "")
+                raise TimeoutError(before)
             async with asyncio.timeout(limit):
                 turn = Turn(role, time.monotonic() + limit)
                 return await self._ask(place, turn, prompt, answer)
@@ -118,7 +116,7 @@ class Model:
 
     async def speed(self, role: Role) -> float | None:
         """Tokens that the role's model reads in a second; 0 if it was late, None if unknown."""
-        place = self._places(role)[0]
+        place = self.place(role)
         return 0.0 if place in self._late else await self._endpoint(place).speed() or None
 
     def place(self, role: Role) -> Place:
@@ -127,7 +125,7 @@ class Model:
 
     def name(self, role: Role) -> str:
         """The name of the role's model."""
-        return self._places(role)[0].label
+        return self.place(role).label
 
     @property
     def settings(self) -> Settings:
@@ -177,18 +175,13 @@ class Model:
                 f"That was not a valid answer: {fault(error)} Answer again with JSON of the asked"
                 " shape only."
             )
-            text = await self._reply(
-                place,
-                turn,
-                [*messages, Message("assistant", text[:4_000]), Message("user", repair)],
-                answer,
-            )
+            again = (Message("assistant", text[:4_000]), Message("user", repair))
+            text = await self._reply(place, turn, [*messages, *again], answer)
         try:
             return parse_answer(text, answer)
         except ValidationError as error:
-            raise BadReply(
-                f"{place.label} did not answer in the asked shape: {fault(error)}"
-            ) from None
+            said = f"{place.label} did not answer in the asked shape: {fault(error)}"
+            raise BadReply(said) from None
 
     async def _reply(
         self, place: Place, turn: Turn, messages: list[Message], answer: type[BaseModel]
@@ -196,9 +189,11 @@ class Model:
         """The raw reply on the highest rung that the endpoint takes, which is remembered."""
         wanted = self._settings.structured_output
         rungs: Sequence[Method] = LADDER if wanted == "auto" else (wanted,)
-        rung = self._rungs.get(place) or await self._journal.noted("rung", place.name, before=True)
-        if rung:
-            rungs = (rung,)
+        if place in self._rungs:
+            rungs = (self._rungs[place],)
+        elif before := await self._journal.noted("rung", place.name, before=True):
+            # First only: whoever takes a run up may do so at another server.
+            rungs = sorted(rungs, key=lambda rung: rung != before)
         said = ""
         for rung in rungs:
             try:
@@ -251,7 +246,7 @@ class Model:
 
     async def reply(self, turn: Turn, messages: list[Message], answer: type[BaseModel]) -> str:
         """The raw reply of a role's model to messages."""
-        return await self._reply(self._places(turn.role)[0], turn, messages, answer)
+        return await self._reply(self.place(turn.role), turn, messages, answer)
 
     def _places(self, role: Role) -> list[Place]:
         """Where a role is asked: its own model, unless that has failed, and the fallback model."""
@@ -262,15 +257,9 @@ class Model:
         """Take down that the fallback stands in; an endpoint that failed is not asked again."""
         if not isinstance(error, BadReply | TooLong | NotRecorded):
             self._failed.add(place)
-        stead = self._places(role)[-1].label
-        self._news.append(
-            Problem(
-                stage=role,
-                subject=place.label,
-                reason=str(error),
-                effect=f"{stead} answered in its stead.",
-            )
-        )
+        effect = f"{self._places(role)[-1].label} answered in its stead."
+        said = Problem(stage=role, subject=place.label, reason=str(error), effect=effect)
+        self._news.append(said)
 
     def _endpoint(self, place: Place) -> Endpoint:
         if place not in self._endpoints:

@@ -9,7 +9,7 @@ from spadework.agents.entry_text import below
 from spadework.agents.passage_view import PassageView, Spot
 from spadework.tools.text.display import without_targets
 from spadework.tools.text.lead_in import is_term
-from spadework.tools.text.markdown_blocks import blocks
+from spadework.tools.text.markdown_blocks import Block, blocks
 from spadework.tools.text.markdown_marks import units
 from spadework.tools.text.markdown_tables import rows_of
 from spadework.tools.text.prompt_injection import is_injection
@@ -94,7 +94,7 @@ def quotable(text: str) -> Iterator[Span]:
         elif block.kind == "table":
             yield from rows_of(text, block)
         elif block.kind == "list":
-            yield from filter(None, (_strip_span(text, span) for span in units(text, block)))
+            yield from items_of(text, block)
         elif block.kind != "heading":
             own = [span for span in said if block.start <= span[0] < block.end]
             if own and term is not None:
@@ -103,8 +103,10 @@ def quotable(text: str) -> Iterator[Span]:
         term = None
 
 
-def _strip_span(text: str, span: Span) -> Span | None:
-    """A span without the white space at its ends; None where nothing is left."""
-    said = text[slice(*span)]
-    start = span[0] + len(said) - len(said.lstrip())
-    return (start, start + len(said.strip())) if said.strip() else None
+def items_of(text: str, block: Block) -> Iterator[Span]:
+    """Where the items of a list stand, without the white space at their ends, and none is empty."""
+    for start, end in units(text, block):
+        said = text[start:end]
+        start += len(said) - len(said.lstrip())
+        if said.strip():
+            yield start, start + len(said.strip())

@@ -37,7 +37,7 @@ class OutlinedAnswer(Visible):
     heading: str
     shows: str
     form: SectionForm
-    columns: list[str] = Field([], json_schema_extra={"maxItems": MOST_COLUMNS})
+    columns: list[str] = at_most(MOST_COLUMNS, [])
     evidence_ids: list[str]
     answers: list[int] = Field([])
     words: int
@@ -50,7 +50,7 @@ class OutlineAnswer(Visible):
     answer: str
     sections: list[OutlinedAnswer] = at_most(MOST_SECTIONS)
     left_out: list[str] = Field([])
-    names: list[str] = Field([], json_schema_extra={"maxItems": MOST_NAMES})
+    names: list[str] = at_most(MOST_NAMES, [])
 
 
 @dataclass(frozen=True)

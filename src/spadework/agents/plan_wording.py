@@ -23,7 +23,8 @@ _HOW = "Say it as: drop the second topic, add costs, only alternatives, rename 1
 
 _POLITE = re.compile(
     r"^(?:(?:please|ok(?:ay)?|yes|but|and|then|also|can you|could you|i(?:'d| would) like"
-    r"(?: you)? to|i want(?: you)? to|let(?:'|’)?s|let us)\b[\s,]*)+|[\s,]*\bplease\b[\s.!]*$",
+    r"(?: you)? to|i want(?: you)? to|let(?:'|’)?s|let us)\b[\s,]*)+"
+    r"|(?<![\s,])[\s,]*\bplease\b[\s.!]*$",
     re.IGNORECASE,
 )
 _VERBS = (
@@ -91,7 +92,7 @@ def by_words(plan: Plan, wish: str, *, sure: bool = True) -> Worded:
     """
     now = plan
     try:
-        for part in _AND.split(wish.strip()):
+        for part in _AND.split(" ".join(wish.split())):
             if clause := _POLITE.sub("", part.strip()).strip(" .!,"):
                 now, said, _ = _change_clause(now, clause, sure=sure)
                 if said:
@@ -166,7 +167,7 @@ def _find_meant(names: Sequence[str], which: str) -> tuple[set[int], str]:
 
 
 def _number(word: str) -> int:
-    return int(word) if word.isdecimal() else _ORDINALS.get(word.lower(), 0)
+    return int(word[:9]) if word.isdecimal() else _ORDINALS.get(word.lower(), 0)
 
 
 def _one(names: Sequence[str], said: str) -> int | None:

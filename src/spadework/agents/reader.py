@@ -10,14 +10,11 @@ from typing import NamedTuple
 from spadework.agents.answer_shape import at_most
 from spadework.agents.assessor import (
     LIKELY,
-    MOST_RECOMMENDATIONS,
-    GapQuery,
-    QualityAnswer,
+    LedgerAnswer,
     QuoteAnswer,
     ask_for_leads,
+    judgement_of,
     leads_on,
-    quality_of,
-    recommendations_of,
     report_unnamed,
 )
 from spadework.agents.entry_text import line_of
@@ -27,7 +24,6 @@ from spadework.agents.model import Model
 from spadework.agents.numbered_passages import Numbered
 from spadework.agents.passage_view import Judgement, PassageView, Spot
 from spadework.prompts import render
-from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Evidence, Plan, Problem, Topic, Visible
 
 #: Quotes that one call is told to name at most.
@@ -44,16 +40,6 @@ class ReadingAnswer(Visible):
     """What a share of the passages proves."""
 
     evidence: list[NamedAnswer] = at_most(MOST_NAMED)
-
-
-class LedgerAnswer(Visible):
-    """How far a topic is answered by the ledger."""
-
-    covered: bool
-    score: float
-    gaps: list[str] = at_most(MOST_RECOMMENDATIONS)
-    gap_queries: list[GapQuery] = at_most(MOST_RECOMMENDATIONS)
-    quality: QualityAnswer
 
 
 class Served(NamedTuple):
@@ -131,13 +117,7 @@ async def judge_ledger(
             marks=(model.settings.quality_floor, model.settings.quality_target),
         )
         answer = await model.ask("assessor", prompt, LedgerAnswer, seconds=seconds)
-        judgement = Judgement(
-            covered=answer.covered,
-            score=min(1.0, max(0.0, answer.score)),
-            gaps=tuple(gap for gap in answer.gaps if not is_injection(gap)),
-            recommendations=recommendations_of(answer.gap_queries, shown),
-            quality=quality_of(answer.quality),
-        )
+        judgement = judgement_of(answer, shown)
         if not leads_on(plan):
             return judgement
         return ask_for_leads(judgement, await asyncio.to_thread(extract))

@@ -12,6 +12,8 @@ from spadework.errors import BadReply, ModelError
 
 #: Characters of a server's own words that are repeated.
 MOST_SAID = 300
+#: Seconds that a server can ask to be left alone: longer it may have been started anew.
+LONGEST_PAUSE = 3_600.0
 #: A limit on tokens below this is none.
 LEAST_CONTEXT = 256
 
@@ -82,7 +84,7 @@ _EXCESS = re.compile(
 _OF_THE_ANSWER = re.compile(r"(?:completion|output) tokens", re.IGNORECASE)
 #: The answer that is asked for is a part of what does not fit.
 _WITH_THE_ANSWER = re.compile(r"completion|output|max_tokens|max_new_tokens", re.IGNORECASE)
-_NUMBER = r"(\d{1,3}(?:[,_]\d{3})+|\d+)"
+_NUMBER = r"(\d{1,3}(?:[,_]\d{3}){1,3}|\d{1,12})"
 _MOST = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -153,7 +155,8 @@ def _about_the_account(status: int, code: Any, error: Any, name: str) -> ModelEr
     if code == "insufficient_quota":
         return ModelError(f"The quota of {name} is spent.")
     if status == 429:
-        after = _seconds(error.response.headers.get("retry-after", ""))
+        headers = getattr(getattr(error, "response", None), "headers", {})
+        after = _seconds(headers.get("retry-after", ""))
         return Busy(f"{name} is asked too often.", after=after)
     return None
 
@@ -191,9 +194,9 @@ def _overlong(said: str, name: str) -> Overlong:
 
 
 def _seconds(retry_after: str) -> float | None:
-    """The seconds of a Retry-After header, never below 0; None for none and for a date."""
+    """The seconds of a Retry-After header, 0..LONGEST_PAUSE; None for none and for a date."""
     try:
         seconds = float(retry_after)
     except ValueError:
         return None
-    return seconds if 0 <= seconds < math.inf else None
+    return min(seconds, LONGEST_PAUSE) if 0 <= seconds < math.inf else None

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-from pydantic import Field
 
 from spadework.agents.answer_shape import at_most
 from spadework.agents.checked_text import Known
 from spadework.agents.checking import keep_founded_heading
 from spadework.agents.entry_text import entry_of
-from spadework.agents.headings import one_a_heading
+from spadework.agents.marked_section import one_a_heading, with_marks
 from spadework.agents.marked_text import section_of
 from spadework.agents.model import Model
 from spadework.agents.outline import MOST_SECTIONS
-from spadework.agents.sentence_context import mark_of, parts_of
 from spadework.agents.writer import with_code
 from spadework.errors import BadReply
 from spadework.prompts import Prompt, render
 from spadework.tools.text import tokens
-from spadework.values import Evidence, Plan, Section, Sentence, Visible
+from spadework.values import Evidence, Plan, Section, Visible
 
 #: Of the tokens of a window, the share that evidence may take; report and answer take the rest.
 EVIDENCE_SHARE = 0.6
@@ -39,7 +36,7 @@ class RevisionAnswer(Visible):
 
     title: str
     sections: list[RevisedAnswer] = at_most(2 * MOST_SECTIONS)
-    left_out: list[int] = Field([], json_schema_extra={"maxItems": MOST_SECTIONS})
+    left_out: list[int] = at_most(MOST_SECTIONS, [])
 
 
 @dataclass(frozen=True)
@@ -147,46 +144,3 @@ def _revision(told: Told, answer: RevisionAnswer) -> Revision:
 def same(one: Section, other: Section) -> bool:
     """Whether two sections say the same in the same form."""
     return one.heading == other.heading and with_marks(one) == with_marks(other)
-
-
-def with_marks(section: Section) -> str:
-    """A section as Markdown with the marks of its evidence, as its writer gave it."""
-    drawn: list[str] = []
-    for part, items in parts_of(section):
-        match part.form:
-            case "heading":
-                drawn.append(f"### {part.text}")
-            case "table":
-                drawn.append("\n".join(_table(part.columns, items)))
-            case "bullets" | "steps":
-                listed = part.form == "steps"
-                drawn.append(
-                    "\n".join(_item(n if listed else 0, i) for n, i in enumerate(items, 1))
-                )
-            case _:
-                drawn += [_item_text(item) for item in items]
-    return "\n\n".join(drawn)
-
-
-def _table(columns: Sequence[str], items: Sequence[Sequence[Sentence]]) -> Iterator[str]:
-    width = max(1, len(columns))
-    yield f"| {' | '.join(columns)} |"
-    yield f"|{' --- |' * width}"
-    for n in range(0, len(items), width):
-        yield (
-            f"| {' | '.join(_item_text(cell).replace('|', '/') for cell in items[n : n + width])} |"
-        )
-
-
-def _item(number: int, item: Sequence[Sentence]) -> str:
-    sign = f"{number}. " if number else "- "
-    return sign + _item_text(item).replace("\n", "\n" + " " * len(sign))
-
-
-def _item_text(item: Sequence[Sentence]) -> str:
-    return "\n".join(_fence(one) if one.code else f"{one.text}{mark_of(one)}" for one in item)
-
-
-def _fence(code: Sentence) -> str:
-    ticks = "````" if "```" in code.text else "```"
-    return f"{ticks}{code.language}{mark_of(code)}\n{code.text}\n{ticks}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from spadework.agents.marked_section import joined_ids
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import language
 from spadework.tools.text.lead_in import leads
@@ -50,8 +51,7 @@ class Stated:
     @property
     def mark(self) -> str:
         """Its ids as its writer marked it with them."""
-        joint, end = ("+", "→") if self.sentence.inferred else (", ", "")
-        return joint.join(self.of_row or self.ids) + end
+        return joined_ids(self.sentence, self.of_row or self.ids)
 
     @property
     def in_order(self) -> str:
@@ -87,26 +87,6 @@ def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated
         ids = cited if label else one.evidence_ids
         made.append(Stated(one, row, follows, label, ids, _ids(told, place.ahead) if label else ()))
     return tuple(made)
-
-
-def parts_of(section: Section) -> Iterator[tuple[Part, list[tuple[Sentence, ...]]]]:
-    """The parts of a section with the sentences of each item; a paragraph for each in none."""
-    at = 0
-    for part in section.parts:
-        items = []
-        for count in part.takes:
-            items.append(section.sentences[at : at + count])
-            at += count
-        yield part, items
-    for one in section.sentences[at:]:
-        yield Part(form="paragraph", takes=(1,)), [(one,)]
-
-
-def mark_of(sentence: Sentence) -> str:
-    """The mark of a sentence behind a space; "" for one that cites nothing."""
-    joint, end = ("+", "→") if sentence.inferred else (", ", "")
-    ids = joint.join(sentence.evidence_ids)
-    return f" [{ids}{end}]" if ids else ""
 
 
 def _ids(told: Sequence[Sentence], at: Iterable[int]) -> tuple[str, ...]:

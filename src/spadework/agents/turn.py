@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
-from pydantic import Field
-
+from spadework.agents.answer_shape import at_most
 from spadework.agents.entry_text import entries_of
 from spadework.agents.extractive.follow_up import recall_answer
 from spadework.agents.fallback import first_of
@@ -66,7 +65,7 @@ class TurnAnswer(Visible):
 
     kind: TurnKind
     language: str
-    evidence: list[str] = Field([], json_schema_extra={"maxItems": MOST_PROOFS})
+    evidence: list[str] = at_most(MOST_PROOFS, [])
     question: str = ""
     heading: str = ""
 

@@ -18,8 +18,8 @@ from spadework.agents.checking import note_doubts
 from spadework.agents.citation_material import Material
 from spadework.agents.counting import is_count
 from spadework.agents.entry_text import Entry, entry_of
+from spadework.agents.extractive.writer import own_words
 from spadework.agents.model import Model
-from spadework.agents.quoting import own_words
 from spadework.agents.sentence_context import Stated, state_sentences
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
@@ -174,7 +174,7 @@ async def _ask_model(
         answers |= {} if isinstance(each, BaseException) else each
     found = {}
     for one in asked:
-        both = {replace(one, note=""), one}
+        both = dict.fromkeys([replace(one, note=""), one])  # in order, for its reason
         said = [answers[each] for each in both if each in answers]
         if len(said) == len(both) or not all(finding.holds for finding in said):
             found[one] = max(said, key=lambda finding: STRICTER.index(finding.verdict))

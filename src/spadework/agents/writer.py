@@ -13,7 +13,6 @@ from spadework.agents.fallback import first_of
 from spadework.agents.marked_text import bare_code, parse_sentences, section_of
 from spadework.agents.model import Model
 from spadework.agents.outline import Outline, Outlined
-from spadework.agents.quoting import quote_entry
 from spadework.agents.sentence_context import Stated, state_sentences
 from spadework.agents.verifier import Checked
 from spadework.errors import BadReply
@@ -215,7 +214,7 @@ def with_code(section: Section, evidence: Sequence[Evidence]) -> Section:
     for n, sentence in enumerate(section.sentences):
         same = code.get(" ".join(sentence.text.split()))
         if same and not sentence.code:
-            changes[n] = (quote_entry(same),)
+            changes[n] = (extractive.quote_entry(same),)
         elif sentence.code and not sentence.evidence_ids:
             source = next((e for e in evidence if sentence.text in e.quote), None)
             ids = (source.id,) if source else ()

@@ -9,8 +9,8 @@ from typing import TypedDict
 from spadework.agents.assessor import assess
 from spadework.agents.counting import with_lists
 from spadework.agents.expected_kind import meets
+from spadework.agents.extractive.writer import columns_of
 from spadework.agents.passage_view import Judgement, PassageView, to_people
-from spadework.agents.quoting import columns_of
 from spadework.agents.shortfalls import Standard, shortfalls
 from spadework.graph.again import no_better
 from spadework.graph.cutting import show_passage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spadework.agents.citation_material import Material
-from spadework.agents.quoting import own_words
+from spadework.agents.extractive.writer import own_words
 from spadework.agents.sentence_context import state_sentences
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import stems

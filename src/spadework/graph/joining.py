@@ -6,8 +6,7 @@ from typing import Any
 
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.extractive.lead import plan
-from spadework.agents.headings import one_a_heading
-from spadework.agents.quoting import columns_of
+from spadework.agents.marked_section import one_a_heading
 from spadework.agents.turn import Turn
 from spadework.graph.state import Earlier, ResearchState, proving
 from spadework.values import Coverage, Evidence, Plan, Question, Section, Shortfall
@@ -40,7 +39,7 @@ def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, A
     topic = made.topics[0].model_copy(update={"name": name, "question": asked})
     known = {e.id: e for e in before.evidence}
     proofs = [known[id_] for id_ in turn.proofs]
-    named = [columns for e in proofs if (columns := columns_of(e, before.evidence))]
+    named = [columns for e in proofs if (columns := extractive.columns_of(e, before.evidence))]
     ids = tuple(dict.fromkeys(e.id for e in [*named, *proofs]))
     found = Coverage(topic=name, covered=True, score=turn.score, evidence_ids=ids)
     own = {id_: known[id_].model_copy(update={"topic": name}) for id_ in ids}

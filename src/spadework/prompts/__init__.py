@@ -23,7 +23,7 @@ FENCE = "page_text"
 #: between its letters.
 _UNSEEN = r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*"
 _FORGED = re.compile(
-    r"[<＜﹤⟨〈](" + _UNSEEN + r"[/／⁄]?" + _UNSEEN + _UNSEEN.join(FENCE) + ")", re.IGNORECASE
+    rf"[<＜﹤⟨〈]({_UNSEEN}(?:[/／⁄]{_UNSEEN})?{_UNSEEN.join(FENCE)})", re.IGNORECASE
 )
 
 

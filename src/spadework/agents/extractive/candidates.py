@@ -10,16 +10,16 @@ from itertools import zip_longest
 from typing import Literal
 
 from spadework.agents.furniture import Furniture
+from spadework.agents.numbered_passages import Span, items_of
 from spadework.agents.passage_view import PassageView
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import language
 from spadework.tools.text.lead_in import is_term
 from spadework.tools.text.markdown_blocks import Block, blocks
-from spadework.tools.text.markdown_marks import plain, units
+from spadework.tools.text.markdown_marks import plain
 from spadework.tools.text.markdown_tables import header_of, row_as_sentence, rows_of
 from spadework.tools.text.sentences import closed, is_broken_off, is_ended, sentences
 
-Span = tuple[int, int]
 Kind = Literal["text", "item", "list", "code", "row"]
 
 #: Characters of a list that is quoted as a whole, of a row, of a block of code, and of what is
@@ -166,8 +166,7 @@ class _Passage:
         return (span if self.term is None else (self.term, span[1]),)
 
     def _list(self, block: Block) -> Iterator[Candidate]:
-        spans = [_strip_span(self.text, span) for span in units(self.text, block)]
-        spans = [span for span in spans if span[0] < span[1]]
+        spans = list(items_of(self.text, block))
         texts = [self._read(span) for span in spans]
         whole = " ".join(texts)
         for n, (span, text) in enumerate(zip(spans, texts, strict=True)):
@@ -217,12 +216,6 @@ class _Passage:
 
     def _read(self, span: Span | None) -> str:
         return " ".join(plain(self.text[slice(*span)]).split()) if span else ""
-
-
-def _strip_span(text: str, span: Span) -> Span:
-    item = text[slice(*span)]
-    begin = span[0] + len(item) - len(item.lstrip())
-    return begin, begin + len(item.strip())
 
 
 def _inside(text: str, block: Block) -> Span | None:
