@@ -18,6 +18,7 @@ from spadework.events import read_event
 from spadework.sessions.checkpoints import damaged_checkpoint
 from spadework.sessions.file_names import JOURNAL, LEDGER, LOG, METADATA, PROGRESS, RESULT
 from spadework.sessions.files import check_progress, read_metadata, read_result
+from spadework.sessions.session_file import readable_bytes
 from spadework.tools.stores.charges import USED, sum_charges
 from spadework.tools.stores.page_store import content_hash
 from spadework.tools.stores.session_database import VERSION
@@ -92,10 +93,7 @@ def open_database(path: Path, *, live: bool = False) -> sqlite3.Connection:
 
 def readable_lines(path: Path) -> list[bytes]:
     """The lines of a ledger or a log that can be read, none where that is no file."""
-    try:
-        lines = path.read_bytes().split(b"\n") if not no_file(path) else []
-    except OSError:
-        return []
+    lines = readable_bytes(path.parent, path.name).split(b"\n")
     return [line for line in lines if line and _is_value(path.name, line)]
 
 
