@@ -62,5 +62,5 @@ def test_an_owner_leads_to_no_folder_outside(owner: str, settings: Settings) -> 
 
 async def test_a_home_outside_of_the_common_one_is_one_sentence(settings: Settings) -> None:
     elsewhere = settings.with_(common_home=settings.home / "common")
-    with pytest.raises(SettingsError, match="home cannot be .* it lies in common_home"):
+    with pytest.raises(SettingsError, match=r"home cannot be .* it lies in common_home"):
         await Session.start(QUESTION, settings=elsewhere).result()
