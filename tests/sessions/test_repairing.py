@@ -310,6 +310,7 @@ def test_an_older_session_that_lacks_something_can_only_be_read(
             }.items()
             for n, how in enumerate(ways)
         ),
+        ("endings.json", "too deep"),
         ("cache/searches.sqlite", "no database"),
     ],
 )
