@@ -206,6 +206,18 @@ async def test_calls_are_held_back_for_the_closing(calls: int, opening: int) -> 
     assert budget.used.model_calls == calls
 
 
+async def test_who_has_waited_takes_no_call_that_is_held_back_for_the_closing() -> None:
+    budget = Budget(calls=4, tokens=10_000)
+    budget.shares = WITH_MODEL
+    first = await budget.hold(wish(6_000, 900), until=0)
+    later = time.monotonic() + 60
+    waiting = [asyncio.create_task(budget.hold(wish(600, 900), until=later)) for _ in range(3)]
+    await asyncio.sleep(0)
+    budget.settle(first, used=(10, 10), price=None)
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert budget.used.model_calls == 2, "two of four are held back"
+
+
 class Call(NamedTuple):
     """A call that comes after so many turns of the event loop, takes so many, and uses such a share
     of its room.

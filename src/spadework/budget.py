@@ -137,12 +137,13 @@ class Budget(Deadline):
 
         Raises BudgetSpent, and then nothing is taken.
         """
-        if self.spent("calls") + 1 > self._open("calls", closing=wish.closing):
-            self._refuse("calls")
         own = wish.closing
-        while (
-            hold := hold_share(wish, free := await self._now_free(wish), alone=not self._holds)
-        ) is None:
+        while True:
+            free = await self._now_free(wish)
+            if self.spent("calls") + 1 > self._open("calls", closing=own):
+                self._refuse("calls")
+            if hold := hold_share(wish, free, alone=not self._holds):
+                break
             hopeless = hold_share(wish, self._free(closing=own, settled=True), alone=True) is None
             if hopeless or not await self._settlement(until):
                 poor = paid_by(wish, free.money) < free.tokens - wish.told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 import time
 
 import psycopg
@@ -73,3 +74,14 @@ async def test_one_that_cannot_be_used_is_one_sentence_in_time() -> None:
             assert await database_fault(settings) == AWAY
             assert time.monotonic() - began < 8
     assert await checked(Settings.load(database_url=None)) == []
+
+
+async def test_packages_that_are_missing_are_named_with_their_mend(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "procrastinate", None)
+    [check] = await checked(Settings.load(database_url="postgresql://127.0.0.1/name"))
+    assert (check.state, check.hint) == (
+        "broken",
+        'Install it: pip install "spadework[postgres]".',
+    )

@@ -58,3 +58,9 @@ async def test_the_sessions_of_a_user_are_known_to_that_user_alone(
 def test_an_owner_leads_to_no_folder_outside(owner: str, settings: Settings) -> None:
     with pytest.raises(SettingsError, match="owner"):
         home_of(owner, settings)
+
+
+async def test_a_home_outside_of_the_common_one_is_one_sentence(settings: Settings) -> None:
+    elsewhere = settings.with_(common_home=settings.home / "common")
+    with pytest.raises(SettingsError, match=r"home cannot be .* it lies in common_home"):
+        await Session.start(QUESTION, settings=elsewhere).result()

@@ -14,7 +14,8 @@ from psycopg import AsyncConnection
 from psycopg.errors import UndefinedTable
 
 from spadework.errors import SessionError
-from spadework.events import Answered, Asked, Ended, Event, Finished, Reading, Started
+from spadework.events import Answered, Asked, Ended, Event, Finished, Notice, Reading, Started
+from spadework.sessions import runs as runs_module
 from spadework.sessions.file_check import broken_files
 from spadework.sessions.files import read_page, whole_result
 from spadework.sessions.listing import list_sessions
@@ -23,6 +24,7 @@ from spadework.sessions.machines.finding import bring_recording, find, forget, k
 from spadework.sessions.machines.watching import cancel
 from spadework.sessions.machines.working import work
 from spadework.sessions.replaying import replay
+from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from tests.hostile.drawn import differing, drawn
@@ -193,6 +195,22 @@ async def test_who_stops_a_session_gets_what_there_is(
                 session.stop()
             if isinstance(event, Finished):
                 assert event.result.stopped_by == "stop"
+
+
+async def test_watchers_of_one_that_does_not_tell_of_its_end_in_time_are_let_go(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs_module, "CANCEL_SECONDS", 0)
+    runs = Runs(settings)
+    session = Session.start(QUESTION, settings=settings)
+    run = runs.start(session)
+    async with aclosing(run.watch(0)) as events:
+        assert isinstance((await anext(events))[1], Notice)
+        await runs.cancel(session.session_id)
+        async with asyncio.timeout(5):
+            assert isinstance([event async for _, event in events][-1], Ended)
+    assert runs.running(session.session_id) is None
+    await runs.close()
 
 
 async def test_a_session_that_is_cancelled_ends_and_can_be_taken_up(

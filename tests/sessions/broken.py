@@ -63,6 +63,13 @@ def _checkpoint(path: Path) -> None:
         db.commit()
 
 
+def _kind(path: Path) -> None:
+    """The kind of a saved value is one that nobody knows."""
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE checkpoints SET type = 'nothing+sum'")
+        db.commit()
+
+
 def _charge(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute("UPDATE exchanges SET used = '{\"pages\": '")
@@ -82,6 +89,7 @@ DATABASE_BREAKAGES: dict[str, Callable[[Path], object]] = {
     "nearly all": share(0.97),
     "overwritten": _overwritten,
     "a checkpoint": _checkpoint,
+    "a kind": _kind,
     "a charge": _charge,
     "a name": _name,
     "no database": lambda path: path.write_bytes(b"Dear diary, " * 1_000),

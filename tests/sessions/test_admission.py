@@ -17,9 +17,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from spadework.budget import Budget
 from spadework.errors import SessionNotFound
-from spadework.events import Asked, Finished
+from spadework.events import Asked, Event, Finished
 from spadework.sessions.admission import Admission, Whose
+from spadework.sessions.log import read_log
 from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -164,6 +166,35 @@ async def test_one_that_waited_when_its_server_was_stopped_is_taken_up(settings:
     told = [event async for _, event in run.watch(0)]
     assert isinstance(told[-1], Finished)
     await after.close()
+
+
+async def test_one_that_another_has_ended_meanwhile_is_not_run_again(settings: Settings) -> None:
+    settings, held = settings.with_(parallel_sessions=1), Held()
+    running = asyncio.create_task(
+        Session.start("Who is first?", settings=settings).search_with(held).result()
+    )
+    await eventually(lambda: held.asked)
+    session = Session.start(QUESTION, settings=settings)
+    same = Session(session.session_id, session.brief, settings, Budget.of(settings))
+    told = list[str]()
+
+    async def ran(one: Session) -> list[Event]:
+        async with aclosing(one.events(told.append)) as events:
+            return [event async for event in events]
+
+    both = list[asyncio.Task[list[Event]]]()
+    for one in (session, same):
+        both.append(asyncio.create_task(ran(one)))
+        await eventually(lambda: len(told) == len(both))
+    held.go.set()
+    first, second = await asyncio.gather(*both)
+    await running
+    assert [event.type for event in second] == ["started", "finished"]
+    assert isinstance(first[-1], Finished) and isinstance(second[-1], Finished)
+    assert second[-1].result == first[-1].result
+    [searched] = session.folder.glob("search_workproduct_*.md")
+    assert "### “" in searched.read_text()
+    assert [event.type for event in read_log(session.folder) if event].count("finished") == 1
 
 
 async def test_one_that_waits_can_be_cancelled_and_asks_nothing(settings: Settings) -> None:

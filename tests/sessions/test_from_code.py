@@ -77,6 +77,12 @@ async def test_a_question_is_researched_where_an_event_loop_runs_already(
         spadework.research_sync("  ", settings)
 
 
+def test_an_error_is_shown_without_another_beside_it(settings: Settings) -> None:
+    with pytest.raises(SettingsError) as raised:
+        spadework.research_sync("  ", settings)
+    assert raised.value.__context__ is None
+
+
 @pytest.mark.parametrize("inside_a_loop", thinned([True, False], 2))
 def test_ctrl_c_cancels_the_run(tmp_path: Path, inside_a_loop: bool) -> None:
     call = (

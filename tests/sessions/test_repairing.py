@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 from collections.abc import Callable
 from contextlib import aclosing
@@ -18,7 +19,7 @@ from spadework.sessions.lock import hold_session
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from tests.apps.process import Terminal
-from tests.sessions.broken import BREAKAGES, DATABASE_BREAKAGES, share
+from tests.sessions.broken import BREAKAGES, DATABASE_BREAKAGES, FILES, share
 from tests.thinned import thinned
 
 QUESTION = "What is the Quillon?"
@@ -129,12 +130,12 @@ def test_a_broken_file_costs_its_session_alone_and_is_set_aside(
     which, name, breaks = CASES[case]
     session_id = getattr(place, which)
     breaks(place.folder(session_id) / name)
-    others, before = place.state(but=session_id), place.state()
     for command in (["sessions"], ["stats"], ["sessions", "show", session_id]):
         code, out, err = terminal.run(*command)
         assert code in (0, 1), err
         assert err.count("\n") <= 1, err
         assert command[-1] == session_id or place.whole in out
+    others, before = place.state(but=session_id), place.state()  # the index may know more by now
     code, said, _ = terminal.run("sessions", "repair", "--dry-run")
     assert code == 0
     assert place.state() == before
@@ -164,6 +165,22 @@ def test_a_session_whose_journal_is_broken_is_not_taken_up(
     code, out, err = terminal.run("resume", place.unfinished)
     assert (code, out) == (1, ""), err
     assert f"Session {place.unfinished} cannot " in err.splitlines()[-1]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes in folders")
+def test_pipes_in_the_place_of_files_hold_nobody(place: Place, terminal: Terminal) -> None:
+    folder = place.folder(place.finished)
+    [report] = folder.glob("research_report_*.md")
+    for name in (*FILES, JOURNAL, report.name):
+        (folder / name).unlink(missing_ok=True)
+        os.mkfifo(folder / name)
+    for command in (["sessions"], ["stats"]):
+        assert place.whole in terminal.run(*command)[1]
+    assert terminal.run("sessions", "show", place.finished)[0] == 1
+    code, out, _ = terminal.run("sessions", "repair")
+    assert (code, out.count("\n")) == (0, 1)
+    assert f"Session {place.finished}: no file tells what was asked" in out
+    assert terminal.run("sessions", "repair")[1] == ""
 
 
 @pytest.mark.parametrize(
@@ -293,6 +310,7 @@ def test_an_older_session_that_lacks_something_can_only_be_read(
             }.items()
             for n, how in enumerate(ways)
         ),
+        ("endings.json", "too deep"),
         ("cache/searches.sqlite", "no database"),
     ],
 )

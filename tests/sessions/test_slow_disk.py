@@ -19,6 +19,7 @@ import pytest
 
 from spadework.events import Event, Finished, Notice, Timed
 from spadework.sessions import late, records
+from spadework.sessions.health import machine_check
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.stores import disk, disk_faults
@@ -234,3 +235,13 @@ async def test_what_never_ends_is_no_longer_waited_for(
     assert raised.value.filename == str(tmp_path / "page.md")
     monkeypatch.undo()
     assert (await PageStore(tmp_path).put("A lighthouse."))[1] == "A lighthouse."
+
+
+async def test_a_home_whose_disk_does_not_answer_is_a_check_that_says_so(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, let_go: threading.Event
+) -> None:
+    monkeypatch.setattr(disk, "SECONDS", 0.05)
+    monkeypatch.setattr(machine_check, "make_folder", lambda folder: let_go.wait(60))
+    [check] = await machine_check.home(settings.with_(health_seconds=60), "the home")
+    assert check.state == "slow"
+    assert check.text.startswith("The disk of the home did not answer")

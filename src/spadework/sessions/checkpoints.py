@@ -44,7 +44,10 @@ class _Summed(JsonPlusSerializer):
             told, checksum = told[:-_SUM_BYTES], told[-_SUM_BYTES:]
             if checksum != _sum(told):
                 raise sqlite3.DatabaseError("a checkpoint is damaged")
-        return super().loads_typed((kind.removesuffix(_SUMMED), told))
+        try:
+            return super().loads_typed((kind.removesuffix(_SUMMED), told))
+        except NotImplementedError:  # a kind that nobody knows
+            raise sqlite3.DatabaseError("a checkpoint is damaged") from None
 
 
 class AfterTelling(BaseCheckpointSaver[str]):

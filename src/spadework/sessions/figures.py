@@ -20,11 +20,6 @@ from spadework.sessions.stats import PHASES, Figures, Gain, Worth
 from spadework.values import Evidence, Result, Span
 
 _NUMBER = re.compile(r"\d+")
-#: Problems of these stages are no failed call of a model; sessions of an earlier version did not
-#: count those.
-_NO_MODEL = frozenset(
-    {"search", "read", "worker", "library", "knowledge", "embeddings", "attachment", "disk"}
-)
 KNOWN = "what was known"
 
 
@@ -95,12 +90,7 @@ def _name_round(round_: int) -> str:
 def _figures(
     metadata: Metadata, result: Result, course: Course, quotes: Sequence[_Quote]
 ) -> Figures:
-    used, problems = result.usage, result.problems
-    counted = {"search_errors", "model_errors", "too_long"} <= used.model_fields_set
-    lost = Counter(problem.stage for problem in problems)
-    # Each failed call only where it cost the report something.
-    failed = sum(n for stage, n in lost.items() if stage not in _NO_MODEL and used.model_calls)
-    forecast = result.forecast
+    used, forecast = result.usage, result.forecast
     span = forecast.seconds if forecast else Span()
     read, tried = _pages(course)
     return Figures(
@@ -117,13 +107,13 @@ def _figures(
         evidence=len(quotes),
         cited=sum(quote.cited for quote in quotes),
         searches=used.searches,
-        search_errors=used.search_errors if counted else lost["search"],
+        search_errors=used.search_errors,
         pages=used.pages,
         pages_read=read,
         pages_tried=tried,
         model_calls=used.model_calls,
-        model_errors=used.model_errors if counted else failed,
-        too_long=used.too_long if counted else sum("too long" in p.reason for p in problems),
+        model_errors=used.model_errors,
+        too_long=used.too_long,
         tokens=used.tokens_in + used.tokens_out,
         money=used.money,
         cache_hits=used.cache_hits,

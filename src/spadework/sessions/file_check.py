@@ -1,11 +1,14 @@
-"""What is broken among the files of a session, found by reading each of them, and changing none."""
+"""What is broken among the files of a session and of the home, found by reading each of them, and
+changing none.
+"""
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +21,7 @@ from spadework.events import read_event
 from spadework.sessions.checkpoints import damaged_checkpoint
 from spadework.sessions.file_names import JOURNAL, LEDGER, LOG, METADATA, PROGRESS, RESULT
 from spadework.sessions.files import check_progress, read_metadata, read_result
+from spadework.sessions.session_file import readable_bytes
 from spadework.tools.stores.journal_rows import USED, sum_charges
 from spadework.tools.stores.page_store import content_hash
 from spadework.tools.stores.session_database import VERSION
@@ -29,6 +33,14 @@ OURS = (METADATA, PROGRESS, RESULT, LOG, LEDGER)
 LINES = (LEDGER, LOG)
 #: A digest in hexadecimal, as pages are named.
 _DIGEST = 64
+#: What sessions share in their home, and would make anew: files of JSON, and databases, each with
+#: what is of no use without it.
+_SHARED = ("endings.json", "cache/hosts.json")
+_DATABASES = (
+    ("cache/searches.sqlite", "cache/searches.sqlite"),
+    ("knowledge/pages.sqlite", "knowledge"),
+)
+_INDEX = "documents.db"
 
 
 @dataclass(frozen=True)
@@ -56,6 +68,23 @@ def broken_files(folder: Path) -> list[Broken]:
         *((path.name, fault_in(path, _text)) for path in sorted(folder.glob("*.md"))),
     ]
     return [Broken(name, why) for name, why in found if why]
+
+
+def broken_caches(home: Path) -> Iterator[Broken]:
+    """What is broken of what sessions share; damaged pages of the cache are fetched anew."""
+    for name in _SHARED:
+        if why := fault_in(home / name, _json):
+            yield Broken(name, why)
+    libraries = (f"library/{path.parent.name}" for path in (home / "library").glob(f"*/{_INDEX}"))
+    of_libraries = ((f"{whole}/{_INDEX}", whole) for whole in sorted(libraries))
+    for name, whole in (*_DATABASES, *of_libraries):
+        path = home / name
+        why = no_file(path)
+        if not why and path.exists() and database_fault(path):
+            # Somebody may just be writing to it, which is seen only by who waits for them.
+            why = database_fault(path, live=True)
+        if why:
+            yield Broken(whole, why)
 
 
 def fault_in(path: Path, check: Callable[[bytes], str]) -> str:
@@ -92,10 +121,7 @@ def open_database(path: Path, *, live: bool = False) -> sqlite3.Connection:
 
 def readable_lines(path: Path) -> list[bytes]:
     """The lines of a ledger or a log that can be read, none where that is no file."""
-    try:
-        lines = path.read_bytes().split(b"\n") if not no_file(path) else []
-    except OSError:
-        return []
+    lines = readable_bytes(path.parent, path.name).split(b"\n")
     return [line for line in lines if line and _is_value(path.name, line)]
 
 
@@ -168,6 +194,13 @@ def _page(stem: str, data: bytes) -> str:
         return fault
     named = len(stem) == _DIGEST
     return "it is not what was read" if named and content_hash(data.decode()) != stem else ""
+
+
+def _json(data: bytes) -> str:
+    try:
+        return "" if isinstance(json.loads(data), dict) else "it is no object"
+    except (ValueError, RecursionError):
+        return "it is no JSON"
 
 
 def _text(data: bytes) -> str:

@@ -15,7 +15,7 @@ from spadework.budget import Limits
 from spadework.errors import SessionError, SessionNotFound, SessionUnreadable, SettingsError
 from spadework.sessions.drawing.phases import Phase
 from spadework.sessions.file_names import LEDGER, METADATA, PROGRESS, RESULT
-from spadework.sessions.session_file import Kept, read_bytes, read_value, unreadable
+from spadework.sessions.session_file import Kept, read_bytes, read_value, readable_bytes, unreadable
 from spadework.tools.stores.private_files import private_folder
 from spadework.tools.stores.session_ids import is_session_id
 from spadework.values import Coverage, Evidence, Forecast, Problem, Result
@@ -117,8 +117,8 @@ def whole_result(folder: Path) -> Result | None:
 def read_report(folder: Path) -> str | None:
     """The report of a session as it was written down, None where none can be read."""
     for path in sorted(folder.glob("research_report_*.md"), reverse=True):
-        with suppress(OSError, UnicodeDecodeError):
-            return visible(path.read_bytes().decode())
+        with suppress(FileNotFoundError, SessionUnreadable, UnicodeDecodeError):
+            return visible(read_bytes(folder, path.name).decode())
     return None
 
 
@@ -174,13 +174,9 @@ def read_progress(folder: Path) -> Progress:
 
 def read_ledger(folder: Path) -> list[Evidence]:
     """The evidence of a session so far, without the lines that cannot be read."""
-    try:
-        # Lines end with \n only: a quote may hold other characters that end a line elsewhere.
-        lines = (folder / LEDGER).read_bytes().split(b"\n")
-    except OSError:
-        return []
     found = []
-    for line in filter(None, lines):
+    # Lines end with \n only: a quote may hold other characters that end a line elsewhere.
+    for line in filter(None, readable_bytes(folder, LEDGER).split(b"\n")):
         with suppress(ValidationError):
             found.append(Evidence.model_validate_json(line))
     return found

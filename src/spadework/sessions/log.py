@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from spadework.events import VERSION, Ended, Event, read_event
 from spadework.sessions.file_names import LOG
+from spadework.sessions.session_file import readable_bytes
 
 
 def log_event(folder: Path, event: Event) -> None:
@@ -32,11 +33,7 @@ def log_lines(folder: Path, lines: bytes) -> None:
 
 def read_log(folder: Path) -> list[Event | None]:
     """All events so far; None for a line that is none, such as one cut short. [] without a log."""
-    try:
-        lines = (folder / LOG).read_bytes().splitlines()
-    except OSError:
-        return []
-    return [_event(line) for line in lines]
+    return [_event(line) for line in readable_bytes(folder, LOG).splitlines()]
 
 
 def was_cancelled(folder: Path) -> bool:

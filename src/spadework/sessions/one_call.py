@@ -64,9 +64,7 @@ def research_sync(
 
 def run_to_end(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """What `work` gives, run to its end; in a thread where this one has a running loop."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not _loop_runs():
         return asyncio.run(work())
     runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
     loop = runner.get_loop()
@@ -86,3 +84,11 @@ def run_to_end(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         except KeyboardInterrupt:
             loop.call_soon_threadsafe(task.cancel)
             raise
+
+
+def _loop_runs() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

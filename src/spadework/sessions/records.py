@@ -76,13 +76,12 @@ class Records:
         if fresh:
             records.late.left = lambda: 60 * limits.minutes
             await records.progressed()
-        else:
-            await records._take_up()
         return records
 
-    async def _take_up(self) -> None:
+    async def take_up(self) -> None:
         """Know what was told before, and write the logs and the ledger anew: a kill may have come
-        between a line of the record and what is drawn of it, and it will not be told again.
+        between a line of the record and what is drawn of it, and it will not be told again. Called
+        once, by who holds the session from then on.
         """
         self.record.recall(event for event in await on_disk(read_log, self.folder) if event)
         await self.late.within(LOGS, self._logs.redraw, self.record.events)

@@ -9,10 +9,10 @@ from itertools import count
 from pathlib import Path
 
 from spadework.errors import SessionBusy
-from spadework.sessions.caches import broken_caches
 from spadework.sessions.file_check import (
     LINES,
     Broken,
+    broken_caches,
     broken_files,
     no_file,
     readable_lines,

@@ -43,7 +43,7 @@ def took(home: Path, **seconds: float) -> None:
 def _load_known(home: Path) -> dict[str, list[float]]:
     """What is known, as far as it can be read."""
     found: object = None
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, RecursionError):
         found = json.loads((home / FILE).read_bytes())
     given = found if isinstance(found, dict) else {}
     return {end: _seconds(given.get(end)) for end in ENDINGS}

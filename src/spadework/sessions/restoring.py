@@ -14,10 +14,11 @@ import zstandard
 from pydantic import TypeAdapter, ValidationError
 
 from spadework.events import Started
-from spadework.sessions.file_check import open_database
+from spadework.sessions.file_check import no_file, open_database
 from spadework.sessions.file_names import JOURNAL, METADATA
 from spadework.sessions.files import VERSION, Metadata, read_report, whole_result
 from spadework.sessions.log import read_log
+from spadework.sessions.session_file import readable_bytes
 from spadework.tools.text.markdown_marks import plain
 
 _BRIEF = (
@@ -39,7 +40,7 @@ class Restored:
 def restore_metadata(folder: Path) -> Restored | None:
     """The metadata of a session whose own cannot be read, None where nothing tells its question."""
     found = [
-        ("what is left of it", _salvage_fields(folder / METADATA)),
+        ("what is left of it", _salvage_fields(folder)),
         ("its result", _of_result(folder)),
         ("its journal", _brief(folder / JOURNAL)),
         ("its log", _of_log(folder)),
@@ -55,11 +56,11 @@ def restore_metadata(folder: Path) -> Restored | None:
     return Restored(Metadata.model_validate(began | known), source)
 
 
-def _salvage_fields(path: Path) -> dict[str, Any]:
+def _salvage_fields(folder: Path) -> dict[str, Any]:
     """The fields of broken metadata that are what they should be."""
     kept: dict[str, Any] = {}
-    with suppress(OSError, ValueError, RecursionError):
-        told = json.loads(path.read_bytes())
+    with suppress(ValueError, RecursionError):
+        told = json.loads(readable_bytes(folder, METADATA))
         for name, value in told.items() if isinstance(told, dict) else ():
             with suppress(ValidationError):
                 if name in Metadata.model_fields and name not in ("id", "version"):
@@ -90,6 +91,8 @@ def _of_report(folder: Path) -> dict[str, Any]:
 
 def _brief(journal: Path) -> dict[str, Any]:
     """What was asked, as the journal has noted it."""
+    if no_file(journal):  # SQLite would wait for a pipe
+        return {}
     with suppress(sqlite3.Error, OSError, ValueError, zstandard.ZstdError):
         with closing(open_database(journal)) as db:
             found = db.execute(_BRIEF).fetchone()

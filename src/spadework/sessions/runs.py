@@ -174,7 +174,7 @@ class Runs:
             await asyncio.wait({task}, timeout=CANCEL_SECONDS)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        if not (run.over or run.session.elsewhere):
+        if not run.over:
             await self._ended(run, Ended(how="cancelled"))
 
     async def close(self) -> None:
@@ -202,12 +202,7 @@ class Runs:
             await self._forget(run)
         except (SpadeworkError, BudgetSpent, OSError) as error:
             hint = getattr(error, "hint", "")
-            ended = Ended(how="failed", text=f"{error} {hint}".strip())
-            if session.elsewhere:
-                run.tell(ended)
-                await self._forget(run)
-            else:
-                await self._ended(run, ended)
+            await self._ended(run, Ended(how="failed", text=f"{error} {hint}".strip()))
 
     def _broke(self, run: Run, task: asyncio.Task[None]) -> None:
         """A fault of ours: its watchers hear of it, and its traceback goes to the log."""
@@ -222,8 +217,10 @@ class Runs:
         self._tasks.pop(run.session.session_id, None)
 
     async def _ended(self, run: Run, event: Ended) -> None:
-        with suppress(OSError):
-            await on_disk(end, run.session.folder, event)
+        """A run that is over without a result; one of workers stands in their record."""
+        if not run.session.elsewhere:
+            with suppress(OSError):
+                await on_disk(end, run.session.folder, event)
         run.tell(event)
         await self._forget(run)
 

@@ -164,10 +164,9 @@ class Session:
         return handed_on(self._events(progress), self.folder, self.budget)
 
     async def _events(self, progress: Callable[[str], None] | None) -> AsyncGenerator[Event, None]:
-        if (done := await asyncio.to_thread(whole_result, self.folder)) is not None:
-            await asyncio.to_thread(end_drawing, self.folder, self.settings, done)
-            yield start_event(self.session_id, self.brief, done.mode, done.searched, resumed=True)
-            yield Finished(result=done)
+        if told := await self._ended():
+            for event in told:
+                yield event
             return
         if self.elsewhere:
             watched = run_by_workers(self, self._stop, self._answers, progress)
@@ -187,10 +186,24 @@ class Session:
         me = self.session_id, self.brief, self.settings, self.budget
         async with entered(*me, self._stop, progress):
             with hold_session(self.folder):
+                # While it waited another process may have run it, to its end or not.
+                for event in (told := await self._ended()):
+                    yield event
+                if told:
+                    return
+                await records.take_up()
                 set_today(records.metadata.created_at)
                 async with aclosing(TALLY.counted(self._opened(records, progress))) as events:
                     async for event in events:
                         yield event
+
+    async def _ended(self) -> tuple[Event, ...]:
+        """What is told of a session that has its result, which is () of any other."""
+        if (done := await asyncio.to_thread(whole_result, self.folder)) is None:
+            return ()
+        await asyncio.to_thread(end_drawing, self.folder, self.settings, done)
+        begun = start_event(self.session_id, self.brief, done.mode, done.searched, resumed=True)
+        return begun, Finished(result=done)
 
     @property
     def elsewhere(self) -> bool:

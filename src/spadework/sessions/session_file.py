@@ -54,6 +54,14 @@ def read_bytes(folder: Path, name: str) -> bytes:
         raise unreadable(folder, name, error.strerror or "it cannot be read") from None
 
 
+def readable_bytes(folder: Path, name: str) -> bytes:
+    """The bytes of a file; none where it is missing or cannot be read."""
+    try:
+        return read_bytes(folder, name)
+    except (FileNotFoundError, SessionUnreadable):
+        return b""
+
+
 def unreadable(folder: Path, name: str, why: str) -> SessionUnreadable:
     """The error of a file that is broken."""
     # What a run ended with is in its last checkpoint as well.

@@ -124,8 +124,13 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     @property
     def owner(self) -> str:
         """Whose the home is, as every machine calls it: its path in that of the server, "" for the
-        server's owner.
+        server's owner. Raises SettingsError for one that lies elsewhere.
         """
+        if not self.home.is_relative_to(self.common):
+            raise SettingsError(
+                f"home cannot be {self.home}: where machines share a database, it lies in"
+                f" common_home, {self.common}."
+            )
         return "" if self.home == self.common else self.home.relative_to(self.common).as_posix()
 
     def model_for(self, role: Role) -> str:

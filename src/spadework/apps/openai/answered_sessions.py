@@ -9,8 +9,7 @@ from pathlib import Path
 
 from spadework.errors import DiskFailed, SessionError, SettingsError
 from spadework.sessions.files import read_metadata, session_folder
-from spadework.sessions.machines.answers import answered_by, note_answer
-from spadework.sessions.machines.finding import find
+from spadework.sessions.machines.finding import answered_by, find, note_answer
 from spadework.settings import Settings
 from spadework.tools.stores.page_store import write_atomically
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from spadework.agents.editorial_review import review
+from spadework.errors import SessionUnreadable
 from spadework.events import Read, Searched
 from spadework.sessions.course import Course
 from spadework.sessions.drawing.phases import phases
 from spadework.sessions.drawing.research_files import drawn_research
 from spadework.sessions.drawing.search_files import drawn_searches
 from spadework.sessions.file_names import LEDGER, RESULT
-from spadework.sessions.files import Metadata, Progress, RoundProgress
+from spadework.sessions.files import Metadata, Progress, RoundProgress, read_page
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Evidence, Result
 
@@ -50,10 +52,9 @@ def drawn_work(
     """The two work products; texts of pages are read in `folder`."""
 
     def text_of(content_hash: str) -> str | None:
-        try:
-            return (folder / "pages" / f"{content_hash}.md").read_bytes().decode()
-        except (OSError, UnicodeDecodeError):
-            return None
+        with suppress(SessionUnreadable):
+            return read_page(folder, content_hash)
+        return None
 
     searches = drawn_searches(course, metadata.query)
     research = drawn_research(course, metadata.query, result, text_of)

@@ -33,19 +33,16 @@ def _describe_searches(course: Course) -> Iterator[str]:
         for hit in made.hits
     }
     notes = {(made.round, made.topic): made.note for made in course.selections}
+    reads = [(read.round, canonical_url(read.url)) for read in course.reads if not read.reason]
     for (number, topic), some in groupby(course.searches, lambda e: (e.round, e.topic)):
         yield f"## Round {number}: {escape_markdown(topic)}" if number else "## Before the plan"
         yield ""
         if note := notes.get((number, topic)):
             yield f"{note}\n"
+        chosen = (number, topic) in notes
+        earlier = {url for round_, url in reads if round_ < number} if chosen else None
         for event in some:
-            chosen = (number, topic) in notes
-            yield from _query(event, choices, _earlier(course, number) if chosen else None)
-
-
-def _earlier(course: Course, number: int) -> set[str]:
-    """The canonical URLs that were read before a round."""
-    return {canonical_url(e.url) for e in course.reads if e.round < number and not e.reason}
+            yield from _query(event, choices, earlier)
 
 
 def _query(

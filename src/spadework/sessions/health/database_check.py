@@ -7,8 +7,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from spadework.errors import SpadeworkError
-from spadework.sessions.health.check import Check, State
+from spadework.errors import SettingsError, SpadeworkError
+from spadework.sessions.health.check import Check, State, attempt
 from spadework.sessions.machines.shared import check_installed, shared_sessions
 from spadework.settings import Settings
 
@@ -25,19 +25,21 @@ async def database(settings: Settings) -> list[Check]:
     """What can be seen of it, a sentence each; nothing where none is named."""
     if settings.database_url is None:
         return []
-    try:
-        check_installed()
-        from spadework.tools.stores.postgres.inspecting import look_at
-
-        async with asyncio.timeout(settings.health_seconds):
-            looked = await look_at(settings.database_url.get_secret_value())
-    except TimeoutError:
-        within = f"{settings.health_seconds:g} s"
-        said = f"The database did not answer within {within}."
-        return [Check(state="slow", text=said, hint=_ADDRESS)]
-    except SpadeworkError as error:
-        return [Check(state="broken", text=str(error), hint=_ADDRESS)]
+    trying = _look_at(settings.database_url.get_secret_value())
+    looked = await attempt("The database", trying, settings.health_seconds, _ADDRESS)
+    if isinstance(looked, Check):
+        return [looked]
     return [part(looked) for part in (_server, _tables, _connections, _workers)]
+
+
+async def _look_at(url: str) -> Looked:
+    check_installed()
+    from spadework.tools.stores.postgres.inspecting import look_at
+
+    try:
+        return await look_at(url)
+    except SettingsError as error:
+        raise SettingsError(str(error), hint=_ADDRESS) from None
 
 
 async def database_fault(settings: Settings) -> str:

@@ -9,7 +9,7 @@ from spadework.agents.examination import result_at
 from spadework.agents.greeting import every_place, greet
 from spadework.agents.providers import Place
 from spadework.graph.default_model import default_model
-from spadework.sessions.health.check import Check, run_check
+from spadework.sessions.health.check import Check, attempt, run_check
 from spadework.sessions.health.nearby import model_servers
 from spadework.settings import Settings
 
@@ -22,19 +22,12 @@ _LATE = "It may be loading its model, or be busy: try again, or set another with
 
 async def models(settings: Settings) -> list[Check]:
     """A check of every model that roles ask, and of the fallback model."""
-    default = ""
-
-    async def named() -> str:
-        nonlocal default
-        default = await default_model(settings)
-        return default
-
     seconds = settings.health_seconds
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
-    found = await run_check("The model server", named(), seconds, _LATE)
-    if not found.works:
-        return [found]
+    default = await attempt("The model server", default_model(settings), seconds, _LATE)
+    if isinstance(default, Check):
+        return [default]
     places = [place for place in every_place(settings, default) if place.name]
     if not places:
         servers = await model_servers(max(0.0, until - loop.time()))

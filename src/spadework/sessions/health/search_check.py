@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from spadework.errors import SearchError
-from spadework.sessions.health.check import Check, run_check
+from spadework.sessions.health.check import Check, attempt, run_check
 from spadework.sessions.health.nearby import searxng_servers
 from spadework.sessions.health.page_check import check_fetching
 from spadework.settings import Settings
@@ -30,22 +30,16 @@ async def searching(settings: Settings) -> list[Check]:
     """A check of each provider, and one of fetching a page that one of them has found."""
     loop = asyncio.get_running_loop()
     until = loop.time() + settings.health_seconds
-    names: list[str] = []
-
-    async def named() -> str:
-        names.extend(await names_of(settings))
-        return ", ".join(names)
-
-    chosen = await run_check("What is searched", named(), settings.health_seconds)
-    if not chosen.works:
-        return [chosen]
+    names = await attempt("What is searched", names_of(settings), settings.health_seconds)
+    if isinstance(names, Check):
+        return [names]
     hints = asyncio.create_task(_nearby(settings, names))
     asked = [asyncio.create_task(_ask_provider(name, settings, until)) for name in names]
     page = asyncio.create_task(_page(asked, settings, until))
     done = await asyncio.gather(*asked)
     checks = [check for found, _ in done for check in found]
-    tried = [] if names == [LIBRARY] else [await page]
-    await page
+    fetched = await page
+    tried = [] if names == [LIBRARY] else [fetched]
     return [*_offline(settings, names), *checks, *tried, *await hints]
 
 
@@ -70,15 +64,10 @@ async def _ask_provider(
         trying = _library(settings)
         mend = "It is large, or its disk is slow: run `spadework index` first."
         return [await run_check("The library", trying, _seconds_left(until), mend)], []
-    made: list[Provider] = []
-
-    async def makes() -> str:
-        made.extend(await providers_named(name, settings, _no_library))
-        return name
-
-    making = await run_check(name, makes(), _seconds_left(until))
-    if not making.works:
-        return [making], []
+    making = providers_named(name, settings, _no_library)
+    made = await attempt(name, making, _seconds_left(until))
+    if isinstance(made, Check):
+        return [made], []
     hits: list[Hit] = []
     checks = await asyncio.gather(*(_provider(one, settings, until, hits) for one in made))
     return checks, hits

@@ -1,4 +1,6 @@
-"""Sessions that were submitted anywhere, found on this machine: looked at, or in a list."""
+"""Sessions that were submitted anywhere, found on this machine: looked at, in a list, or by an
+answer that they gave.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +25,10 @@ from spadework.tools.stores.session_ids import is_session_id
 if TYPE_CHECKING:
     from spadework.tools.stores.postgres.session_rows import Kept, SharedSessions
 
+_NOTE = (
+    "INSERT INTO answers SELECT owner, %s, id FROM sessions WHERE id = %s AND owner = %s"
+    " ON CONFLICT (owner, hash) DO UPDATE SET session = excluded.session RETURNING session"
+)
 #: Sessions that are known in a list where nobody wants all, and the seconds that the database has
 #: to name them.
 MOST_LISTED, LIST_SECONDS = 200, 3.0
@@ -122,3 +128,25 @@ async def drop(settings: Settings, deleted: Sequence[str]) -> None:
     for session_id in deleted:
         with suppress(SessionError):
             await asyncio.to_thread(delete_session, settings.home, session_id)
+
+
+async def note_answer(settings: Settings, known: str, session_id: str) -> bool:
+    """Note which session gave an answer, by its hash, where workers know the session; whether they
+    do. Raises SettingsError, DiskFailed.
+    """
+    if settings.database_url is None:
+        return False
+    async with shared_sessions(settings) as shared:
+        return bool(await shared.database.ask(_NOTE, (known, session_id, settings.owner)))
+
+
+async def answered_by(settings: Settings, known: str) -> str:
+    """The session of this owner that gave an answer, by its hash, "" where none is known. Raises
+    SettingsError, DiskFailed.
+    """
+    if settings.database_url is None:
+        return ""
+    asked = "SELECT session FROM answers WHERE owner = %s AND hash = %s"
+    async with shared_sessions(settings) as shared:
+        rows = await shared.database.ask(asked, (settings.owner, known))
+    return str(rows[0][0]) if rows else ""
