@@ -140,7 +140,8 @@ def _end_review(review: Review, state: ResearchState) -> Review:
         if point.outcome:
             return point.outcome
         found = sum(e.topic == point.topic for e in fresh)
-        said = f"Searched for “{point.query}”: {found} new quotes. " if point.query else ""
+        quotes = f"{found} new {'quote' if found == 1 else 'quotes'}"
+        said = f"Searched for “{point.query}”: {quotes}. " if point.query else ""
         if point.query and not found:
             return said.strip()
         told = [heading for heading, one in after.items() if before.get(heading) != one]
