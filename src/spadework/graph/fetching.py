@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_ISREG
 from urllib.parse import quote
 
 from spadework.errors import FetchError, NotAllowed, TooLarge
@@ -36,6 +37,11 @@ class Kept(Value):
 
     page: Page
     text: str
+
+
+def name_for_people(text: str) -> str:
+    """A title or the name of an author on a line; "" for one that speaks to machines."""
+    return "" if is_injection(text) else one_line(text)
 
 
 async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
@@ -145,9 +151,7 @@ async def from_library(context: SessionContext, url: str) -> Page:
     day = datetime.fromisoformat(head["published_at"]) if head["published_at"] else None
     text = body.decode(errors="surrogatepass")
     page = await _local(context, url, head["title"], text, day)
-    # A session from before knew of no author.
-    author = head.get("author", "")
-    return page.model_copy(update={"author": "" if is_injection(author) else one_line(author)})
+    return page.model_copy(update={"author": head["author"]})
 
 
 async def attached_pages(
@@ -178,7 +182,10 @@ async def _read_attachment(context: SessionContext, path: Path, url: str) -> Pag
 
     async def ask(tape: Tape) -> Extracted:
         try:
-            if (await asyncio.to_thread(path.stat)).st_size > most:
+            found = await asyncio.to_thread(path.stat)
+            if not S_ISREG(found.st_mode):  # to read a pipe or a device might never end
+                raise FetchError("it is no file")
+            if found.st_size > most:
                 raise TooLarge(f"it has more than {most} bytes")
             tape.add({}, await asyncio.to_thread(path.read_bytes))
         except OSError as error:
@@ -193,7 +200,7 @@ async def _read_attachment(context: SessionContext, path: Path, url: str) -> Pag
         extracted = await context.journal.exchange(
             Request("attached", {"url": url}, about=path.name), ask, read
         )
-    title = extracted.title or path.name
+    title = name_for_people(extracted.title) or path.name
     return await _local(context, url, title, extracted.markdown, extracted.published_at)
 
 

@@ -13,7 +13,13 @@ from typing import Any, cast, get_args
 from spadework.errors import FetchError, TooSlow
 from spadework.events import Read, Reading
 from spadework.graph.emit import Emit
-from spadework.graph.fetching import LIBRARY, from_knowledge, from_library, from_web
+from spadework.graph.fetching import (
+    LIBRARY,
+    from_knowledge,
+    from_library,
+    from_web,
+    name_for_people,
+)
 from spadework.graph.session_context import SessionContext
 from spadework.graph.waiting import unless_stopped
 from spadework.tools.fetch.page_pool import (
@@ -28,8 +34,6 @@ from spadework.tools.fetch.page_pool import (
 )
 from spadework.tools.knowledge.sufficiency import fresh_since
 from spadework.tools.stores.journal import Journal
-from spadework.tools.text.markdown_marks import one_line
-from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Hit, Page, Problem, Task
 
@@ -152,12 +156,11 @@ async def read_page(
         return known or await from_web(context, hit.url, seconds)
 
     page = await context.journal.once("page", _key(hit), Page, work)
-    own_title = "" if is_injection(page.title) else page.title
     return page.model_copy(
         update={
-            "title": one_line(own_title or hit.title),
-            "publisher": "" if is_injection(hit.publisher) else one_line(hit.publisher),
-            "author": "" if is_injection(page.author) else one_line(page.author),
+            "title": name_for_people(page.title) or name_for_people(hit.title),
+            "publisher": name_for_people(hit.publisher),
+            "author": name_for_people(page.author),
             "published_at": page.published_at or hit.published_at,
             "relevance": hit.relevance,
             "rrf": hit.rrf,
