@@ -21,7 +21,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from spadework.errors import SettingsError, SpadeworkError
+from spadework.errors import SpadeworkError
 from spadework.events import Assessed, Finished, Planned, Wrote
 from spadework.graph import checkpoint_types, routes, worker
 from spadework.graph.again import price
@@ -52,6 +52,7 @@ from spadework.graph.state import (
     ResearchState,
     WorkerOutput,
     WorkerState,
+    checked_input,
     left_over,
     proving,
 )
@@ -71,20 +72,19 @@ Graph = CompiledStateGraph[ResearchState, Settings, ResearchState, ResearchOutpu
 
 async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Check the question, give the session its id, and read the files that came along."""
-    question: Any = state.get("question")  # a server passes on whatever it is given
-    if not isinstance(question, str) or not question.strip():
-        raise SettingsError("The question is empty: say what you want to know.")
+    given = checked_input(state)
     named = state.get("session_id", "")
     fresh = not named or named == state.get("opened")
     session_id = checked_session_id(new_session_id() if fresh else named)
     context = await context_of(session_id, runtime.context)
-    attached, problems = await attached_pages(context, state.get("attachments", []))
+    attached, problems = await attached_pages(context, given["attachments"])
     cleared = left_over(state)
     left_out = await leave_out(context, emitter(context, runtime))
     problems = [*context.problems, *left_out, *problems]
     met = Overwrite(problems) if cleared else problems
     return {
         **cleared,
+        **given,
         "session_id": session_id,
         "opened": session_id,
         "asked_on": today(),

@@ -9,6 +9,7 @@ sessions of ours, works with the same graph.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import InitVar, dataclass, field
@@ -35,7 +36,8 @@ from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.page_store import PageStore
 from spadework.values import Mode, Plan, Problem
 
-#: Seconds past its deadline for which a context that no session owns is kept.
+#: Seconds for which a context that no session owns is kept past its deadline, and past the last
+#: time that a node asked for it.
 KEPT_SECONDS = 60.0
 
 
@@ -75,6 +77,8 @@ class SessionContext:
     #: True when no session opened it: the graph closes it at its end.
     owned_by_graph: bool = False
     keeper: asyncio.Task[None] | None = None
+    #: When a node last asked for it, by `time.monotonic`.
+    asked_at: float = 0.0
     #: What is told of the run.
     record: Record = field(default_factory=Record)
 
@@ -212,13 +216,23 @@ async def context_of(session_id: str, settings: Settings | None) -> SessionConte
                 context.owned_by_graph = True
                 context.keeper = asyncio.create_task(_closed_in_the_end(context))
         _opening.pop(session_id, None)
-    return _contexts[session_id]
+    context = _contexts[session_id]
+    context.asked_at = time.monotonic()
+    return context
 
 
 async def _closed_in_the_end(context: SessionContext) -> None:
-    """Close a context that only the graph knows when its time, or its event loop, ends."""
+    """Close a context that only the graph knows when its time, or its event loop, ends. The time of
+    a run that has waited for its user is over later than it was when the context was opened.
+    """
+
+    def left() -> float:
+        deadline = context.budget.started + context.budget.seconds
+        return max(deadline, context.asked_at) + KEPT_SECONDS - time.monotonic()
+
     try:
-        await asyncio.sleep(context.budget.left() + KEPT_SECONDS)
+        while (seconds := left()) > 0:
+            await asyncio.sleep(seconds)
     finally:
         if _contexts.get(context.session_id) is context:
             await context.close()
