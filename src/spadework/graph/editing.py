@@ -9,7 +9,7 @@ from typing import Any
 from spadework.agents import critic
 from spadework.agents.turn import UNSEARCHED
 from spadework.graph.closing import result_of
-from spadework.graph.model_examination import judge
+from spadework.graph.model_examination import judge_in_time
 from spadework.graph.routes import KNOWN
 from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState
@@ -30,7 +30,7 @@ async def review_report(context: SessionContext, state: ResearchState) -> dict[s
         or await was_stopped(context.journal, context.stop, "review")
     ):
         return {}
-    model = None if context.budget.until_closing() <= 0 else (await judge(context, "review"))[0]
+    model, _ = await judge_in_time(context, "review")
     if model is None:
         return {}
     seconds = context.budget.until_closing()

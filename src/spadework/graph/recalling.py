@@ -9,6 +9,7 @@ from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -155,9 +156,11 @@ def recorded_pages(folder: Path) -> list[Page]:
         sources = {source.content_hash: source for source in result.sources}
     pages = []
     for page in answers_of(folder, "page", Page):
-        told = {"title": name_for_people(page.title), "author": name_for_people(page.author)}
+        told: dict[str, Any] = {
+            "title": name_for_people(page.title),
+            "author": name_for_people(page.author),
+        }
         if known := sources.get(page.content_hash):
-            told |= {"title": known.title}
-            told |= {"relevance": known.relevance, "found_by": known.found_by}
+            told |= known.model_dump(include={"title", "relevance"}) | {"found_by": known.found_by}
         pages.append(page.model_copy(update=told))
     return pages

@@ -35,10 +35,10 @@ from spadework.graph.emit import emitter
 from spadework.graph.ending import stopped_by
 from spadework.graph.fetching import attached_pages
 from spadework.graph.fusing import fuse_finds
-from spadework.graph.model_examination import begin, judge, leave_out
+from spadework.graph.model_examination import begin, judge, judge_in_time, leave_out
 from spadework.graph.planning import foreseen, make_plan, today
 from spadework.graph.recalling import earlier_pages
-from spadework.graph.rechecking import base_of, check_changed, judging, whole
+from spadework.graph.rechecking import base_of, check_changed, whole
 from spadework.graph.report_body import draft
 from spadework.graph.revising import extend_report, receive, revised
 from spadework.graph.rewriting import known_findings, rewritten
@@ -176,7 +176,7 @@ async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, A
     disagrees side by side.
     """
     context = await context_of(state["session_id"], runtime.context)
-    model = None if context.budget.until_closing() <= 0 else (await judge(context, "write"))[0]
+    model, _ = await judge_in_time(context, "write")
     context.page_cache.keep(state.get("pages", {}).values(), context.pages.get)
     context.budget.writes()
     if review := state.get("review"):
@@ -194,7 +194,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     # A follow-up that goes on from a report names things of its own.
     asked = "\n".join(dict.fromkeys([made.question, state.get("question", "")]))
     material, lost = standing(ledger, texts, asked, made.language)
-    model, unfit = await judging(context, "verify")
+    model, unfit = await judge_in_time(context, "verify")
     base = base_of(state)
     check = Check(
         context.budget.phase("write"),

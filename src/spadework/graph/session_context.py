@@ -83,23 +83,23 @@ class SessionContext:
     record: Record = field(default_factory=Record)
 
     def __post_init__(self, parts: Parts) -> None:
-        self.journal, means = parts.journal, parts.means
+        self.journal = parts.journal
         self.pages = PageStore(self.folder / "pages")
         self.links = LinkStore(self.folder / "links")
-        self.search = means.search
+        self.search = parts.search
         self.web, self.browser = parts.web, parts.browser
         self.reader = Reader(self.web, self.browser)
         self.libraries = parts.libraries
-        self.model = means.model
+        self.model = parts.model
         #: The models that are asked: in a replay for what was not recorded.
-        self.asked = means.asked
+        self.asked = parts.asked
         self.page_cache = parts.page_cache
         #: Who is asked where all providers have failed.
-        self.stand_ins = StandIns(means.choice.spares)
-        self.searching = tuple(provider.describes for provider in means.choice.providers)
-        self.notices = tuple(means.choice.notices)
+        self.stand_ins = StandIns(parts.choice.spares)
+        self.searching = tuple(provider.describes for provider in parts.choice.providers)
+        self.notices = tuple(parts.choice.notices)
         #: What went wrong before the run began.
-        self.problems = tuple(means.problems)
+        self.problems = tuple(parts.problems)
         self.cleanings = parts.cleanings
 
     @property
@@ -225,13 +225,12 @@ async def _closed_in_the_end(context: SessionContext) -> None:
     """Close a context that only the graph knows when its time, or its event loop, ends. The time of
     a run that has waited for its user is over later than it was when the context was opened.
     """
-
-    def left() -> float:
-        deadline = context.budget.started + context.budget.seconds
-        return max(deadline, context.asked_at) + KEPT_SECONDS - time.monotonic()
-
     try:
-        while (seconds := left()) > 0:
+        while True:
+            deadline = context.budget.started + context.budget.seconds
+            kept_until = max(deadline, context.asked_at) + KEPT_SECONDS
+            if (seconds := kept_until - time.monotonic()) <= 0:
+                break
             await asyncio.sleep(seconds)
     finally:
         if _contexts.get(context.session_id) is context:

@@ -188,7 +188,7 @@ def checked_input(state: ResearchState) -> dict[str, Any]:
         given = ResearchInput.model_validate({n: v for n, v in asked.items() if v is not None})
     except ValidationError as error:
         raise SettingsError(sentence(error)) from None
-    return given.model_dump(include=GIVEN.keys())
+    return given.model_dump(include=set(GIVEN))
 
 
 def left_over(state: ResearchState) -> dict[str, Any]:
