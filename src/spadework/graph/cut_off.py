@@ -9,8 +9,7 @@ from spadework.agents.extractive import lead as extractive_lead
 from spadework.agents.outline import by_topic
 from spadework.graph.closing import citations_of, result_of
 from spadework.graph.composing import find_disputes
-from spadework.graph.earlier import keep
-from spadework.graph.joining import as_it_was
+from spadework.graph.earlier import as_it_was, keep
 from spadework.graph.rechecking import Base, check_changed
 from spadework.graph.revising import extend_report
 from spadework.graph.session_context import SessionContext

@@ -8,7 +8,7 @@ from spadework.graph.choosing import Choosing
 from spadework.graph.cutting import show_passage
 from spadework.graph.distilling import distil_pages
 from spadework.graph.emit import Emit
-from spadework.graph.foreseeing import weigh_hits
+from spadework.graph.looking import weigh_hits
 from spadework.graph.query_filters import with_filters
 from spadework.graph.reading import read_pages
 from spadework.graph.searching import fused_hits, search_all

@@ -9,7 +9,7 @@ from typing import Any
 from spadework.agents.citation_material import Material
 from spadework.agents.model import Model
 from spadework.graph.closing import citations_of
-from spadework.graph.joining import as_it_was
+from spadework.graph.earlier import as_it_was
 from spadework.graph.state import ResearchState
 from spadework.graph.verifying import Check, verify_sections
 from spadework.tools.export.markdown_report import sentence_markdown

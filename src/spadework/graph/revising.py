@@ -15,15 +15,16 @@ from spadework.agents.reviser import Told, revise
 from spadework.agents.turn import Reported, Turn, TurnKind, requested_addition, sure_turn, turn_of
 from spadework.events import Notice
 from spadework.graph.composing import find_disputes
-from spadework.graph.earlier import earlier, take_over
-from spadework.graph.emit import Emit, emitter
-from spadework.graph.joining import (
+from spadework.graph.earlier import (
     answer_from_evidence,
     as_it_was,
+    earlier,
     found_for_it,
     join_states,
     quote_sections,
+    take_over,
 )
+from spadework.graph.emit import Emit, emitter
 from spadework.graph.model_examination import judge_in_time
 from spadework.graph.recalling import earlier_pages
 from spadework.graph.session_context import SessionContext, context_of

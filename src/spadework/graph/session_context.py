@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack
 from dataclasses import InitVar, dataclass, field
 from pathlib import Path
 from typing import Any, Self
+from weakref import WeakValueDictionary
 
 from spadework.agents.examination import Examined
 from spadework.agents.model import Model
@@ -40,9 +41,8 @@ from spadework.values import Mode, Plan, Problem
 #: time that a node asked for it.
 KEPT_SECONDS = 60.0
 
-
 _contexts: dict[str, SessionContext] = {}
-_opening: dict[str, asyncio.Lock] = {}
+_opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
 
 @dataclass
@@ -215,7 +215,6 @@ async def context_of(session_id: str, settings: Settings | None) -> SessionConte
                 context = await SessionContext.open(folder, own)
                 context.owned_by_graph = True
                 context.keeper = asyncio.create_task(_closed_in_the_end(context))
-        _opening.pop(session_id, None)
     context = _contexts[session_id]
     context.asked_at = time.monotonic()
     return context
