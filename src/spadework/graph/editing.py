@@ -45,18 +45,13 @@ async def review_report(context: SessionContext, state: ResearchState) -> dict[s
     sections = state.get("sections", [])
     points = [_place_weakness(point, state, sections, late) for point in found.weaknesses]
     tasks = _tasks(context, state, points)
-    asked = {query.text for task in tasks for query in task.queries}
-    points = [
-        point.model_copy(update={"outcome": "No page may be read any more."})
-        if point.query and not point.outcome and point.query not in asked
-        else point
-        for point in points
-    ]
+    asked = {"", *(query.text for task in tasks for query in task.queries)}
     hurried = context.budget.replayed is None and not context.budget.may_rewrite()
-    if hurried:
-        late = "There was no time to mend it."
-        points = [p.model_copy(update={"outcome": p.outcome or late}) for p in points]
-        tasks = []
+    rest = "There was no time to mend it." if hurried else ""
+    outcomes = [
+        p.outcome or (rest if p.query in asked else "No page may be read any more.") for p in points
+    ]
+    points = [p.model_copy(update={"outcome": o}) for p, o in zip(points, outcomes, strict=True)]
     made = found.model_copy(
         update={
             "weaknesses": tuple(points),
@@ -65,7 +60,7 @@ async def review_report(context: SessionContext, state: ResearchState) -> dict[s
             "done": all(point.outcome for point in points),
         }
     )
-    return {"review": made, "tasks": tasks, "problems": problems}
+    return {"review": made, "tasks": [] if hurried else tasks, "problems": problems}
 
 
 def _place_weakness(

@@ -19,17 +19,17 @@ from spadework.tools.extract.child import read_apart
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.page_reader import Fetch
+from spadework.tools.ranking.selection import LOCAL
 from spadework.tools.stores.tape import Piece, Request, Tape
 from spadework.tools.text.markdown_marks import one_line
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Page, Problem, Value
 
-LIBRARY = "library://"
 #: Characters of the name of a language that are kept.
 LANGUAGE_CHARS = 40
 #: Local documents are at level -1: nothing was fetched.
-LOCAL = -1
+LOCAL_LEVEL = -1
 
 
 class Kept(Value):
@@ -167,7 +167,7 @@ async def attached_pages(
         try:
             if context.owned_by_graph:
                 raise NotAllowed("Files can be attached only to a session.")
-            url = f"{LIBRARY}attached/{n}-{quote(path.name)}"
+            url = f"{LOCAL}attached/{n}-{quote(path.name)}"
             pages.append(await _read_attachment(context, path, url))
         except (FetchError, TimeoutError) as error:
             reason = f"{path.name} cannot be read: {str(error) or 'it took too long'}"
@@ -211,7 +211,7 @@ async def _local(
     return Page(
         url=url,
         title=title,
-        level=LOCAL,
+        level=LOCAL_LEVEL,
         media_type="text/markdown",
         published_at=published_at,
         fetched_at=datetime.now(UTC),

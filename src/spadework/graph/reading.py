@@ -14,7 +14,6 @@ from spadework.errors import FetchError, TooSlow
 from spadework.events import Read, Reading
 from spadework.graph.emit import Emit
 from spadework.graph.fetching import (
-    LIBRARY,
     from_knowledge,
     from_library,
     from_web,
@@ -33,6 +32,7 @@ from spadework.tools.fetch.page_pool import (
     read_many,
 )
 from spadework.tools.knowledge.sufficiency import fresh_since
+from spadework.tools.ranking.selection import LOCAL
 from spadework.tools.stores.journal import Journal
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Hit, Page, Problem, Task
@@ -116,7 +116,7 @@ async def _read_hits(
 
     def host(hit: Hit) -> str:
         # Documents of a library are not asked of anybody.
-        return "" if hit.url.startswith(LIBRARY) else host_of(hit.url)
+        return "" if hit.url.startswith(LOCAL) else host_of(hit.url)
 
     limits = _limits(context, wanted)
     reading = read_many(hits, read, limits, group=host, key=place, stop=context.stop)
@@ -150,7 +150,7 @@ async def read_page(
 
     async def work() -> Page:
         context.budget.charge("pages")
-        if hit.url.startswith(LIBRARY):
+        if hit.url.startswith(LOCAL):
             return await from_library(context, hit.url)
         known = await from_knowledge(context, hit.url, since)
         return known or await from_web(context, hit.url, seconds)
