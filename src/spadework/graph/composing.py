@@ -78,15 +78,12 @@ async def _outline(
     seconds: float,
 ) -> tuple[Outline, list[Problem]]:
     plan, ledger, most = state["plan"], proving(state), state.get("most_words", 0)
-
-    async def in_time() -> bool:
-        return seconds >= LEAST_CALLS * state.get("plan_seconds", 0.0)
-
+    in_time = seconds >= LEAST_CALLS * state.get("plan_seconds", 0.0)
     if (
         model is None
         or not ledger
         or not _needs_outline(context, plan, ledger)
-        or not await context.journal.moment("outlined", "", bool, in_time, True)
+        or not await context.noted("outlined", "", in_time, True)
     ):
         return by_topic(plan, ledger, most if model else 0), []
     words = WORDS[context.settings.length]

@@ -13,7 +13,6 @@ from spadework.graph.model_examination import judge_in_time
 from spadework.graph.routes import KNOWN
 from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState
-from spadework.graph.waiting import was_stopped
 from spadework.tools.text.nearest import nearest
 from spadework.values import Query, Review, Section, Task, Weakness
 
@@ -24,11 +23,7 @@ async def review_report(context: SessionContext, state: ResearchState) -> dict[s
     if before:
         return {"review": _end_review(before, state)}
     context.budget.wrote()
-    if (
-        not context.deep
-        or state["turn"].kind in UNSEARCHED
-        or await was_stopped(context.journal, context.stop, "review")
-    ):
+    if not context.deep or state["turn"].kind in UNSEARCHED or await context.was_stopped("review"):
         return {}
     model, _ = await judge_in_time(context, "review")
     if model is None:
@@ -37,11 +32,7 @@ async def review_report(context: SessionContext, state: ResearchState) -> dict[s
     found, problems = await critic.review(model, result_of(context, state), seconds=seconds)
     if found is None:
         return {"problems": problems}
-
-    async def why_not() -> str:
-        return _too_late(context, state)
-
-    late = await context.journal.moment("may search", "review", str, why_not, "")
+    late = await context.noted("may search", "review", _too_late(context, state), "")
     sections = state.get("sections", [])
     points = [_place_weakness(point, state, sections, late) for point in found.weaknesses]
     tasks = _tasks(context, state, points)

@@ -49,11 +49,7 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
     killed meanwhile does not ask for it again. Raises FetchError.
     """
     key = {"url": canonical_url(url)}
-
-    async def first() -> int:
-        return context.reader.level_at(url)
-
-    level = await context.journal.moment("level", key, int, first, 0)
+    level = await context.noted("level", key, context.reader.level_at(url), 0)
     began, fetching = time.monotonic(), 0.0
 
     async def had(at: int, fetch: Fetch) -> Fetched:

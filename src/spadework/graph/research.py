@@ -58,7 +58,6 @@ from spadework.graph.state import (
 )
 from spadework.graph.stopping import DiskStopped
 from spadework.graph.verifying import Check, standing, still_proven
-from spadework.graph.waiting import was_stopped
 from spadework.settings import Settings
 from spadework.tools.stores.disk_faults import disk_fault
 from spadework.values import Problem
@@ -155,7 +154,7 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         )
     )
     emit(Wrote(markdown=draft(known)))
-    stop = await was_stopped(context.journal, context.stop, f"round {number}")
+    stop = await context.was_stopped(f"round {number}")
     cost = await price(context, known)
     ended = partial(stopped_by, known, context.budget, context.settings, cost)
     why = "stop" if stop else await asyncio.to_thread(ended)
@@ -227,7 +226,7 @@ async def edit(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
 async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Compose the result and hand it over."""
     context = await context_of(state["session_id"], runtime.context)
-    await was_stopped(context.journal, context.stop, "save")
+    await context.was_stopped("save")
     await context.journal.note("waits", "", context.search.waits.sentences())
     kept, none = context.page_cache.kept, list[Problem]()
     late = await context.journal.moment("late problems", "", list[Problem], kept, none)

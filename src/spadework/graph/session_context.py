@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import InitVar, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from spadework.agents.examination import Examined
@@ -36,6 +36,8 @@ from spadework.tools.stores.disk import in_time
 from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.page_store import PageStore
 from spadework.values import Mode, Plan, Problem
+
+T = TypeVar("T", bool, int, float, str)
 
 #: Seconds for which a context that no session owns is kept past its deadline, and past the last
 #: time that a node asked for it.
@@ -136,13 +138,23 @@ class SessionContext:
         if self.model:
             self.model.record = record
 
+    async def noted(self, kind: str, key: Any, now: T, otherwise: T) -> T:
+        """What is so `now`, noted; in a replay what was so then, or `otherwise`."""
+
+        async def work() -> T:
+            return now
+
+        return await self.journal.moment(kind, key, type(otherwise), work, otherwise)
+
     async def narrowed(self, mark: Mark, at: str) -> bool:
         """Whether less time than `mark` is left at a step; in a replay, whether it was."""
+        return await self.noted("narrowed", [*mark, at], self.budget.under(mark), False)
 
-        async def under() -> bool:
-            return self.budget.under(mark)
-
-        return await self.journal.moment("narrowed", [*mark, at], bool, under, False)
+    async def was_stopped(self, at: str) -> bool:
+        """Whether the user wants the report by now; in a replay, whether they did at this step."""
+        if await self.noted("stopped", at, self.stop.is_set(), False):
+            self.stop.set()
+        return self.stop.is_set()
 
     def workload(self, plan: Plan) -> Workload:
         """What the workers of a plan may ask and read."""
