@@ -12,6 +12,8 @@ import pytest
 
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
+from spadework.tools.knowledge import knowledge_of
+from spadework.tools.knowledge.entry import Which
 from spadework.values import Result
 from tests.world.brain import evidence, play, written
 from tests.world.chat import ChatRequest
@@ -102,7 +104,23 @@ async def test_what_the_question_named_and_the_report_lacks_is_searched_once_mor
     assessed = [r for r in of(model, "AssessmentAnswer") if lacking in r.prompt]
     assert len(assessed) == 1, "the assessor of the round is told what is missing"
     assert "Searched for “Penhallow lighthouse”" in review(result)
-    assert "new quotes" in review(result)
+
+
+async def test_pages_of_the_round_that_the_editor_asked_for_are_kept_for_later_runs(
+    model: Model, world: World, settings: Settings
+) -> None:
+    model.script("OpinionAnswer", finds((TOPIC, "No keeper is named.", "Penhallow lighthouse")))
+    more = "</p><p>In a book of the harbour office it stands that the winter of that year was long."
+    for site, path, said in (("blog", "/census", CENSUS), ("forum", "/keeper", KEEPER)):
+        world.put(site, path, PAGE.format("Port Aldermere", said, TALK + more))
+    settings = settings.with_(knowledge=True)
+    result = await research(QUESTION, settings)
+    assert "1 new quote. " in review(result)
+    store = knowledge_of(settings)
+    assert store
+    kept = {page.url async for page in store.pages(Which())}
+    await store.close()
+    assert kept == {world.url("blog", "/census"), world.url("forum", "/keeper")}
 
 
 async def test_what_does_not_hold_when_it_is_written_anew_leaves_the_section_as_it_was(

@@ -4,6 +4,8 @@ checkpointer.
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +18,13 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
 from spadework.errors import SettingsError
-from spadework.graph import chat, research
+from spadework.graph import chat, research, session_context
 from spadework.graph.state import ResearchState
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result
+from tests.world.searx import Searx
+from tests.world.sites import World
 
 SENTENCE = "Quillon is a wind-up radio that plays for 45 minutes after one winding."
 THREAD: RunnableConfig = {"configurable": {"thread_id": "t"}}
@@ -68,9 +72,57 @@ async def test_no_question_is_refused_in_one_sentence(settings: Settings, given:
         await research.graph.ainvoke(given, context=settings)
 
 
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"attachments": 5}, "attachments"),
+        ({"attachments": ["a.txt", 7]}, "attachments"),
+        ({"follows": 5}, "follows"),
+        ({"session_id": ["a"]}, "session_id"),
+        ({"earlier": "What is it?"}, "earlier"),
+        ({"answers": [None]}, "answers"),
+        ({"wishes": {"length": "short"}}, "wishes"),
+        ({"most_words": "few"}, "most_words"),
+    ],
+)
+async def test_an_input_of_another_shape_is_refused_in_one_sentence(
+    settings: Settings, given: Any, named: str
+) -> None:
+    with pytest.raises(SettingsError, match=rf"^{named} cannot be .*\.\n"):
+        await research.graph.ainvoke({"question": "What is it?", **given}, context=settings)
+
+
+async def test_null_for_what_may_be_left_out_is_as_if_it_were(settings: Settings) -> None:
+    left_out: Any = dict.fromkeys(
+        ("attachments", "session_id", "follows", "earlier", "answers", "wishes", "most_words")
+    )
+    asked = {"question": "What is the Quillon?", **left_out}
+    assert SENTENCE in (await research.graph.ainvoke(asked, context=settings))["report"]
+
+
 async def test_no_message_is_refused_in_one_sentence(settings: Settings) -> None:
     with pytest.raises(SettingsError, match="The last message holds no question"):
         await chat.graph.ainvoke({}, context=settings)  # type: ignore[typeddict-item]
+
+
+@pytest.mark.timed
+@pytest.mark.timeout(30)
+async def test_who_answers_late_has_the_whole_time_that_was_left(
+    settings: Settings, searx: Searx, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = f"<title>Quillon</title><main><h1>Quillon</h1><p>{SENTENCE}</p></main>"
+    searx.script("", [world.put("blog", "/quillon", page)])
+    monkeypatch.setattr(session_context, "KEPT_SECONDS", 1.0)
+    for name, value in {**world.env, **searx.env, "SPADEWORK_APPROVE": "1"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("SPADEWORK_MINUTES", "0.1")
+    graph = research.build_graph(InMemorySaver())
+    asked_at = time.monotonic()
+    await graph.ainvoke({"question": "What is the Quillon?"}, THREAD)
+    await asyncio.sleep(6.0 - (time.monotonic() - asked_at))
+    searx.delay = 1.2
+    assert SENTENCE in (await graph.ainvoke(Command(resume=""), THREAD))["report"]
+    assert time.monotonic() - asked_at > 7.0, "it went on past the time it would have had alone"
 
 
 @pytest.fixture

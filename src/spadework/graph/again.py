@@ -32,11 +32,7 @@ VOICES: frozenset[QuestionType] = frozenset({"compare", "evaluate", "list", "lat
 async def price(context: SessionContext, state: ResearchState) -> float:
     """What a further round is likely to take of what is left; in a replay what it was then."""
     rounds = len(state["rounds"])
-
-    async def now() -> float:
-        return share(context.budget, rounds)
-
-    return await context.journal.moment("price", f"round {rounds}", float, now, 0.0)
+    return await context.noted("price", f"round {rounds}", share(context.budget, rounds), 0.0)
 
 
 def share(budget: Budget, rounds: int) -> float:

@@ -134,12 +134,9 @@ async def _room(context: SessionContext, topics: int, number: int, seconds: floa
     if context.judging is None:
         return 0
     room = room_of(topics, context.settings.window_tokens, context.settings.shown_tokens)
-
-    async def paid() -> int:
-        most = payable(context) / max(1, topics) - ANSWER_TOKENS
-        return int(max(LEAST_ROOM, min(room, most)))
-
-    room = await context.journal.moment("room", f"round {number}", int, paid, room)
+    most = payable(context) / max(1, topics) - ANSWER_TOKENS
+    paid = int(max(LEAST_ROOM, min(room, most)))
+    room = await context.noted("room", f"round {number}", paid, room)
     return await readable(context.judging, room, seconds, topics)
 
 

@@ -15,7 +15,7 @@ from spadework.values import Evidence, Section, Sentence
 SAME_MATTER = 0.5
 #: Other entries of its topic that are tried for a sentence which those it cites do not bear out.
 MOST_TRIED = 3
-#: Entries that a section does not cite and its writer is shown when it mends.
+#: Entries that a section does not cite and its writer is shown when it mends it or writes it anew.
 MOST_NEAR = 8
 
 

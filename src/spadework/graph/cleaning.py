@@ -50,10 +50,19 @@ async def clean_pages(
         and is_unclean(text, settings.clean, settings.min_cleanliness)
     }
     going = [page for page in pages if page.content_hash in wanted]
+    told = [
+        Dirty(
+            question,
+            page.title,
+            await context.pages.get(page.content_hash),
+            chosen[page.content_hash],
+        )
+        for page in going
+    ]
     done = await asyncio.gather(
         *(
-            _cleaned(context, (question, chosen[page.content_hash]), page, (seconds, topics))
-            for page in going
+            _cleaned(context, page, one, seconds, topics)
+            for page, one in zip(going, told, strict=True)
         )
     )
     clean = {page.content_hash: made for page, (made, _) in zip(going, done, strict=True)}
@@ -84,13 +93,12 @@ async def _choose_text(
 
 
 async def _cleaned(
-    context: SessionContext, read_for: tuple[str, str], page: Page, limits: tuple[float, int]
+    context: SessionContext, page: Page, dirty: Dirty, seconds: float, topics: int
 ) -> tuple[Page, list[Problem]]:
-    """The page cleaned by a model; `read_for` is the question, and what was chosen of the page."""
-    model, (question, chosen) = context.model, read_for
+    """The page cleaned by a model."""
+    model = context.model
     if model is None:
         return page, []
-    text = await context.pages.get(page.content_hash)
     problems: list[Problem] = []
     key = {"page": page.content_hash, "how": context.settings.clean}
     if context.settings.min_cleanliness is not None:
@@ -98,7 +106,7 @@ async def _cleaned(
 
     async def allowed() -> Permission:
         """Whether one more page may be cleaned now."""
-        ceiling, topics = context.budget.limits.calls, limits[1]
+        ceiling = context.budget.limits.calls
         # Calls of pages being cleaned are not all charged yet.
         left = int(ceiling - context.budget.spent("calls")) - CALLS * context.cleaning
         poor = payable(context) < CALLS * LOOK_TOKENS + topics * ANSWER_TOKENS
@@ -113,8 +121,7 @@ async def _cleaned(
         problems.extend(permission.problems)
         if not permission.given:
             return page.content_hash
-        dirty = Dirty(question, page.title, text, chosen)
-        digest, failed = await _shorten(context, model, dirty, page, limits[0])
+        digest, failed = await _shorten(context, model, dirty, page, seconds)
         problems.extend(failed)
         return digest
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from spadework.agents.critic import describe_review
 from spadework.graph.earlier import makers
 from spadework.graph.ending import status_of
-from spadework.graph.report_body import Troubles, build_report, confidence
+from spadework.graph.report_body import build_report, confidence
 from spadework.graph.routes import KNOWN
 from spadework.graph.session_context import SessionContext
 from spadework.graph.sources import sources_of
@@ -48,7 +48,7 @@ def result_of(
     first = [problem for one in lost for problem in one.problems]
     rest = [problem for problem in problems if problem not in first]
     sources = sources_of(state, state.get("sections", []), state.get("conflicts", []))
-    report = build_report(context, state, why, Troubles(lost, rest), sources)
+    report = build_report(context, state, why, lost, rest, sources)
     return Result(
         session_id=context.session_id,
         question=state["plan"].question,

@@ -11,12 +11,18 @@ from spadework.agents import writer
 from spadework.agents.counting import counts
 from spadework.agents.model import Model
 from spadework.agents.outline import WORDS, Known, Outline, by_topic, outline
-from spadework.graph.disputing import find_disputes
 from spadework.graph.session_context import SessionContext
 from spadework.graph.sparing import SECTION_TOKENS, payable
 from spadework.graph.state import ResearchState, proving
-from spadework.values import Conflict, Evidence, Plan, Problem, Section
+from spadework.tools.ranking.conflicts import Heard, conflicts
+from spadework.tools.ranking.trust import trust
+from spadework.tools.text.detect import spoken
+from spadework.tools.text.facts import OTHER_WORDS, stems
+from spadework.tools.text.prompt_injection import injection_spans, without_injections
+from spadework.values import Conflict, Evidence, Page, Plan, Problem, Section
 
+#: What is left of the weight of a page that tries to give orders to its readers.
+SUSPECT = 0.25
 #: Question types that are answered in a section for each topic: they need no outline.
 PLAIN = ("fact",)
 #: Calls that a report takes beside its sections: outline, verdicts, summary.
@@ -33,8 +39,8 @@ async def compose_report(
     until = time.monotonic() + context.budget.phase("write")
     hashes = {e.content_hash for e in ledger} | {page.content_hash for page in read.values()}
     texts = {digest: await context.pages.get(digest) for digest in hashes}
-    conflicts = await asyncio.to_thread(find_disputes, plan, ledger, read, texts)
-    made, problems = await _outline(context, state, model, conflicts, until - time.monotonic())
+    disputes = await find_disputes(plan, ledger, read, texts)
+    made, problems = await _outline(context, state, model, disputes, until - time.monotonic())
     asked_on, seconds = state.get("asked_on", ""), until - time.monotonic()
     sections, failed = await writer.write(model, plan, made, seconds=seconds, asked_on=asked_on)
     first = writer.in_short(made.answer, plan.language)
@@ -46,7 +52,7 @@ async def compose_report(
         "left_out": list(made.left_out),
         "missing": list(made.missing),
         "names": list(made.names),
-        "conflicts": conflicts,
+        "conflicts": disputes,
         "problems": [*problems, *failed],
     }
 
@@ -68,24 +74,21 @@ async def _outline(
     context: SessionContext,
     state: ResearchState,
     model: Model | None,
-    conflicts: list[Conflict],
+    disputes: list[Conflict],
     seconds: float,
 ) -> tuple[Outline, list[Problem]]:
     plan, ledger, most = state["plan"], proving(state), state.get("most_words", 0)
-
-    async def in_time() -> bool:
-        return seconds >= LEAST_CALLS * state.get("plan_seconds", 0.0)
-
+    in_time = seconds >= LEAST_CALLS * state.get("plan_seconds", 0.0)
     if (
         model is None
         or not ledger
         or not _needs_outline(context, plan, ledger)
-        or not await context.journal.moment("outlined", "", bool, in_time, True)
+        or not await context.noted("outlined", "", in_time, True)
     ):
         return by_topic(plan, ledger, most if model else 0), []
     words = WORDS[context.settings.length]
     words, asked_on = min(words, most) or words, state.get("asked_on", "")
-    known = Known(state.get("coverage", {}), conflicts, words, most, asked_on)
+    known = Known(state.get("coverage", {}), disputes, words, most, asked_on)
     return await outline(model, plan, ledger, known, seconds=seconds)
 
 
@@ -99,3 +102,35 @@ def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) 
         return False
     fact = plan.question_type in PLAIN and len(plan.topics) == 1
     return context.settings.effort != "quick" and not fact and len(ledger) > 1
+
+
+async def find_disputes(
+    plan: Plan, evidence: Sequence[Evidence], pages: Mapping[str, Page], texts: Mapping[str, str]
+) -> list[Conflict]:
+    """The disagreements of the ledger, each side weighed by trust and recency of its pages.
+    `pages` are by URL, `texts` by content hash.
+    """
+    return await asyncio.to_thread(_disputes, plan, evidence, pages, texts)
+
+
+def _disputes(
+    plan: Plan, evidence: Sequence[Evidence], pages: Mapping[str, Page], texts: Mapping[str, str]
+) -> list[Conflict]:
+    asked = _stems_asked(plan)
+    if not conflicts(evidence, asked):
+        return []
+    heard = {}
+    for url, page in pages.items():
+        text, parts = texts.get(page.content_hash, ""), trust(page, evidence, ())
+        weight = parts["trust"] * parts["recency"] * (SUSPECT if injection_spans(text) else 1.0)
+        heard[url] = Heard(page.origin or page.url, weight, without_injections(text))
+    return conflicts(evidence, asked, heard)
+
+
+def _stems_asked(plan: Plan) -> set[str]:
+    """The stems of what a question for one fact asks about its subjects; none for any other."""
+    if plan.question_type != "fact":
+        return set()
+    code = spoken(plan.question)
+    asked = stems(plan.question, code) - stems(" ".join(plan.subjects), code)
+    return asked | {other for word in asked for other in OTHER_WORDS.get(word, ())}

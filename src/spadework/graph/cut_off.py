@@ -8,9 +8,8 @@ from spadework.agents import writer
 from spadework.agents.extractive import lead as extractive_lead
 from spadework.agents.outline import by_topic
 from spadework.graph.closing import citations_of, result_of
-from spadework.graph.disputing import find_disputes
-from spadework.graph.earlier import keep
-from spadework.graph.joining import as_it_was
+from spadework.graph.composing import find_disputes
+from spadework.graph.earlier import as_it_was, keep
 from spadework.graph.rechecking import Base, check_changed
 from spadework.graph.revising import extend_report
 from spadework.graph.session_context import SessionContext
@@ -57,7 +56,7 @@ async def _write_by_code(
         "plan": plan,
         "sections": list(kept.sections),
         "citations": citations_of(kept, material.ledger),
-        "conflicts": find_disputes(plan, evidence, state.get("pages", {}), texts),
+        "conflicts": await find_disputes(plan, evidence, state.get("pages", {}), texts),
     }
 
 

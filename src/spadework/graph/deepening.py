@@ -8,7 +8,7 @@ from spadework.graph.choosing import Choosing
 from spadework.graph.cutting import show_passage
 from spadework.graph.distilling import distil_pages
 from spadework.graph.emit import Emit
-from spadework.graph.foreseeing import weigh_hits
+from spadework.graph.looking import weigh_hits
 from spadework.graph.query_filters import with_filters
 from spadework.graph.reading import read_pages
 from spadework.graph.searching import fused_hits, search_all
@@ -35,12 +35,9 @@ async def looked_again(
     task = state["task"]
     if not context.deep or context.model is None or not drafts or task.round > FIRST:
         return drafts, []
-
-    async def in_time() -> bool:
-        took = state.get("plan_seconds", 0.0)
-        return not context.budget.under(BEST_ONLY) and context.budget.fits(took)
-
-    if not await context.journal.moment("may reflect", task.topic.name, bool, in_time, True):
+    took, budget = state.get("plan_seconds", 0.0), context.budget
+    in_time = not budget.under(BEST_ONLY) and budget.fits(took)
+    if not await context.noted("may reflect", task.topic.name, in_time, True):
         return drafts, []
     pages = {page.content_hash: page for page in drafts}
     best, used = [], 0

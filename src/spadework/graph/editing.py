@@ -9,11 +9,10 @@ from typing import Any
 from spadework.agents import critic
 from spadework.agents.turn import UNSEARCHED
 from spadework.graph.closing import result_of
-from spadework.graph.model_examination import judge
+from spadework.graph.model_examination import judge_in_time
 from spadework.graph.routes import KNOWN
 from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState
-from spadework.graph.waiting import was_stopped
 from spadework.tools.text.facts import nearest
 from spadework.values import Query, Review, Section, Task, Weakness
 
@@ -24,39 +23,26 @@ async def review_report(context: SessionContext, state: ResearchState) -> dict[s
     if before:
         return {"review": _end_review(before, state)}
     context.budget.wrote()
-    if (
-        not context.deep
-        or state["turn"].kind in UNSEARCHED
-        or await was_stopped(context.journal, context.stop, "review")
-    ):
+    if not context.deep or state["turn"].kind in UNSEARCHED or await context.was_stopped("review"):
         return {}
-    model = None if context.budget.until_closing() <= 0 else (await judge(context, "review"))[0]
+    model, _ = await judge_in_time(context, "review")
     if model is None:
         return {}
     seconds = context.budget.until_closing()
     found, problems = await critic.review(model, result_of(context, state), seconds=seconds)
     if found is None:
         return {"problems": problems}
-
-    async def why_not() -> str:
-        return _too_late(context, state)
-
-    late = await context.journal.moment("may search", "review", str, why_not, "")
+    late = await context.noted("may search", "review", _too_late(context, state), "")
     sections = state.get("sections", [])
     points = [_place_weakness(point, state, sections, late) for point in found.weaknesses]
     tasks = _tasks(context, state, points)
-    asked = {query.text for task in tasks for query in task.queries}
-    points = [
-        point.model_copy(update={"outcome": "No page may be read any more."})
-        if point.query and not point.outcome and point.query not in asked
-        else point
-        for point in points
-    ]
+    asked = {"", *(query.text for task in tasks for query in task.queries)}
     hurried = context.budget.replayed is None and not context.budget.may_rewrite()
-    if hurried:
-        late = "There was no time to mend it."
-        points = [p.model_copy(update={"outcome": p.outcome or late}) for p in points]
-        tasks = []
+    rest = "There was no time to mend it." if hurried else ""
+    outcomes = [
+        p.outcome or (rest if p.query in asked else "No page may be read any more.") for p in points
+    ]
+    points = [p.model_copy(update={"outcome": o}) for p, o in zip(points, outcomes, strict=True)]
     made = found.model_copy(
         update={
             "weaknesses": tuple(points),
@@ -65,7 +51,7 @@ async def review_report(context: SessionContext, state: ResearchState) -> dict[s
             "done": all(point.outcome for point in points),
         }
     )
-    return {"review": made, "tasks": tasks, "problems": problems}
+    return {"review": made, "tasks": [] if hurried else tasks, "problems": problems}
 
 
 def _place_weakness(
@@ -140,7 +126,8 @@ def _end_review(review: Review, state: ResearchState) -> Review:
         if point.outcome:
             return point.outcome
         found = sum(e.topic == point.topic for e in fresh)
-        said = f"Searched for “{point.query}”: {found} new quotes. " if point.query else ""
+        quotes = f"{found} new {'quote' if found == 1 else 'quotes'}"
+        said = f"Searched for “{point.query}”: {quotes}. " if point.query else ""
         if point.query and not found:
             return said.strip()
         told = [heading for heading, one in after.items() if before.get(heading) != one]

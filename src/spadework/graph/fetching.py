@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_ISREG
 from urllib.parse import quote
 
 from spadework.errors import FetchError, NotAllowed, TooLarge
@@ -18,17 +19,17 @@ from spadework.tools.extract.child import read_apart
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.page_reader import Fetch
+from spadework.tools.ranking.selection import LOCAL
 from spadework.tools.stores.tape import Piece, Request, Tape
 from spadework.tools.text.markdown_marks import one_line
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Page, Problem, Value
 
-LIBRARY = "library://"
 #: Characters of the name of a language that are kept.
 LANGUAGE_CHARS = 40
 #: Local documents are at level -1: nothing was fetched.
-LOCAL = -1
+LOCAL_LEVEL = -1
 
 
 class Kept(Value):
@@ -38,16 +39,17 @@ class Kept(Value):
     text: str
 
 
+def name_for_people(text: str) -> str:
+    """A title or the name of an author on a line; "" for one that speaks to machines."""
+    return "" if is_injection(text) else one_line(text)
+
+
 async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
     """The page at an address. What comes is written down before it is read, so that a run that is
     killed meanwhile does not ask for it again. Raises FetchError.
     """
     key = {"url": canonical_url(url)}
-
-    async def first() -> int:
-        return context.reader.level_at(url)
-
-    level = await context.journal.moment("level", key, int, first, 0)
+    level = await context.noted("level", key, context.reader.level_at(url), 0)
     began, fetching = time.monotonic(), 0.0
 
     async def had(at: int, fetch: Fetch) -> Fetched:
@@ -145,9 +147,7 @@ async def from_library(context: SessionContext, url: str) -> Page:
     day = datetime.fromisoformat(head["published_at"]) if head["published_at"] else None
     text = body.decode(errors="surrogatepass")
     page = await _local(context, url, head["title"], text, day)
-    # A session from before knew of no author.
-    author = head.get("author", "")
-    return page.model_copy(update={"author": "" if is_injection(author) else one_line(author)})
+    return page.model_copy(update={"author": head["author"]})
 
 
 async def attached_pages(
@@ -163,7 +163,7 @@ async def attached_pages(
         try:
             if context.owned_by_graph:
                 raise NotAllowed("Files can be attached only to a session.")
-            url = f"{LIBRARY}attached/{n}-{quote(path.name)}"
+            url = f"{LOCAL}attached/{n}-{quote(path.name)}"
             pages.append(await _read_attachment(context, path, url))
         except (FetchError, TimeoutError) as error:
             reason = f"{path.name} cannot be read: {str(error) or 'it took too long'}"
@@ -178,7 +178,10 @@ async def _read_attachment(context: SessionContext, path: Path, url: str) -> Pag
 
     async def ask(tape: Tape) -> Extracted:
         try:
-            if (await asyncio.to_thread(path.stat)).st_size > most:
+            found = await asyncio.to_thread(path.stat)
+            if not S_ISREG(found.st_mode):  # to read a pipe or a device might never end
+                raise FetchError("it is no file")
+            if found.st_size > most:
                 raise TooLarge(f"it has more than {most} bytes")
             tape.add({}, await asyncio.to_thread(path.read_bytes))
         except OSError as error:
@@ -193,7 +196,7 @@ async def _read_attachment(context: SessionContext, path: Path, url: str) -> Pag
         extracted = await context.journal.exchange(
             Request("attached", {"url": url}, about=path.name), ask, read
         )
-    title = extracted.title or path.name
+    title = name_for_people(extracted.title) or path.name
     return await _local(context, url, title, extracted.markdown, extracted.published_at)
 
 
@@ -204,7 +207,7 @@ async def _local(
     return Page(
         url=url,
         title=title,
-        level=LOCAL,
+        level=LOCAL_LEVEL,
         media_type="text/markdown",
         published_at=published_at,
         fetched_at=datetime.now(UTC),

@@ -14,8 +14,7 @@ from spadework.graph.choosing import Choosing
 from spadework.graph.cleaning import clean_pages
 from spadework.graph.deepening import looked_again
 from spadework.graph.emit import emitter
-from spadework.graph.foreseeing import weigh_hits
-from spadework.graph.looking import looked_at
+from spadework.graph.looking import looked_at, weigh_hits
 from spadework.graph.page_assignment import How, PageAssignment
 from spadework.graph.query_filters import with_filters
 from spadework.graph.reading import read_pages, was_readable

@@ -97,6 +97,11 @@ async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Pr
     return None, [Problem(stage="examination", subject=name, reason=reason, effect=effect)]
 
 
+async def judge_in_time(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
+    """The same, None where only closing by code has time."""
+    return (None, []) if context.budget.until_closing() <= 0 else await judge(context, at)
+
+
 async def _result(context: SessionContext, at: str) -> Examined | str:
     """The result, or why there is none; in a replay there was no time where there was none."""
     if await context.journal.noted("unexamined", at):

@@ -1,33 +1,55 @@
-"""Opening what a session works with; each is closed again where a later step fails."""
+"""Opening what a session works with: its journal, its model, its providers, its pages; in a replay
+what the recorded session had. Each is closed again where a later step fails.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from spadework.agents.model import Model
 from spadework.budget import Budget
-from spadework.deadline import WRITE_NOW
-from spadework.graph.choosing_means import Means, chosen_again, chosen_now, open_means
-from spadework.graph.opening_record import PagesAlone, Replay
+from spadework.deadline import WRITE_NOW, shares_of
+from spadework.errors import ModelError
+from spadework.graph.default_model import default_model
+from spadework.graph.opening_record import Opened, PagesAlone, Replay
 from spadework.graph.page_cache import PageCache
+from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.settings import Settings
 from spadework.tools.dense.meaning import Meaning, meaning_of
 from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
 from spadework.tools.knowledge import knowledge_of
 from spadework.tools.library.library import Library
+from spadework.tools.search.failover import Search
+from spadework.tools.search.provider_choice import Choice, choose
+from spadework.tools.search.waiting_times import Waits
 from spadework.tools.stores.journal import Journal
 from spadework.tools.stores.private_files import private_folder
+from spadework.tools.web.urls import host_of
+from spadework.values import Problem
+
+_NO_TIME = Choice((), ("There was no time to open what is searched.",))
+
+#: The name of the model, what is wrong with it, and what is searched.
+Chosen = tuple[str, list[Problem], Choice]
 
 
 class Parts(NamedTuple):
-    """What was opened. `cleanings` is how often pages were cleaned in the session before."""
+    """What was opened. `asked` is the model that is asked: in a replay for what was not recorded;
+    `choice` the providers as chosen, `problems` what is wrong with the model; `cleanings` is how
+    often pages were cleaned in the session before.
+    """
 
     journal: Journal
-    means: Means
+    model: Model | None
+    asked: Model | None
+    search: Search
+    choice: Choice
+    problems: list[Problem]
     web: Web
     browser: Browser
     libraries: list[Library]
@@ -64,19 +86,27 @@ async def open_parts(
             return one
 
         if isinstance(providers, Replay):
-            choosing = chosen_again(settings, journal)
+            name, problems, choice = await _chosen_again(settings, journal)
         else:
             begun = await journal.noted("opened", "", before=True)
             late = not begun and budget.under(WRITE_NOW)
-            choosing = chosen_now(settings, budget, stop, open_library, providers, late=late)
-        means = await open_means(await choosing, settings, budget, journal, replay, opened)
+            name, problems, choice = await _chosen_now(
+                settings, budget, stop, open_library, providers, late=late
+            )
+        search = await _search(choice, settings, journal)
+        opened.push_async_callback(search.close)
+        budget.shares = shares_of(settings.effort, model=bool(name))
+        model, asked = _models(settings, budget, journal, name, replay)
+        if model:
+            opened.push_async_callback(model.close)
+        await journal.note("opened", "", Opened.of(settings, name, choice, problems).told())
         cleanings = await journal.count("clean")
         store = None if replay else knowledge_of(settings, meaning)
         web = await opened.enter_async_context(Web(settings))
-        browser = Browser(settings)
         opened.pop_all()
     page_cache = PageCache(store, settings, budget.until_closing, meaning)
-    return Parts(journal, means, web, browser, libraries, page_cache, cleanings)
+    found = (journal, model, asked, search, choice, problems)
+    return Parts(*found, web, Browser(settings), libraries, page_cache, cleanings)
 
 
 async def _journal(
@@ -94,3 +124,74 @@ async def _journal(
             embedding_calls=calls, embedding_tokens=tokens
         )
     return journal
+
+
+async def _chosen_now(
+    settings: Settings,
+    budget: Budget,
+    stop: asyncio.Event,
+    open_library: Callable[[], Awaitable[Library]],
+    providers: Sequence[Any] | PagesAlone,
+    *,
+    late: bool,
+) -> Chosen:
+    """What there is time for: a run that begins `late`, when it is time to write, can ask and
+    search nothing. Pages alone need no model, and perhaps no search.
+    """
+    name, problems, choice = "", list[Problem](), _NO_TIME
+    if isinstance(providers, PagesAlone):
+        alone, own = True, providers.providers
+        if not providers.search:
+            return name, problems, Choice(())
+    else:
+        alone, own = False, providers
+        if late:
+            return name, problems, choice
+    with suppress(TimeoutError, Stopped):
+        if not alone:
+            name, problems = await unless_stopped(
+                stop, _model(settings), seconds=budget.until_closing()
+            )
+        choosing = choose(settings, open_library, list(own))
+        choice = await unless_stopped(stop, choosing, seconds=budget.until_closing())
+    return name, problems, choice
+
+
+async def _chosen_again(settings: Settings, journal: Journal) -> Chosen:
+    """What the session that is replayed has worked with."""
+    opened = Opened.model_validate(await journal.noted("opened", "") or {})
+    choice = await asyncio.to_thread(opened.choice, settings)  # certificates may be read
+    return opened.model, list(opened.problems), choice
+
+
+async def _model(settings: Settings) -> tuple[str, list[Problem]]:
+    """The chat model of the settings; "" for extractive roles, a problem where one was wanted."""
+    try:
+        return await default_model(settings), []
+    except ModelError as error:
+        effect = f"The extractive roles did all the work. {error.hint}".rstrip()
+        subject = host_of(settings.openai_base_url)
+        return "", [Problem(stage="model", subject=subject, reason=str(error), effect=effect)]
+
+
+async def _search(choice: Choice, settings: Settings, journal: Journal) -> Search:
+    if journal.recording is None:
+        return choice.search(settings)
+    # None is let wait, and what is said of waiting is what was.
+    search = Search(choice.providers)
+    search.waits = Waits(tuple(await journal.noted("waits", "") or ()))
+    return search
+
+
+def _models(
+    settings: Settings, budget: Budget, journal: Journal, name: str, replay: Replay | None
+) -> tuple[Model | None, Model | None]:
+    """The chat models, and those of them that are asked: of a replay only what was not recorded."""
+    if not name:
+        return None, None
+    if replay is None:
+        model = Model(settings, budget, journal, name)
+        return model, model
+    other = replay.anew
+    anew = Model(other, budget, journal.asking(), other.model) if other else None
+    return Model(settings, budget, journal, name, anew), anew

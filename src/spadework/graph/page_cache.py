@@ -42,7 +42,8 @@ class PageCache:
         self._left = left
         self._meaning = meaning
         self._owned = {host.lower() for host in settings.allow_hosts}
-        self._adding: asyncio.Task[None] | None = None
+        self._begun: set[str] = set()
+        self._adding: set[asyncio.Task[None]] = set()
 
     @property
     def problems(self) -> list[Problem]:
@@ -69,15 +70,18 @@ class PageCache:
         return entry if entry and self._may_see(entry) else None
 
     def keep(self, pages: Iterable[Page], text_of: Callable[[str], Awaitable[str]]) -> None:
-        """Begin to add the pages that are worth it; `text_of` gives the text of a content hash."""
-        wanted = [page for page in pages if worth_keeping(page)]
-        if self._store and wanted and self._adding is None:
-            self._adding = asyncio.create_task(self._add(self._store, wanted, text_of))
+        """Begin to add the pages that are new and worth it; `text_of` gives the text of a content
+        hash.
+        """
+        new = [page for page in pages if page.url not in self._begun and worth_keeping(page)]
+        if self._store and new:
+            self._begun |= {page.url for page in new}
+            self._adding.add(asyncio.create_task(self._add(self._store, new, text_of)))
 
     async def kept(self) -> list[Problem]:
         """Wait a moment for what is being added; then what is wrong with the store by now."""
         if self._adding:
-            await asyncio.wait({self._adding}, timeout=REPORT_SECONDS)
+            await asyncio.wait(self._adding, timeout=REPORT_SECONDS)
         return self.problems
 
     async def close(self) -> None:
@@ -89,11 +93,13 @@ class PageCache:
                 closing.push_async_callback(self._store.close)
             if self._adding:
                 # Last in, first out: it is cancelled, then waited for.
-                closing.push_async_callback(asyncio.wait, {self._adding})
-                closing.callback(self._adding.cancel)
-                await asyncio.wait({self._adding}, timeout=CLOSING_SECONDS)
-        if self._adding and not self._adding.cancelled():
-            self._adding.result()  # a fault of ours is not passed over
+                closing.push_async_callback(asyncio.wait, self._adding)
+                for adding in self._adding:
+                    closing.callback(adding.cancel)
+                await asyncio.wait(self._adding, timeout=CLOSING_SECONDS)
+        for adding in self._adding:
+            if not adding.cancelled():
+                adding.result()  # a fault of ours is not passed over
 
     async def _add(
         self, store: Knowledge, pages: Sequence[Page], text_of: Callable[[str], Awaitable[str]]

@@ -108,23 +108,19 @@ async def foreseen(
 
 def _key(context: SessionContext, question: Question) -> Any:
     """What a model's plan depends on: the question and what came with it, model, effort, prompt."""
-    asked = {
+    settings = context.settings
+    return {
         "question": normalise_question(question.text),
         "earlier": [normalise_question(text) for text in question.earlier],
         "answers": question.answers,
         "domains": question.domains,
         "wishes": question.wishes,
         "keeps": question.keeps,
-    }
-    settings = context.settings
-    system = lead.prompt_of(Question(text=""), [], [], quick=context.quick).system
-    model = [settings.model_for("lead"), settings.openai_base_url]
-    return asked | {
         "language": question.language,
-        "model": model,
+        "model": [settings.model_for("lead"), settings.openai_base_url],
         "searching": context.searching,
         "effort": settings.effort,
-        "prompt": system,
+        "prompt": lead.prompt_of(Question(text=""), [], [], quick=context.quick).system,
     }
 
 

@@ -15,6 +15,7 @@ from spadework.settings import Settings
 from spadework.tools.fetch.guard import is_http_url
 from spadework.tools.ranking.recency import is_dated
 from spadework.tools.ranking.relevance import query_terms, relevance
+from spadework.tools.ranking.selection import LOCAL
 from spadework.tools.search.provider import Provider
 from spadework.tools.stores.tape import Request, Tape
 from spadework.tools.text.markdown_marks import one_line
@@ -161,7 +162,7 @@ def ranked_hits(hits: Sequence[Hit], query: Query) -> list[Hit]:
     return [
         _rank_hit(hit, query, terms)
         for hit in hits
-        if hit.url.startswith("library://") or is_http_url(hit.url)
+        if hit.url.startswith(LOCAL) or is_http_url(hit.url)
     ]
 
 

@@ -13,7 +13,12 @@ from typing import Any, cast, get_args
 from spadework.errors import FetchError, TooSlow
 from spadework.events import Read, Reading
 from spadework.graph.emit import Emit
-from spadework.graph.fetching import LIBRARY, from_knowledge, from_library, from_web
+from spadework.graph.fetching import (
+    from_knowledge,
+    from_library,
+    from_web,
+    name_for_people,
+)
 from spadework.graph.session_context import SessionContext
 from spadework.graph.waiting import unless_stopped
 from spadework.tools.fetch.page_pool import (
@@ -27,9 +32,8 @@ from spadework.tools.fetch.page_pool import (
     read_many,
 )
 from spadework.tools.knowledge.sufficiency import fresh_since
+from spadework.tools.ranking.selection import LOCAL
 from spadework.tools.stores.journal import Journal
-from spadework.tools.text.markdown_marks import one_line
-from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Hit, Page, Problem, Task
 
@@ -112,7 +116,7 @@ async def _read_hits(
 
     def host(hit: Hit) -> str:
         # Documents of a library are not asked of anybody.
-        return "" if hit.url.startswith(LIBRARY) else host_of(hit.url)
+        return "" if hit.url.startswith(LOCAL) else host_of(hit.url)
 
     limits = _limits(context, wanted)
     reading = read_many(hits, read, limits, group=host, key=place, stop=context.stop)
@@ -146,18 +150,17 @@ async def read_page(
 
     async def work() -> Page:
         context.budget.charge("pages")
-        if hit.url.startswith(LIBRARY):
+        if hit.url.startswith(LOCAL):
             return await from_library(context, hit.url)
         known = await from_knowledge(context, hit.url, since)
         return known or await from_web(context, hit.url, seconds)
 
     page = await context.journal.once("page", _key(hit), Page, work)
-    own_title = "" if is_injection(page.title) else page.title
     return page.model_copy(
         update={
-            "title": one_line(own_title or hit.title),
-            "publisher": "" if is_injection(hit.publisher) else one_line(hit.publisher),
-            "author": "" if is_injection(page.author) else one_line(page.author),
+            "title": name_for_people(page.title) or name_for_people(hit.title),
+            "publisher": name_for_people(hit.publisher),
+            "author": name_for_people(page.author),
             "published_at": page.published_at or hit.published_at,
             "relevance": hit.relevance,
             "rrf": hit.rrf,

@@ -9,6 +9,7 @@ from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -16,7 +17,7 @@ from spadework.clock import today
 from spadework.events import Searched
 from spadework.graph.earlier import answers_of
 from spadework.graph.emit import Emit
-from spadework.graph.fetching import Kept
+from spadework.graph.fetching import Kept, name_for_people
 from spadework.graph.provider_search import ranked_hits
 from spadework.graph.searching import leads_of
 from spadework.graph.session_context import SessionContext
@@ -155,8 +156,11 @@ def recorded_pages(folder: Path) -> list[Page]:
         sources = {source.content_hash: source for source in result.sources}
     pages = []
     for page in answers_of(folder, "page", Page):
+        told: dict[str, Any] = {
+            "title": name_for_people(page.title),
+            "author": name_for_people(page.author),
+        }
         if known := sources.get(page.content_hash):
-            worth = {"relevance": known.relevance, "found_by": known.found_by}
-            page = page.model_copy(update={"title": known.title, **worth})
-        pages.append(page)
+            told |= known.model_dump(include={"title", "relevance"}) | {"found_by": known.found_by}
+        pages.append(page.model_copy(update=told))
     return pages

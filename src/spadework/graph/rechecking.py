@@ -9,14 +9,12 @@ from typing import Any
 from spadework.agents.citation_material import Material
 from spadework.agents.model import Model
 from spadework.graph.closing import citations_of
-from spadework.graph.joining import as_it_was
-from spadework.graph.model_examination import judge
-from spadework.graph.session_context import SessionContext
+from spadework.graph.earlier import as_it_was
 from spadework.graph.state import ResearchState
 from spadework.graph.verifying import Check, verify_sections
 from spadework.tools.export.markdown_report import sentence_markdown
 from spadework.tools.web.urls import hosts_for_urls
-from spadework.values import Citation, Problem, Section
+from spadework.values import Citation, Section
 
 
 @dataclass(frozen=True)
@@ -125,8 +123,3 @@ def _citations(base: Base, sections: Sequence[Section], new: Sequence[Citation])
         for id_ in one.evidence_ids
         if (at := (sentence_markdown(one), id_)) in known
     ]
-
-
-async def judging(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """The model that may judge at this step, where there is time for one; and why there is none."""
-    return (None, []) if context.budget.until_closing() <= 0 else await judge(context, at)

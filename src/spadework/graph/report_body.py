@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from spadework.agents.editor import Made, about, disagreements, limits, not_found, untold
 from spadework.agents.entry_text import speaks_of
@@ -29,13 +28,6 @@ from spadework.tools.web.urls import hosts_for_urls
 from spadework.values import Problem, Report, Section, Source, Verdict
 
 
-class Troubles(NamedTuple):
-    """What a run has met: sources that it could not reach, told first, and other problems."""
-
-    unreached: Sequence[Unreached]
-    rest: Sequence[Problem]
-
-
 def draft(state: ResearchState) -> str:
     """The report as far as it stands, composed by code."""
     evidence = proving(state)
@@ -53,22 +45,23 @@ def build_report(
     context: SessionContext,
     state: ResearchState,
     why: str,
-    troubles: Troubles,
+    unreached: Sequence[Unreached],
+    problems: Sequence[Problem],
     sources: Sequence[Source],
 ) -> Report:
-    """The report of a run that was ended by `why`."""
+    """The report of a run that was ended by `why`: what was `unreached` first, the rest last."""
     say = Phrases(state["plan"].language)
     ledger = {e.id: e for e in state.get("evidence", [])}
     sections, open_ones = _body(state, say)
-    if troubles.unreached:
-        sections = [first_of_all(troubles.unreached, say), *sections]
+    if unreached:
+        sections = [first_of_all(unreached, say), *sections]
     limited = limits(state.get("shortfalls", []), say)
     writer, _ = makers(context, state)
     conflicts = state.get("conflicts", [])
     closing = [
         disagreements(untold(conflicts, sections) if writer else conflicts, ledger, say),
         open_ones,
-        *told_last(limited, troubles.rest, say, first=bool(troubles.unreached)),
+        *told_last(limited, problems, say, first=bool(unreached)),
         _about(context, state, why, sources, say),
     ]
     whole = tuple(

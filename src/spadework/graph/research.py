@@ -21,7 +21,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from spadework.errors import SettingsError, SpadeworkError
+from spadework.errors import SpadeworkError
 from spadework.events import Assessed, Finished, Planned, Wrote
 from spadework.graph import checkpoint_types, routes, worker
 from spadework.graph.again import price
@@ -35,10 +35,10 @@ from spadework.graph.emit import emitter
 from spadework.graph.ending import stopped_by
 from spadework.graph.fetching import attached_pages
 from spadework.graph.fusing import fuse_finds
-from spadework.graph.model_examination import begin, judge, leave_out
+from spadework.graph.model_examination import begin, judge, judge_in_time, leave_out
 from spadework.graph.planning import foreseen, make_plan, today
 from spadework.graph.recalling import earlier_pages
-from spadework.graph.rechecking import base_of, check_changed, judging, whole
+from spadework.graph.rechecking import base_of, check_changed, whole
 from spadework.graph.report_body import draft
 from spadework.graph.revising import extend_report, receive, revised
 from spadework.graph.rewriting import known_findings, rewritten
@@ -52,12 +52,12 @@ from spadework.graph.state import (
     ResearchState,
     WorkerOutput,
     WorkerState,
+    checked_input,
     left_over,
     proving,
 )
 from spadework.graph.stopping import DiskStopped
 from spadework.graph.verifying import Check, standing, still_proven
-from spadework.graph.waiting import was_stopped
 from spadework.settings import Settings
 from spadework.tools.stores.disk_faults import disk_fault
 from spadework.values import Problem
@@ -71,20 +71,19 @@ Graph = CompiledStateGraph[ResearchState, Settings, ResearchState, ResearchOutpu
 
 async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Check the question, give the session its id, and read the files that came along."""
-    question: Any = state.get("question")  # a server passes on whatever it is given
-    if not isinstance(question, str) or not question.strip():
-        raise SettingsError("The question is empty: say what you want to know.")
+    given = checked_input(state)
     named = state.get("session_id", "")
     fresh = not named or named == state.get("opened")
     session_id = checked_session_id(new_session_id() if fresh else named)
     context = await context_of(session_id, runtime.context)
-    attached, problems = await attached_pages(context, state.get("attachments", []))
+    attached, problems = await attached_pages(context, given["attachments"])
     cleared = left_over(state)
     left_out = await leave_out(context, emitter(context, runtime))
     problems = [*context.problems, *left_out, *problems]
     met = Overwrite(problems) if cleared else problems
     return {
         **cleared,
+        **given,
         "session_id": session_id,
         "opened": session_id,
         "asked_on": today(),
@@ -155,7 +154,7 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         )
     )
     emit(Wrote(markdown=draft(known)))
-    stop = await was_stopped(context.journal, context.stop, f"round {number}")
+    stop = await context.was_stopped(f"round {number}")
     cost = await price(context, known)
     ended = partial(stopped_by, known, context.budget, context.settings, cost)
     why = "stop" if stop else await asyncio.to_thread(ended)
@@ -176,7 +175,7 @@ async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, A
     disagrees side by side.
     """
     context = await context_of(state["session_id"], runtime.context)
-    model = None if context.budget.until_closing() <= 0 else (await judge(context, "write"))[0]
+    model, _ = await judge_in_time(context, "write")
     context.page_cache.keep(state.get("pages", {}).values(), context.pages.get)
     context.budget.writes()
     if review := state.get("review"):
@@ -194,7 +193,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     # A follow-up that goes on from a report names things of its own.
     asked = "\n".join(dict.fromkeys([made.question, state.get("question", "")]))
     material, lost = standing(ledger, texts, asked, made.language)
-    model, unfit = await judging(context, "verify")
+    model, unfit = await judge_in_time(context, "verify")
     base = base_of(state)
     check = Check(
         context.budget.phase("write"),
@@ -227,7 +226,7 @@ async def edit(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
 async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Compose the result and hand it over."""
     context = await context_of(state["session_id"], runtime.context)
-    await was_stopped(context.journal, context.stop, "save")
+    await context.was_stopped("save")
     await context.journal.note("waits", "", context.search.waits.sentences())
     kept, none = context.page_cache.kept, list[Problem]()
     late = await context.journal.moment("late problems", "", list[Problem], kept, none)

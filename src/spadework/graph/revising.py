@@ -14,18 +14,19 @@ from spadework.agents.model import Model
 from spadework.agents.reviser import Told, revise
 from spadework.agents.turn import Reported, Turn, TurnKind, requested_addition, sure_turn, turn_of
 from spadework.events import Notice
-from spadework.graph.disputing import find_disputes
-from spadework.graph.earlier import earlier, take_over
-from spadework.graph.emit import Emit, emitter
-from spadework.graph.joining import (
+from spadework.graph.composing import find_disputes
+from spadework.graph.earlier import (
     answer_from_evidence,
     as_it_was,
+    earlier,
     found_for_it,
     join_states,
     quote_sections,
+    take_over,
 )
+from spadework.graph.emit import Emit, emitter
+from spadework.graph.model_examination import judge_in_time
 from spadework.graph.recalling import earlier_pages
-from spadework.graph.rechecking import judging
 from spadework.graph.session_context import SessionContext, context_of
 from spadework.graph.state import Earlier, ResearchState, proving
 from spadework.settings import Settings
@@ -127,7 +128,7 @@ async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     context = await context_of(state["session_id"], runtime.context)
     before, turn = state.get("before"), state["turn"]
     assert before is not None
-    model, unfit = await judging(context, "revise")
+    model, unfit = await judge_in_time(context, "revise")
     plan = before.plan
     if model is not None:
         plan = plan.model_copy(update={"language": turn.language or plan.language})
@@ -155,7 +156,7 @@ async def extend_report(
     return {
         **whole,
         **changes,
-        "conflicts": find_disputes(plan, ledger, state.get("pages", {}), texts),
+        "conflicts": await find_disputes(plan, ledger, state.get("pages", {}), texts),
     }
 
 

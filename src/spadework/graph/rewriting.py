@@ -13,14 +13,13 @@ from spadework.agents.model import Model
 from spadework.agents.outline import by_topic
 from spadework.agents.sentence_context import Stated, state_sentences
 from spadework.agents.verifier import Finding
+from spadework.graph.citing import MOST_NEAR
 from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState, proving
 from spadework.tools.export.markdown_report import sentence_markdown
 from spadework.tools.text.facts import nearest
 from spadework.values import Evidence, Review, Section, Verdict, Weakness
 
-#: Entries that a section does not cite and its writer is shown when it writes it anew.
-MOST_NEAR = 8
 #: What a summary is written anew for; the entries themselves stand below, as data.
 TOLD_MORE = "The report now tells more, which its summary must not leave out: "
 

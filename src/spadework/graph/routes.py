@@ -215,16 +215,13 @@ def payload(state: ResearchState, task: Task) -> dict[str, Any]:
     attached = state.get("attached", []) if task.round == first else []
     together = [other.topic.name for other in state["tasks"] if other.round == task.round]
     plan = state["plan"]
-    told = {
+    return {
         "session_id": state["session_id"],
         "question": plan.question,
         "task": task,
         "topics": len(plan.topics),
         "tasks": len(together),
         "plan_seconds": state.get("plan_seconds", 0.0),
-    }
-    return {
-        **told,
         "read_before": before,
         "attached": attached,
         "among": together if task.own or task.together is not None else [],

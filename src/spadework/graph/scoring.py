@@ -55,4 +55,5 @@ def _why(old: Coverage | None, coverage: Coverage, new: int) -> str:
         return "Nothing was found that proves it."
     if old.score == coverage.score:
         return "Nothing new was proven, so it stays."
-    return f"Judged anew on the same {len(coverage.evidence_ids)} quotes."
+    same = len(coverage.evidence_ids)
+    return f"Judged anew on the same {'quote' if same == 1 else f'{same} quotes'}."

@@ -9,11 +9,13 @@ sessions of ours, works with the same graph.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import InitVar, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
+from weakref import WeakValueDictionary
 
 from spadework.agents.examination import Examined
 from spadework.agents.model import Model
@@ -35,12 +37,14 @@ from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.page_store import PageStore
 from spadework.values import Mode, Plan, Problem
 
-#: Seconds past its deadline for which a context that no session owns is kept.
+T = TypeVar("T", bool, int, float, str)
+
+#: Seconds for which a context that no session owns is kept past its deadline, and past the last
+#: time that a node asked for it.
 KEPT_SECONDS = 60.0
 
-
 _contexts: dict[str, SessionContext] = {}
-_opening: dict[str, asyncio.Lock] = {}
+_opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
 
 @dataclass
@@ -75,27 +79,29 @@ class SessionContext:
     #: True when no session opened it: the graph closes it at its end.
     owned_by_graph: bool = False
     keeper: asyncio.Task[None] | None = None
+    #: When a node last asked for it, by `time.monotonic`.
+    asked_at: float = 0.0
     #: What is told of the run.
     record: Record = field(default_factory=Record)
 
     def __post_init__(self, parts: Parts) -> None:
-        self.journal, means = parts.journal, parts.means
+        self.journal = parts.journal
         self.pages = PageStore(self.folder / "pages")
         self.links = LinkStore(self.folder / "links")
-        self.search = means.search
+        self.search = parts.search
         self.web, self.browser = parts.web, parts.browser
         self.reader = Reader(self.web, self.browser)
         self.libraries = parts.libraries
-        self.model = means.model
+        self.model = parts.model
         #: The models that are asked: in a replay for what was not recorded.
-        self.asked = means.asked
+        self.asked = parts.asked
         self.page_cache = parts.page_cache
         #: Who is asked where all providers have failed.
-        self.stand_ins = StandIns(means.choice.spares)
-        self.searching = tuple(provider.describes for provider in means.choice.providers)
-        self.notices = tuple(means.choice.notices)
+        self.stand_ins = StandIns(parts.choice.spares)
+        self.searching = tuple(provider.describes for provider in parts.choice.providers)
+        self.notices = tuple(parts.choice.notices)
         #: What went wrong before the run began.
-        self.problems = tuple(means.problems)
+        self.problems = tuple(parts.problems)
         self.cleanings = parts.cleanings
 
     @property
@@ -132,13 +138,23 @@ class SessionContext:
         if self.model:
             self.model.record = record
 
+    async def noted(self, kind: str, key: Any, now: T, otherwise: T) -> T:
+        """What is so `now`, noted; in a replay what was so then, or `otherwise`."""
+
+        async def work() -> T:
+            return now
+
+        return await self.journal.moment(kind, key, type(otherwise), work, otherwise)
+
     async def narrowed(self, mark: Mark, at: str) -> bool:
         """Whether less time than `mark` is left at a step; in a replay, whether it was."""
+        return await self.noted("narrowed", [*mark, at], self.budget.under(mark), False)
 
-        async def under() -> bool:
-            return self.budget.under(mark)
-
-        return await self.journal.moment("narrowed", [*mark, at], bool, under, False)
+    async def was_stopped(self, at: str) -> bool:
+        """Whether the user wants the report by now; in a replay, whether they did at this step."""
+        if await self.noted("stopped", at, self.stop.is_set(), False):
+            self.stop.set()
+        return self.stop.is_set()
 
     def workload(self, plan: Plan) -> Workload:
         """What the workers of a plan may ask and read."""
@@ -211,14 +227,22 @@ async def context_of(session_id: str, settings: Settings | None) -> SessionConte
                 context = await SessionContext.open(folder, own)
                 context.owned_by_graph = True
                 context.keeper = asyncio.create_task(_closed_in_the_end(context))
-        _opening.pop(session_id, None)
-    return _contexts[session_id]
+    context = _contexts[session_id]
+    context.asked_at = time.monotonic()
+    return context
 
 
 async def _closed_in_the_end(context: SessionContext) -> None:
-    """Close a context that only the graph knows when its time, or its event loop, ends."""
+    """Close a context that only the graph knows when its time, or its event loop, ends. The time of
+    a run that has waited for its user is over later than it was when the context was opened.
+    """
     try:
-        await asyncio.sleep(context.budget.left() + KEPT_SECONDS)
+        while True:
+            deadline = context.budget.started + context.budget.seconds
+            kept_until = max(deadline, context.asked_at) + KEPT_SECONDS
+            if (seconds := kept_until - time.monotonic()) <= 0:
+                break
+            await asyncio.sleep(seconds)
     finally:
         if _contexts.get(context.session_id) is context:
             await context.close()

@@ -43,9 +43,10 @@ def sources_of(
     # What stands as it was cites by the same numbers, as far as its sources are still cited.
     same = [url for url in before.numbered if url in cited] if before else []
     order = [url for url in dict.fromkeys([*same, *cited, *rest]) if url in pages]
-    made = [_source(n, pages[url], evidence, disputed) for n, url in enumerate(order, 1)]
-    unused = (_why_unused(pages[source.url], state, told) for source in made)
-    return [one.model_copy(update={"unused": why}) for one, why in zip(made, unused, strict=True)]
+    return [
+        _source(n, pages[url], evidence, disputed, _why_unused(pages[url], state, told))
+        for n, url in enumerate(order, 1)
+    ]
 
 
 def _as_cited(page: Page, evidence: Sequence[Evidence], told: AbstractSet[str]) -> Page:
@@ -58,7 +59,9 @@ def _as_cited(page: Page, evidence: Sequence[Evidence], told: AbstractSet[str]) 
     return page.model_copy(update={"content_hash": own[0]})
 
 
-def _source(n: int, page: Page, evidence: Sequence[Evidence], disputed: Sequence[str]) -> Source:
+def _source(
+    n: int, page: Page, evidence: Sequence[Evidence], disputed: Sequence[str], unused: str
+) -> Source:
     return Source(
         n=n,
         url=page.url,
@@ -72,6 +75,7 @@ def _source(n: int, page: Page, evidence: Sequence[Evidence], disputed: Sequence
         published_at=page.published_at,
         content_hash=page.content_hash,
         known=page.known,
+        unused=unused,
         # Of a local document, whose text alone is known, what its name says.
         shape=foreseen(page.url).shape if page.level < 0 else shape_of_type(page.media_type),
     )

@@ -8,13 +8,15 @@ import operator
 from typing import Annotated, Any, Required
 
 from langgraph.types import Overwrite
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
 # The one of `typing` gives a graph no JSON schema before Python 3.12.
 from typing_extensions import TypedDict
 
 from spadework.agents.turn import Turn
+from spadework.errors import SettingsError
+from spadework.form import sentence
 from spadework.values import (
     Citation,
     Conflict,
@@ -173,6 +175,20 @@ def queries_of(state: ResearchState) -> dict[str, tuple[str, ...]]:
         of = asked.setdefault(task.topic.name, {})
         of |= dict.fromkeys(query.text for query in task.queries)
     return {name: tuple(texts) for name, texts in asked.items()}
+
+
+def checked_input(state: ResearchState) -> dict[str, Any]:
+    """What was given for a run beside its question and session, whole. A server passes on whatever
+    it is given; null is as if it were left out. Raises SettingsError for another shape.
+    """
+    asked = {name: state.get(name) for name in ResearchInput.model_fields}
+    if not isinstance(asked["question"], str) or not asked["question"].strip():
+        raise SettingsError("The question is empty: say what you want to know.")
+    try:
+        given = ResearchInput.model_validate({n: v for n, v in asked.items() if v is not None})
+    except ValidationError as error:
+        raise SettingsError(sentence(error)) from None
+    return given.model_dump(include=set(GIVEN))
 
 
 def left_over(state: ResearchState) -> dict[str, Any]:

@@ -6,24 +6,11 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from spadework.tools.stores.journal import Journal
-
 T = TypeVar("T")
 
 
 class Stopped(Exception):
     """The user wants the report now; what was waited for is cancelled."""
-
-
-async def was_stopped(journal: Journal, stop: asyncio.Event, at: str) -> bool:
-    """Whether the user wants the report by now; in a replay, whether they did at this step."""
-
-    async def wished() -> bool:
-        return stop.is_set()
-
-    if await journal.moment("stopped", at, bool, wished, False):
-        stop.set()
-    return stop.is_set()
 
 
 async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: float) -> T:

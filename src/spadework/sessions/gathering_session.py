@@ -11,7 +11,6 @@ from typing import Any, cast
 
 from spadework.errors import FetchError, SearchError, SpadeworkError
 from spadework.events import Event, Finished, Read, Reading, Timed, Troubled
-from spadework.graph.fetching import LIBRARY
 from spadework.graph.gathered_pages import CANCELLED, Gathered, begin_state, result_of_pages
 from spadework.graph.gathering import gather
 from spadework.graph.opening_record import PagesAlone
@@ -28,6 +27,7 @@ from spadework.sessions.stream import (
     parts_until_deadline,
     tell_beginning,
 )
+from spadework.tools.ranking.selection import LOCAL
 from spadework.tools.stores.disk import on_disk
 from spadework.values import Hit, Problem, Result
 
@@ -36,7 +36,7 @@ def needed_providers(brief: Brief, providers: tuple[Any, ...]) -> tuple[Any, ...
     """What the context of a session is opened with: one page of the web needs no search."""
     if brief.kind == "research":
         return providers
-    search = brief.kind == "gather" or brief.question.startswith(LIBRARY)
+    search = brief.kind == "gather" or brief.question.startswith(LOCAL)
     return PagesAlone(providers, search=search)
 
 

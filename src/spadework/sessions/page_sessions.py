@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from spadework.budget import Budget
-from spadework.graph.fetching import LIBRARY
 from spadework.graph.gathered_pages import asked_of
 from spadework.graph.recalling import recorded_pages
 from spadework.graph.session_id import new_session_id
@@ -21,7 +20,7 @@ from spadework.sessions.listing import readable_sessions
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.ranking.link_authority import LinkStore
-from spadework.tools.ranking.selection import PRESETS
+from spadework.tools.ranking.selection import LOCAL, PRESETS
 from spadework.values import Page, Result, Value
 
 #: Pages that are read for a query when nobody says how many, and the most that may be asked for.
@@ -77,7 +76,7 @@ def reading(url: str, *, settings: Settings | None = None) -> Session:
     It ends with FetchError where the page cannot be had.
     """
     settings = settings or Settings.load()
-    if url.startswith(LIBRARY):
+    if url.startswith(LOCAL):
         settings = settings.with_(search="library")
     else:
         url = checked_address(url)

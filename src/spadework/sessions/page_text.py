@@ -6,7 +6,6 @@ from contextlib import AbstractAsyncContextManager
 
 from spadework.budget import Budget
 from spadework.errors import FetchError
-from spadework.graph.fetching import LIBRARY
 from spadework.graph.opening_record import PagesAlone
 from spadework.graph.reading import page_at
 from spadework.graph.session_context import SessionContext
@@ -14,6 +13,7 @@ from spadework.sessions.documents import ReadPage, about, checked_address, tell_
 from spadework.sessions.temporary import temporary_context
 from spadework.settings import Settings
 from spadework.tools.fetch.guard import printable_url
+from spadework.tools.ranking.selection import LOCAL
 
 
 async def read(url: str, settings: Settings | None = None) -> ReadPage:
@@ -21,7 +21,7 @@ async def read(url: str, settings: Settings | None = None) -> ReadPage:
     levels of a run. Raises SettingsError for what is no address, FetchError.
     """
     settings = settings or Settings.load()
-    address = url if url.startswith(LIBRARY) else checked_address(url)
+    address = url if url.startswith(LOCAL) else checked_address(url)
     async with _context_for(address, settings) as context:
         try:
             page = await page_at(context, address)
@@ -51,7 +51,7 @@ async def source(url: str, settings: Settings) -> str:
 
 
 def _context_for(url: str, settings: Settings) -> AbstractAsyncContextManager[SessionContext]:
-    local = url.startswith(LIBRARY)
+    local = url.startswith(LOCAL)
     settings = settings.with_(search="library") if local else settings
     alone = PagesAlone(search=local)
     return temporary_context(settings, Budget.of(settings), lambda text: None, alone)

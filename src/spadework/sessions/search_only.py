@@ -7,8 +7,8 @@ from typing import Any
 
 from spadework.budget import Budget
 from spadework.events import Event, Notice
-from spadework.graph.foreseeing import counting
 from spadework.graph.gathered_pages import asked_of, task_of
+from spadework.graph.looking import counting
 from spadework.graph.opening_record import PagesAlone
 from spadework.graph.searching import Answers, fused_hits, search_all
 from spadework.graph.session_context import SessionContext
