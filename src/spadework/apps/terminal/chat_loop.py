@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -140,7 +141,8 @@ class Chat:
 
 
 def _export_result(result: Result, name: str) -> Path:
-    file = Path(name.strip("\"'")).expanduser()
+    # That of `Path` fails where nobody has this name; then there is no such folder.
+    file = Path(os.path.expanduser(name.strip("\"'")))  # noqa: PTH111
     Output(file).checked()
     write_output(result, file)
     return file
