@@ -32,7 +32,7 @@ def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any]
     function = _function(asked) if greeted.task else None
     if function is None:
         return {"role": "assistant", "content": greeted.answer}, "stop"
-    names = list(function.get("parameters", {}).get("properties", {}))
+    names = list(_fields(_fields(function.get("parameters")).get("properties")))
     own = next((name for name in names if name == greeted.task), names[0] if names else "answer")
     arguments = dict.fromkeys(names, "") | {own: greeted.answer}
     call = {"name": function["name"], "arguments": json.dumps(arguments, ensure_ascii=False)}
@@ -41,6 +41,10 @@ def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any]
 
 
 def _function(asked: ChatRequest) -> dict[str, Any] | None:
-    first = next(iter(asked.tools or ()), None)
-    found = first.get("function") if isinstance(first, dict) else None
-    return found if isinstance(found, dict) and isinstance(found.get("name"), str) else None
+    found = _fields(_fields(next(iter(asked.tools or ()), None)).get("function"))
+    return found if isinstance(found.get("name"), str) else None
+
+
+def _fields(given: Any) -> dict[str, Any]:
+    """An object of a client's JSON; empty for whatever else stands there."""
+    return given if isinstance(given, dict) else {}
