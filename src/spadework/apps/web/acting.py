@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from spadework.apps.web.forms import form_of, save_uploads, text_of
+from spadework.apps.web.forms import form_of, save_uploads, text_of, whole_number
 from spadework.apps.web.known_sessions import known_session
 from spadework.apps.web.page_context import Web, people_of, web_of
 from spadework.apps.web.pages import start_page, status_of
@@ -93,7 +93,9 @@ async def answer(request: Request) -> Response:
         given = (" ".join(str(name).split()) for name in form.getlist("topic"))
         topics = [name for name in given if name]
         planned = [topic.name for topic in asked.plan.topics] if asked.plan else []
-        run.session.answer("" if topics == planned else "\n".join(topics))
+        # The bullet keeps a topic that is named "Go" from being taken for a yes.
+        listed = "\n".join(f"- {name}" for name in topics)
+        run.session.answer("" if topics == planned else listed)
     return _redirect_back(request)
 
 
@@ -102,12 +104,12 @@ async def edit_plan(request: Request) -> Response:
     form = await form_of(request, web_of(request).settings)
     names = [str(name) for name in form.getlist("topic")]
     what, _, place = request.query_params.get("change", "").partition(" ")
-    n = int(place) if place.isascii() and place.isdigit() and int(place) < len(names) else -1
+    n = whole_number(place, len(names))
     if what == "add":
         names.append("")
-    elif what == "remove" and n >= 0:
-        del names[n]
-    elif what in ("up", "down") and n >= 0:
+    elif what == "remove":
+        del names[n : n + 1]
+    elif what in ("up", "down") and n < len(names):
         other = n - 1 if what == "up" else n + 1
         if 0 <= other < len(names):
             names[n], names[other] = names[other], names[n]

@@ -74,6 +74,11 @@ def text_of(form: FormData, name: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
+def whole_number(text: str, otherwise: int) -> int:
+    """The number that a request holds, of nine digits at most; else `otherwise`."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
+
+
 async def save_uploads(form: FormData, folder: Path, settings: Settings) -> list[Path]:
     """Write the files of a form into a folder, under names of our own making."""
     files = [

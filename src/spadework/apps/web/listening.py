@@ -24,6 +24,8 @@ def listening(host: str, port: int, *, both: bool = False) -> socket.socket:
         # Only for a socket that says it is TCP does asyncio turn off the waiting for small pieces:
         # 40 ms for each answer on a connection that is kept.
         return socket.socket(family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
+    except UnicodeError:
+        raise SettingsError(f"spadework cannot listen on {host[:80]!r}: it is no host.") from None
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE
         why = f"port {port} is in use" if taken else (error.strerror or str(error))

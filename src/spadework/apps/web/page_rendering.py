@@ -22,6 +22,8 @@ from spadework.visible import visible
 #: with its number before the second.
 _BEGINS, _NUMBERED, _ENDS = "\ufdd3", "\ufdd4", "\ufdd5"
 _SIGNS = re.compile(f"{_BEGINS}(\\d+){_NUMBERED}|{_ENDS}(\\d+){_NUMBERED}")
+#: Signs that the page itself holds, or its own text could pass for a quote.
+_FOREIGN = str.maketrans(dict.fromkeys((_BEGINS, _NUMBERED, _ENDS), "\ufffd"))
 #: What makes a line a heading, an item, a quote or a row must stay at its beginning.
 _OPENING = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+|\|[ \t]*)*")
 #: A heading of the page stands below that of its view.
@@ -48,6 +50,7 @@ def render_stretch(text: str, start: int, evidence: Sequence[Evidence], wanted: 
 
 def _sign_quotes(text: str, start: int, evidence: Sequence[Evidence]) -> str:
     """The Markdown with a sign where each quote begins and ends."""
+    text = text.translate(_FOREIGN)
     signs: list[tuple[int, int, str]] = []
     for n, each in enumerate(evidence):
         first, last = max(each.start - start, 0), min(each.end - start, len(text))

@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse, Response
 
 from spadework.apps.outputs import ENDINGS
 from spadework.apps.statistics import foreseen, worth_name
+from spadework.apps.web.forms import whole_number
 from spadework.apps.web.known_sessions import page_of, question_of, result_of, view_model_of
 from spadework.apps.web.page_context import seen_of, web_of
 from spadework.apps.web.plots import MOST_LISTED, SIZES, plots
@@ -85,8 +86,8 @@ async def snapshot(request: Request) -> Response:
     """A page as it was read, with the words of the quotes marked."""
     web, session_id = seen_of(request).web, request.path_params["id"]
     text, evidence = await page_of(web, session_id, request.path_params["hash"])
-    wanted, current = request.query_params.get("part", ""), request.query_params.get("e", "")
-    number = int(wanted) if wanted.isascii() and wanted.isdigit() else 1
+    number = whole_number(request.query_params.get("part", ""), 1)
+    current = request.query_params.get("e", "")
     shown = await asyncio.to_thread(part_of, text, evidence, number, current)
     picture, _ = await view_model_of(web, session_id)
     sources = picture.result.sources if picture.result else ()
