@@ -371,6 +371,14 @@ async def test_a_body_that_is_no_request_is_refused(served: tuple[str, Runs], bo
     assert answer.json()["error"]["type"] == "invalid_request_error"
 
 
+async def test_a_question_that_is_nearly_framed_holds_nobody_up(served: tuple[str, Runs]) -> None:
+    message = {"role": "user", "content": f"<user_query>{' ' * 9_000}What is the Quillon?"}
+    body = {"model": "spadework", "messages": [message], "functions": [{}]}
+    async with httpx.AsyncClient(timeout=20) as plain:
+        answer = await plain.post(f"{served[0]}/chat/completions", json=body)
+    assert "functions cannot be used" in answer.text
+
+
 async def test_a_body_that_is_too_large_is_refused_before_it_is_read(
     served: tuple[str, Runs],
 ) -> None:

@@ -114,15 +114,15 @@ def ask(
     same.
     """
     settings = options.settings_of(context)
-    from spadework.apps.terminal.question_input import Asking
-
-    asking = Asking(" ".join(question), attach or (), follow, last=continue_).checked(settings)
     from spadework.apps.outputs import Output as Wanted
 
     wanted = Wanted(output, as_json, events).checked()
+    from spadework.apps.terminal.question_input import session_of
+
+    session = session_of(" ".join(question), settings, attach or (), follow, last=continue_)
     from spadework.apps.terminal.running import run
 
-    raise typer.Exit(run(asking.session(settings), wanted))
+    raise typer.Exit(run(session, wanted))
 
 
 @app.command()

@@ -37,21 +37,17 @@ def list_sessions(home: Home = None) -> None:
 @sessions.command("show")
 def show_session(session_id: str, as_json: AsJson = False, home: Home = None) -> None:
     """Print the report of a session."""
-    from spadework.apps.machines import bring_session
     from spadework.apps.session_actions import print_report
 
-    bring_session(home_of(home), session_id)
-    print_report(home_of(home), session_id, as_json)
+    print_report(_bring(home, session_id), session_id, as_json)
 
 
 @sessions.command("files")
 def list_files(session_id: str, as_json: AsJson = False, home: Home = None) -> None:
     """List the files of a session, each with its type."""
-    from spadework.apps.machines import bring_session
     from spadework.apps.session_actions import print_files
 
-    bring_session(home_of(home), session_id)
-    print_files(home_of(home), session_id, as_json)
+    print_files(_bring(home, session_id), session_id, as_json)
 
 
 @sessions.command("export")
@@ -64,21 +60,18 @@ def export_session(
     home: Home = None,
 ) -> None:
     """Write the report of a session to a file."""
-    from spadework.apps.machines import bring_session
     from spadework.apps.session_actions import export
 
-    bring_session(home_of(home), session_id)
-    export(home_of(home), session_id, output)
+    export(_bring(home, session_id), session_id, output)
 
 
 @sessions.command("delete")
 def delete_session(session_id: str, home: Home = None) -> None:
     """Delete a session with all its files."""
-    from spadework.apps.machines import bring_session, forget_session
+    from spadework.apps.machines import forget_session
     from spadework.apps.session_actions import delete
 
-    bring_session(home_of(home), session_id)
-    delete(home_of(home), session_id)
+    delete(_bring(home, session_id), session_id)
     forget_session(home_of(home), session_id)
 
 
@@ -101,3 +94,11 @@ def repair_sessions(
     from spadework.apps.session_actions import repair
 
     raise typer.Exit(repair(home_of(home), dry_run))
+
+
+def _bring(home: Path | None, session_id: str) -> Path:
+    """The home, with the session in it where only workers knew it."""
+    from spadework.apps.machines import bring_session
+
+    bring_session(home_of(home), session_id)
+    return home_of(home)

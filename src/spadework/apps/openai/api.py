@@ -14,9 +14,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from spadework.apps.apart import Left, apart
 from spadework.apps.openai.answered_sessions import recall_session, remember
-from spadework.apps.openai.api_errors import Refused
 from spadework.apps.openai.chat_completion import (
     around,
     completion,
@@ -26,10 +24,10 @@ from spadework.apps.openai.chat_completion import (
     message_of,
     most_words,
 )
-from spadework.apps.openai.chat_request import MODELS, ChatRequest, no_model, read_request
-from spadework.apps.openai.completion_stream import AS_IT_COMES, stream_chunks
-from spadework.apps.openai.immediate_answer import at_once
+from spadework.apps.openai.chat_request import MODELS, ChatRequest, Refused, no_model, read_request
+from spadework.apps.openai.completion_stream import AS_IT_COMES, at_once, stream_chunks
 from spadework.apps.openai.openapi import openapi
+from spadework.apps.waiting import Left, apart
 from spadework.apps.web.page_context import web_of
 from spadework.errors import DaySpent, SessionNotFound, SettingsError, SpadeworkError, Stopping
 from spadework.events import Ended, Event, Finished

@@ -10,8 +10,8 @@ from contextlib import aclosing
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from spadework.apps.pauses import with_pauses
 from spadework.apps.view_model import ViewModel
+from spadework.apps.waiting import with_pauses
 from spadework.apps.web.forms import csrf_cookie, csrf_token, whole_number
 from spadework.apps.web.known_sessions import known_session, question_of
 from spadework.apps.web.page_context import Seen, seen_of

@@ -77,11 +77,10 @@ def _lines(text: str, start: int, end: int, evidence: Sequence[Evidence]) -> lis
     own = [e for e in evidence if e.start < end and e.end > start]
     made, at, fence = [], start, _fence_before(text, start)
     for line in text[start:end].split("\n"):
-        mark = _FENCE.match(line)
         kind: LineKind = "heading" if line.startswith("#") else "text"
-        kind = "code" if fence or mark else "table" if line.startswith("|") else kind
-        if mark:
-            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
+        kind = "table" if line.startswith("|") else kind
+        before, fence = fence, _fence_after(fence, line)
+        kind = "code" if before or fence else kind
         here = [e for e in own if e.start < at + len(line) and e.end > at]
         made.append(Line(kind, tuple(_pieces(line, at, here))))
         at += len(line) + 1
@@ -92,9 +91,15 @@ def _fence_before(text: str, start: int) -> str:
     """The fence of the code block that is open at `start`, or ""."""
     fence = ""
     for line in text[:start].split("\n") if start else ():
-        if mark := _FENCE.match(line):
-            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
+        fence = _fence_after(fence, line)
     return fence
+
+
+def _fence_after(fence: str, line: str) -> str:
+    """The fence that is open after a line, where `fence` is open before it."""
+    if (mark := _FENCE.match(line)) is None:
+        return fence
+    return "" if fence and mark[1].startswith(fence) else fence or mark[1]
 
 
 def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:
