@@ -10,14 +10,13 @@ from typing import Annotated
 import typer
 
 from spadework.apps import options
-from spadework.apps.again_cli import replay, resume
 from spadework.apps.command_words import as_command
 from spadework.apps.descriptors import raise_the_limit
 from spadework.apps.ending import one_sentence
 from spadework.apps.knowledge_cli import knowledge as knowledge_commands
 from spadework.apps.looking_cli import doctor, index, read, search, stats
 from spadework.apps.serving_cli import mcp, serve
-from spadework.apps.sessions_cli import sessions
+from spadework.apps.sessions_cli import replay, resume, sessions
 from spadework.apps.tokens_cli import tokens
 from spadework.apps.worker_command import worker
 

@@ -1,4 +1,6 @@
-"""The commands about kept sessions: `spadework sessions …`; nothing heavy imported early."""
+"""The commands about kept sessions: `spadework sessions …`, and those that go on with one or run it
+once more; nothing heavy imported early.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from spadework.apps.options import AsJson, Home
+from spadework.apps.options import AsJson, Events, Home, Minutes, Output, settings_from
 from spadework.home import home_of
 
 sessions = typer.Typer(
@@ -15,6 +17,10 @@ sessions = typer.Typer(
     rich_markup_mode=None,
     invoke_without_command=True,
 )
+
+Known = Annotated[
+    str, typer.Argument(help="The id of a session, as `spadework sessions` shows it.")
+]
 
 
 @sessions.callback()
@@ -94,6 +100,47 @@ def repair_sessions(
     from spadework.apps.session_actions import repair
 
     raise typer.Exit(repair(home_of(home), dry_run))
+
+
+def resume(
+    session_id: Known,
+    output: Output = None,
+    as_json: AsJson = False,
+    events: Events = False,
+    minutes: Minutes = None,
+    home: Home = None,
+) -> None:
+    """Take up a session that was cut off. What it paid for is not paid again."""
+    from spadework.apps.outputs import Output as Wanted
+
+    wanted = Wanted(output, as_json, events).checked()
+    place = _bring(settings_from(home=home).home, session_id)
+    from spadework.apps.terminal.running import run
+    from spadework.sessions.session import Session
+
+    raise typer.Exit(run(Session.resume(session_id, home=place, minutes=minutes), wanted))
+
+
+def replay(
+    session_id: Known,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Chat model that is asked what was not recorded.")
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", help="Write the report to FILE.md, .html, .pdf, .docx or .json."),
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Run a finished session again from what it has heard. It needs no network, and comes to the
+    same report.
+    """
+    from spadework.apps.machines import bring_recording
+    from spadework.apps.replay_command import replay_one
+
+    place = settings_from(home=home).home
+    bring_recording(place, session_id)
+    raise typer.Exit(replay_one(place, session_id, model, to))
 
 
 def _bring(home: Path | None, session_id: str) -> Path:

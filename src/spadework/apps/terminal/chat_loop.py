@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +17,7 @@ from spadework.apps.terminal.progress import Progress, progress_for
 from spadework.apps.terminal.running import Run
 from spadework.apps.terminal.screen import Screen
 from spadework.errors import BudgetSpent, SpadeworkError
+from spadework.home import absolute
 from spadework.sessions.files import read_result, session_folder
 from spadework.sessions.listing import readable_sessions
 from spadework.sessions.receptionist import receive
@@ -120,7 +120,7 @@ class Chat:
             self._screen.say(NOTHING_YET)
             return
         file = await asyncio.to_thread(_export_result, self._last, name)
-        self._screen.show(Text(f"Written: {file.absolute()}"))
+        self._screen.show(Text(f"Written: {file}"))
 
     def _about_last(self, view: Callable[[Result], RenderableType]) -> None:
         if self._last is None:
@@ -141,8 +141,7 @@ class Chat:
 
 
 def _export_result(result: Result, name: str) -> Path:
-    # That of `Path` fails where nobody has this name; then there is no such folder.
-    file = Path(os.path.expanduser(name.strip("\"'")))  # noqa: PTH111
+    file = absolute(Path(name.strip("\"'")))
     Output(file).checked()
     write_output(result, file)
     return file
