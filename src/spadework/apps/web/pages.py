@@ -114,7 +114,8 @@ async def snapshot(request: Request) -> Response:
     text, evidence = await page_of(web, session_id, request.path_params["hash"])
     number = whole_number(request.query_params.get("part", ""), 1)
     current = request.query_params.get("e", "")
-    shown = await asyncio.to_thread(part_of, text, evidence, number, current)
+    plain = "plain" in request.query_params
+    shown = await asyncio.to_thread(part_of, text, evidence, number, current, plain=plain)
     picture, _ = await view_model_of(web, session_id)
     sources = picture.result.sources if picture.result else ()
     source = next((s for s in sources if s.content_hash == request.path_params["hash"]), None)
@@ -127,7 +128,7 @@ async def snapshot(request: Request) -> Response:
         shown=shown,
         evidence=evidence,
         wanted=current,
-        plain="plain" in request.query_params,
+        plain=plain,
         source=source,
         chars=len(text),
     )
