@@ -21,10 +21,8 @@ class Left(Exception):
 
 
 async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, Any, object]]) -> T:
-    """What `work` gives. When this is cancelled, or one of what may end it is done, the work is
-    cancelled and its end waited for.
-
-    Raises what `work` raises, and Left with the sentence of what has ended it.
+    """Return what `work` returns. When the caller is cancelled, or one of `ends` completes, the
+    work is cancelled and waited for. Raises what `work` raises, and Left with the reason.
     """
     working = asyncio.create_task(work)
     ending = {asyncio.create_task(end): why for why, end in ends.items()}

@@ -48,8 +48,8 @@ MOST_CHARS = 300
 
 
 async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
-    """The result of a session, which may take so many `seconds`, of itself its budget's. Cancelled,
-    it ends the session, which can be taken up again.
+    """Run a session and return its result. The client is told of `seconds` as the whole, by default
+    those of the budget. Cancelled, it ends the session, which can be taken up again.
     """
     teller = Teller(report, seconds or session.budget.seconds)
     events: asyncio.Queue[Event | None] = asyncio.Queue()

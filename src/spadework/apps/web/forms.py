@@ -43,7 +43,7 @@ def csrf_token(request: Request) -> str:
 
 async def form_of(request: Request) -> FormData:
     """The form of a request. Raises HTTPException: 403 without the token, 413 over the limits, 400
-    for what is none.
+    for a body that is no form.
     """
     settings = web_of(request).settings
     most = settings.upload_bytes + MOST_FIELD_BYTES

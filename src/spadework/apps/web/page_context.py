@@ -66,10 +66,9 @@ class Server:
 
 @dataclass(frozen=True)
 class Seen:
-    """A session that is looked at: the server as its owner has it; `owner` in words where that is
-    another than who asks: then nothing but this session is to be shown. `changes`: whether who asks
-    may do something with it. `shared` are those it is shared with, None where nobody is to be
-    shared with.
+    """A session as who asks may see it, in the server as its owner has it. `owner` names another
+    owner, of whom nothing else is shown; `changes`: whether who asks may act on it; `shared`: with
+    whom it is shared, None where sharing is not offered.
     """
 
     web: Web
