@@ -7,6 +7,8 @@ from pathlib import Path
 
 import platformdirs
 
+from spadework.errors import SettingsError
+
 #: The variable of the environment, as the settings would read it.
 VARIABLE = "SPADEWORK_HOME"
 
@@ -17,8 +19,12 @@ def default_home() -> Path:
 
 
 def absolute(path: Path) -> Path:
-    """A path as it is from everywhere; `~` is the user's folder."""
-    return path.expanduser().absolute()
+    """A path as it is from everywhere; `~` is the user's folder, `~nobody` a SettingsError."""
+    try:
+        return path.expanduser().absolute()
+    except RuntimeError:
+        name = str(path)[:200]
+        raise SettingsError(f"{name} is in the folder of no user of this machine.") from None
 
 
 def home_of(given: Path | None) -> Path:

@@ -167,6 +167,8 @@ def test_without_a_model_a_report_is_quoted_from_the_library(offline: Terminal) 
         (["ask", "What?", "--attach", "no-such-file.md"], "no-such-file.md"),
         (["ask", "What?", "--model", "openai:gpt-5"], "OPENAI_API_KEY"),
         (["ask", "What?", "--home", "/proc/nowhere"], "/proc/nowhere"),
+        (["ask", "What?", "--home", "~nobody-at-all/x"], "~nobody-at-all/x"),
+        (["sessions", "--home", "~nobody-at-all/x"], "~nobody-at-all/x"),
         (["read", "htp://example.org"], "htp://example.org"),
         (["read", "no-such-page.html"], "no-such-page.html"),
         (["frobnicate", "--hard"], "--hard"),

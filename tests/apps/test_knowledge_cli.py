@@ -119,9 +119,9 @@ def test_names_of_exported_files_never_collide(home: Path, tmp_path: Path) -> No
     assert store
     pages = [
         CENSUS.page.model_copy(
-            update={"url": f"https://x.example/{'a' * 200}{n}", "content_hash": f"{n}" * 64}
+            update={"url": f"https://x.example/{'a' * 200}{n}", "content_hash": f"{n // 2}" * 64}
         )
-        for n in range(3)
+        for n in range(4)
     ]
     asyncio.run(
         store.add(
@@ -132,4 +132,10 @@ def test_names_of_exported_files_never_collide(home: Path, tmp_path: Path) -> No
         )
     )
     run("knowledge", "export", "x.example", "-o", str(tmp_path / "out"))
-    assert len(list((tmp_path / "out").iterdir())) == 3
+    assert len(list((tmp_path / "out").iterdir())) == 4
+
+
+@pytest.mark.parametrize("days", ["1000000", "1e12", "inf"])
+def test_an_age_that_no_page_can_have_is_refused(home: Path, days: str) -> None:
+    with pytest.raises(SettingsError, match="--older cannot be"):
+        run("knowledge", "forget", "--older", days)

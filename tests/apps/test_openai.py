@@ -371,6 +371,14 @@ async def test_a_body_that_is_no_request_is_refused(served: tuple[str, Runs], bo
     assert answer.json()["error"]["type"] == "invalid_request_error"
 
 
+async def test_a_question_that_is_nearly_framed_holds_nobody_up(served: tuple[str, Runs]) -> None:
+    message = {"role": "user", "content": f"<user_query>{' ' * 9_000}What is the Quillon?"}
+    body = {"model": "spadework", "messages": [message], "functions": [{}]}
+    async with httpx.AsyncClient(timeout=20) as plain:
+        answer = await plain.post(f"{served[0]}/chat/completions", json=body)
+    assert "functions cannot be used" in answer.text
+
+
 async def test_a_body_that_is_too_large_is_refused_before_it_is_read(
     served: tuple[str, Runs],
 ) -> None:
@@ -442,6 +450,39 @@ async def test_too_many_questions_at_once_wait(
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
         await until(lambda: not runs.current())
+
+
+async def test_questions_that_come_together_are_counted(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "MOST_AT_ONCE", 2)
+    async with (
+        silence() as url,
+        serving(settings.with_(search="searxng", searxng_url=url)) as (base, runs),
+        talking(base) as client,
+    ):
+        asking = [asyncio.create_task(_read(client, stream=n % 2 == 0)) for n in range(8)]
+        refused: set[asyncio.Task[None]] = set()
+        await until(lambda: refused.update(a for a in asking if a.done()) or len(refused) == 6)
+        assert len(runs.current()) == 2
+        assert all(isinstance(each.exception(), openai.RateLimitError) for each in refused)
+        for each in asking:
+            each.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+        await until(lambda: not runs.current())
+        again = asyncio.create_task(_read(client, stream=True))
+        await until(runs.current)
+        again.cancel()
+        await asyncio.gather(again, return_exceptions=True)
+
+
+async def test_an_answer_that_cannot_be_noted_is_given_all_the_same(
+    client: AsyncOpenAI, settings: Settings
+) -> None:
+    settings.home.mkdir(parents=True, exist_ok=True)
+    (settings.home / "answers").write_text("a file where a folder should be")
+    answer = await client.chat.completions.create(model="spadework", messages=ASKED)
+    assert SENTENCE in (answer.choices[0].message.content or "")
 
 
 async def test_a_server_that_stops_ends_its_streams_with_a_reason(settings: Settings) -> None:

@@ -76,6 +76,21 @@ async def test_a_stream_of_what_is_answered_at_once_ends_as_every_stream(
     assert chunks[-1]["choices"][0]["finish_reason"] == "stop"
 
 
+@pytest.mark.parametrize(
+    "parameters", [None, "none", {"properties": None}, {"properties": [{}]}], ids=repr
+)
+async def test_a_chore_for_a_function_without_arguments_is_answered(
+    settings: Settings, parameters: object
+) -> None:
+    function = {"type": "function", "function": {"name": "name_it", "parameters": parameters}}
+    title = next(each for each in QUIET if each["task"] == "title")
+    sent = body(title, stream=False) | {"tools": [function]}
+    async with serving(settings) as (base, _), httpx.AsyncClient(timeout=20) as client:
+        answer = await client.post(f"{base}/chat/completions", json=sent)
+    [call] = answer.json()["choices"][0]["message"]["tool_calls"]
+    assert json.loads(call["function"]["arguments"])["answer"]
+
+
 async def test_questions_are_researched_whatever_they_begin_with(settings: Settings) -> None:
     asked = [each["text"] for each in MESSAGES if each["kind"] == "research"]
     for each in REQUESTS:

@@ -10,14 +10,13 @@ from typing import Annotated
 import typer
 
 from spadework.apps import options
-from spadework.apps.again_cli import replay, resume
 from spadework.apps.command_words import as_command
 from spadework.apps.descriptors import raise_the_limit
 from spadework.apps.ending import one_sentence
 from spadework.apps.knowledge_cli import knowledge as knowledge_commands
 from spadework.apps.looking_cli import doctor, index, read, search, stats
 from spadework.apps.serving_cli import mcp, serve
-from spadework.apps.sessions_cli import sessions
+from spadework.apps.sessions_cli import replay, resume, sessions
 from spadework.apps.tokens_cli import tokens
 from spadework.apps.worker_command import worker
 
@@ -114,15 +113,15 @@ def ask(
     same.
     """
     settings = options.settings_of(context)
-    from spadework.apps.terminal.question_input import Asking
-
-    asking = Asking(" ".join(question), attach or (), follow, last=continue_).checked(settings)
     from spadework.apps.outputs import Output as Wanted
 
     wanted = Wanted(output, as_json, events).checked()
+    from spadework.apps.terminal.question_input import session_of
+
+    session = session_of(" ".join(question), settings, attach or (), follow, last=continue_)
     from spadework.apps.terminal.running import run
 
-    raise typer.Exit(run(asking.session(settings), wanted))
+    raise typer.Exit(run(session, wanted))
 
 
 @app.command()

@@ -32,9 +32,8 @@ def as_command(
 ) -> list[str]:
     """The arguments of a command: with `ask` before those that name none, as a question does.
 
-    `commands` are those there are, each with its own commands; `options` stand alone. Raises
-    SettingsError for what looks like a command that was mistyped, and for a word alone: they are no
-    question until they are said to be one.
+    `commands` maps each to its subcommands; `options` stand alone. Raises SettingsError for what
+    looks like a mistyped command, and for a single word: `ask` before it makes it a question.
     """
     if not arguments or arguments[0] in commands or arguments[0] in options:
         return [*arguments]

@@ -94,8 +94,11 @@ def _store(home: Path | None) -> Knowledge:
 def _which(named: list[str] | None, older: float | None) -> Which:
     from datetime import UTC, datetime, timedelta
 
+    from spadework.errors import SettingsError
     from spadework.tools.knowledge import Which
 
-    return Which(
-        tuple(named or ()), None if older is None else datetime.now(UTC) - timedelta(days=older)
-    )
+    try:
+        before = None if older is None else datetime.now(UTC) - timedelta(days=older)
+    except OverflowError:
+        raise SettingsError(f"--older cannot be {older:g}: no page is so old.") from None
+    return Which(tuple(named or ()), before)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import re
 from collections.abc import AsyncGenerator
@@ -107,7 +108,9 @@ def _head(page: Page) -> str:
 def _name(page: Page) -> str:
     """A file name that can be read, and is no other page's."""
     readable = re.sub(r"[^\w.-]+", "-", page.url.partition("://")[2])[:_NAME_CHARS].strip("-.")
-    return f"{readable}-{page.content_hash[:8]}.md"
+    # Not of the text: it may stand at two addresses that begin alike.
+    own = hashlib.sha256(page.url.encode(errors="replace")).hexdigest()[:8]
+    return f"{readable}-{own}.md"
 
 
 def _pages(count: int) -> str:

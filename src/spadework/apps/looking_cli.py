@@ -10,6 +10,9 @@ import typer
 from spadework.apps import options
 from spadework.home import home_of
 
+#: What stands before a finding of `doctor`.
+_MARKS = {"works": "ok   ", "slow": "slow ", "broken": "wrong", "hint": "note "}
+
 
 def read(
     page: Annotated[str, typer.Argument(metavar="URL|FILE", help="A web address or a file.")] = "",
@@ -91,9 +94,20 @@ def doctor(
     """Try what a run would use here, and say what works. Models, search, a page, browser and
     folders are tried: each model is asked for one word, each search provider once.
     """
-    from spadework.apps.doctor import examine
+    import asyncio
 
-    raise typer.Exit(examine(options.settings_of(context)))
+    from spadework.apps.saying import say
+    from spadework.sessions.health import probe
+
+    settings = options.settings_of(context)
+
+    async def examine() -> bool:  # printed before anything that is still waited for in a thread
+        found = await probe(settings)
+        for check in found:
+            say(f"{_MARKS[check.state]} {check.said}")
+        return all(check.works for check in found)
+
+    raise typer.Exit(0 if asyncio.run(examine()) else 1)
 
 
 def stats(as_json: options.AsJson = False, home: options.Home = None) -> None:

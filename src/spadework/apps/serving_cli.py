@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from spadework.apps import options
+
+if TYPE_CHECKING:
+    from spadework.settings import Settings
 
 
 def mcp(
@@ -38,9 +41,26 @@ def mcp(
 
         serve_http(settings, host, port)
     else:
-        from spadework.apps.mcp.stdio import serve_stdio
+        _serve_stdio(settings)
 
-        serve_stdio(settings)
+
+def _serve_stdio(settings: Settings) -> None:
+    """Serve one client until it closes our standard input; nothing but messages goes out."""
+    import sys
+    from contextlib import redirect_stdout
+
+    import anyio
+
+    from spadework.apps.saying import log_to_stderr
+
+    log_to_stderr()
+    # While it serves, the transport itself turns file descriptor 1 to standard error; here it is
+    # what libraries print as they are imported.
+    with redirect_stdout(sys.stderr):
+        from spadework.apps.mcp.server import build_server
+
+        server = build_server(settings, local=True)
+    anyio.run(server.run_stdio_async)
 
 
 def serve(

@@ -1,4 +1,6 @@
-"""The commands about kept sessions: `spadework sessions …`; nothing heavy imported early."""
+"""The commands about kept sessions: `spadework sessions …`, and those that go on with one or run it
+once more; nothing heavy imported early.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from spadework.apps.options import AsJson, Home
+from spadework.apps.options import AsJson, Events, Home, Minutes, Output, settings_from
 from spadework.home import home_of
 
 sessions = typer.Typer(
@@ -15,6 +17,10 @@ sessions = typer.Typer(
     rich_markup_mode=None,
     invoke_without_command=True,
 )
+
+Known = Annotated[
+    str, typer.Argument(help="The id of a session, as `spadework sessions` shows it.")
+]
 
 
 @sessions.callback()
@@ -37,21 +43,17 @@ def list_sessions(home: Home = None) -> None:
 @sessions.command("show")
 def show_session(session_id: str, as_json: AsJson = False, home: Home = None) -> None:
     """Print the report of a session."""
-    from spadework.apps.machines import bring_session
     from spadework.apps.session_actions import print_report
 
-    bring_session(home_of(home), session_id)
-    print_report(home_of(home), session_id, as_json)
+    print_report(_bring(home, session_id), session_id, as_json)
 
 
 @sessions.command("files")
 def list_files(session_id: str, as_json: AsJson = False, home: Home = None) -> None:
     """List the files of a session, each with its type."""
-    from spadework.apps.machines import bring_session
     from spadework.apps.session_actions import print_files
 
-    bring_session(home_of(home), session_id)
-    print_files(home_of(home), session_id, as_json)
+    print_files(_bring(home, session_id), session_id, as_json)
 
 
 @sessions.command("export")
@@ -64,21 +66,18 @@ def export_session(
     home: Home = None,
 ) -> None:
     """Write the report of a session to a file."""
-    from spadework.apps.machines import bring_session
     from spadework.apps.session_actions import export
 
-    bring_session(home_of(home), session_id)
-    export(home_of(home), session_id, output)
+    export(_bring(home, session_id), session_id, output)
 
 
 @sessions.command("delete")
 def delete_session(session_id: str, home: Home = None) -> None:
     """Delete a session with all its files."""
-    from spadework.apps.machines import bring_session, forget_session
+    from spadework.apps.machines import forget_session
     from spadework.apps.session_actions import delete
 
-    bring_session(home_of(home), session_id)
-    delete(home_of(home), session_id)
+    delete(_bring(home, session_id), session_id)
     forget_session(home_of(home), session_id)
 
 
@@ -101,3 +100,52 @@ def repair_sessions(
     from spadework.apps.session_actions import repair
 
     raise typer.Exit(repair(home_of(home), dry_run))
+
+
+def resume(
+    session_id: Known,
+    output: Output = None,
+    as_json: AsJson = False,
+    events: Events = False,
+    minutes: Minutes = None,
+    home: Home = None,
+) -> None:
+    """Take up a session that was cut off. What it paid for is not paid again."""
+    from spadework.apps.outputs import Output as Wanted
+
+    wanted = Wanted(output, as_json, events).checked()
+    place = _bring(settings_from(home=home).home, session_id)
+    from spadework.apps.terminal.running import run
+    from spadework.sessions.session import Session
+
+    raise typer.Exit(run(Session.resume(session_id, home=place, minutes=minutes), wanted))
+
+
+def replay(
+    session_id: Known,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Chat model that is asked what was not recorded.")
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", help="Write the report to FILE.md, .html, .pdf, .docx or .json."),
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Run a finished session again from what it has heard. It needs no network, and comes to the
+    same report.
+    """
+    from spadework.apps.machines import bring_recording
+    from spadework.apps.replay_command import replay_one
+
+    place = settings_from(home=home).home
+    bring_recording(place, session_id)
+    raise typer.Exit(replay_one(place, session_id, model, to))
+
+
+def _bring(home: Path | None, session_id: str) -> Path:
+    """The home, with the session in it where only workers knew it."""
+    from spadework.apps.machines import bring_session
+
+    bring_session(home_of(home), session_id)
+    return home_of(home)

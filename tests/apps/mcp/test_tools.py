@@ -8,7 +8,7 @@ import json
 import pytest
 from mcp_types import CallToolResult
 
-from spadework.apps.mcp.progress_notices import Teller
+from spadework.apps.mcp.call_runs import Teller
 from spadework.events import Read
 from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.session import Session

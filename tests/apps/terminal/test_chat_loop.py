@@ -11,6 +11,7 @@ import pytest
 
 from tests.apps.process import Terminal
 from tests.apps.terminal.tty import CTRL_C, CTRL_D, TAB, Tty
+from tests.apps.web.prepared import large, put
 from tests.world.brain import play
 from tests.world.model import Model
 from tests.world.searx import Searx
@@ -200,6 +201,17 @@ def test_a_script_can_change_the_plan(notes: Path, tmp_path: Path) -> None:
     assert "There is no topic 9: the plan has 1." in err
     shown = [line for line in out.splitlines() if line.startswith((" ✓", " ~", " ✗"))]
     assert [line.split()[-1] for line in shown] == ["Quillon?", "Winding"]
+
+
+def test_what_no_command_can_mean_does_not_end_the_chat(tmp_path: Path) -> None:
+    last = put(tmp_path, *large("20260304-050607-00c4a7", sources=1, sections=1, sentences=1))
+    terminal = Terminal({"SPADEWORK_HOME": str(tmp_path), "SPADEWORK_SEARCH": "library"}, tmp_path)
+    lines = f"/quote {'9' * 5_000}\n/export ~nobody-of-this-name/x.md\n/quote 1\n"
+    code, out, err = terminal.piped(lines, "chat", "--follow", last)
+    assert code == 0, err
+    assert "There is no source 999" in err
+    assert "~nobody-of-this-name" in err
+    assert "the harbour master wrote down" in out
 
 
 @pytest.mark.full

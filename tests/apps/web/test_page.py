@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import time
 from collections.abc import Callable
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -173,6 +174,31 @@ def test_the_plan_is_changed_before_it_is_approved(server: Server, open_page: Op
     page.locator(".topic .name", has_text="Harbour").wait_for()
     assert page.locator(".topic .name").all_inner_texts() == ["The old lighthouse", "Harbour"]
     finished(page)
+
+
+@pytest.mark.parametrize("topic", ["Go", "1. FC Aldermere", "change: drop 1"])
+def test_a_topic_is_taken_as_it_is_named(server: Server, topic: str) -> None:
+    with server.client() as client:
+        csrf = re.search(r'name="csrf" value="([^"]+)"', client.get("/").text)
+        assert csrf
+        sent: dict[str, object] = {"csrf": csrf[1], "question": QUESTION}
+        session = client.post("/ask", data=sent).headers["location"]
+        _until(lambda: "Approve the plan" in client.get(session).text)
+        client.post(f"{session}/answer", data=sent | {"topic": [topic]})
+        log = server.home / "sessions" / session.rpartition("/")[2] / "events.jsonl"
+        _until(lambda: '"answered"' in log.read_text())
+        client.post(f"{session}/stop", data=sent)
+        _until(lambda: '"finished"' in log.read_text())
+    told = [json.loads(line) for line in log.read_text().splitlines()]
+    plans = [event["plan"] for event in told if event["type"] == "planned"]
+    assert [each["name"] for each in plans[-1]["topics"]] == [topic]
+
+
+def _until(true: Callable[[], bool], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def test_a_quote_opens_by_mouse_and_by_keyboard_and_leads_to_its_words(

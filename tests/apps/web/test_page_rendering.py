@@ -89,7 +89,12 @@ def test_a_part_of_a_page_has_the_quotes_that_stand_in_it() -> None:
     assert marked(html) == "It rests at ten."
 
 
-@given(st.text(alphabet="ab *_`#|-[]()<>\n\\&!~1.", max_size=120), st.data())
+def test_a_page_that_holds_signs_of_ours_marks_nothing_with_them() -> None:
+    page = "A \ufdd30\ufdd4forged\ufdd50\ufdd4 quote, \ufdd37\ufdd4, and one that is true."
+    assert marked(render_stretch(page, 0, [entry("true", text=page)])) == "true"
+
+
+@given(st.text(alphabet="ab *_`#|-[]()<>\n\\&!~1.\ufdd3\ufdd4\ufdd5", max_size=120), st.data())
 def test_any_page_and_any_quote_are_drawn(page: str, data: st.DataObject) -> None:
     text = f"{page}x"
     start = data.draw(st.integers(0, len(text) - 1))

@@ -15,6 +15,7 @@ from spadework.apps.web.forms import safe_name
 from spadework.apps.web.security import Access
 from spadework.sessions.people.user import OWNER
 from spadework.settings import Settings
+from tests.apps.web.prepared import large, put
 from tests.apps.web.server import Server
 
 HEADERS = {
@@ -66,7 +67,8 @@ def test_addresses_and_localhost_are_ours(client: httpx.Client, server: Server, 
 
 
 @pytest.mark.parametrize(
-    "origin", ["https://evil.example", "null", "http://127.0.0.1:1", "http://127.0.0.1"]
+    "origin",
+    ["https://evil.example", "null", "http://127.0.0.1:1", "http://127.0.0.1", "http://[", ""],
 )
 def test_a_request_from_another_site_is_refused(client: httpx.Client, origin: str) -> None:
     data = {"csrf": token_of(client), "question": "What is a sluice?"}
@@ -157,6 +159,20 @@ def test_a_wrong_wish_is_one_sentence(
     )
     assert answer.status_code in (404, 422)
     assert said in answer.text
+
+
+def test_a_number_that_is_far_too_long_is_none(client: httpx.Client, server: Server) -> None:
+    long = "9" * 5_000
+    session = put(server.home, *large("20260304-050607-00a900", sources=1, sections=1, sentences=1))
+    for view in ("", "&plain"):
+        page = client.get(f"/s/{session}/pages/h0?part={long}{view}").text
+        assert "<mark>In the year 1500 the harbour master" in page
+    changed = client.post(
+        f"/s/{session}/plan",
+        params={"change": f"remove {long}"},
+        data={"csrf": token_of(client), "topic": "Harbour"},
+    )
+    assert 'value="Harbour"' in changed.text
 
 
 def test_what_does_not_run_cannot_be_stopped_or_answered(client: httpx.Client) -> None:

@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from spadework.apps.web import request_limits
-from spadework.apps.web.request_limits import PatientProtocol
+from spadework.apps.web import listening
+from spadework.apps.web.listening import PatientProtocol
 from tests.apps.mcp.serving import until
 from tests.world.background import listen
 
@@ -33,7 +33,7 @@ async def _echo(request: Request) -> PlainTextResponse:
 @asynccontextmanager
 async def serving(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[int]:
     """The port of a server of little patience."""
-    monkeypatch.setattr(request_limits, "REQUEST_SECONDS", SECONDS)
+    monkeypatch.setattr(listening, "REQUEST_SECONDS", SECONDS)
     app = Starlette(routes=[Route("/", _echo, methods=["GET", "POST"])])
     sock = listen("127.0.0.1")
     config = uvicorn.Config(app, http=PatientProtocol, log_config=None, timeout_keep_alive=60)
@@ -88,7 +88,7 @@ async def test_half_a_second_request_is_not_waited_for(monkeypatch: pytest.Monke
 
 
 async def test_a_large_body_may_take_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_limits, "LEAST_BYTES", 1_000)
+    monkeypatch.setattr(listening, "LEAST_BYTES", 1_000)
     async with serving(monkeypatch) as port, asyncio.timeout(20):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 40000\r\n\r\n")

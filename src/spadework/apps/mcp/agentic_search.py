@@ -26,7 +26,6 @@ from spadework.apps.mcp.output_schemas import (
     build_answer,
 )
 from spadework.apps.mcp.paging import leading, tokens_of
-from spadework.apps.mcp.progress_notices import Teller
 from spadework.apps.mcp.tool_context import Call, ToolContext, door_of
 from spadework.errors import SessionUnreadable
 from spadework.prompts import fence
@@ -107,7 +106,7 @@ async def agentic_search(
     for named in filter(None, (session_id, follows)):
         await find(settings, named)
     session = _session(query, session_id, settings, follows, instructions)
-    result = await run(session, Teller(call.report_progress, session.budget.seconds))
+    result = await run(session, call.report_progress)
     return await asyncio.to_thread(_answer, result, door, as_json=as_json)
 
 

@@ -1,21 +1,57 @@
-"""Running a session for a call: progress to the client, and nothing left when it leaves."""
+"""Running a session for a call: the client hears how it goes, a number that only grows and a
+sentence, and nothing is left when it leaves.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 
-from spadework.apps.mcp.progress_notices import BEAT_SECONDS, LEAST_SECONDS, Teller
+from spadework.apps.saying import number_of
+from spadework.apps.view_model import ViewModel
 from spadework.errors import SessionNotFound
-from spadework.events import Ended, Event, Finished, Notice
+from spadework.events import (
+    Assessed,
+    Ended,
+    Event,
+    Finished,
+    Notice,
+    Planned,
+    Read,
+    Reading,
+    Searched,
+    Started,
+    Wrote,
+)
+from spadework.prompts import plain
 from spadework.sessions.machines.watching import cancel
 from spadework.sessions.redrawing import end
 from spadework.sessions.session import Session
+from spadework.tools.text.markdown_marks import one_line
 from spadework.values import Result
 
+#: progress, total, message
+Report = Callable[[float, float | None, str | None], Awaitable[None]]
 
-async def run(session: Session, teller: Teller) -> Result:
-    """The result of a session. Cancelled, it ends the session, which can be taken up again."""
+#: After so many seconds without news the last message is repeated: clients that wait for signs of
+#: life go on waiting.
+BEAT_SECONDS = 5.0
+#: Seconds between two messages at least, on the whole.
+LEAST_SECONDS = 0.5
+#: What happens page by page.
+_OFTEN = (Searched, Reading, Read)
+#: The number grows by this at least, in seconds.
+STEP = 0.001
+MOST_CHARS = 300
+
+
+async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
+    """Run a session and return its result. The client is told of `seconds` as the whole, by default
+    those of the budget. Cancelled, it ends the session, which can be taken up again.
+    """
+    teller = Teller(report, seconds or session.budget.seconds)
     events: asyncio.Queue[Event | None] = asyncio.Queue()
     # A client that is slow to take messages must not hold up the run: its events wait in the queue.
     following = asyncio.create_task(_follow(session, events))
@@ -70,3 +106,70 @@ async def _next(events: asyncio.Queue[Event | None], teller: Teller) -> Event | 
                 return await events.get()
         except TimeoutError:
             await teller.beat()
+
+
+class Teller:
+    """Progress in seconds used of those the run may take. `waits`: a message came too soon."""
+
+    def __init__(self, report: Report, seconds: float) -> None:
+        self._report = report
+        self._seconds = seconds
+        self._began = time.monotonic()
+        self._told = 0.0
+        self._message = "Starting"
+        self._view = ViewModel()
+        self._sent = 0
+        self.waits = False
+
+    async def tell(self, event: Event) -> None:
+        """Tell the client of an event, if it is worth a message."""
+        self._view.take(event)
+        if message := self._worded(event):
+            self._message = plain(one_line(message, MOST_CHARS))
+            # Milestones are always told; between them what comes too soon waits, and gives way to
+            # what comes then.
+            early = self._sent * LEAST_SECONDS > time.monotonic() - self._began
+            self.waits = isinstance(event, _OFTEN) and early
+            if not self.waits:
+                await self.beat()
+
+    async def say(self, message: str) -> None:
+        """Tell the client a sentence."""
+        self._message = plain(one_line(message, MOST_CHARS))
+        await self.beat()
+
+    async def beat(self) -> None:
+        """Tell the last message, with the time that has passed."""
+        self._sent, self.waits = self._sent + 1, False
+        self._told = max(self._told + STEP, round(time.monotonic() - self._began, 3))
+        await self._report(self._told, max(self._seconds, self._told), self._message)
+
+    def _worded(self, event: Event) -> str:
+        if isinstance(event, Started):
+            verb = "Resumed" if event.resumed else "Begun"
+            where = f", searching {'; '.join(event.searching)}" if event.searching else ""
+            return f"{verb} in session {event.session_id}{where}"
+        if isinstance(event, Notice):
+            return event.text
+        if isinstance(event, Planned):
+            names = [topic.name for topic in event.plan.topics]
+            return f"Planned {number_of(len(names), 'topic')}: {', '.join(names)}"
+        if isinstance(event, Assessed):
+            answered = sum(c.covered for c in event.coverage)
+            return (
+                f"Round {event.round}: {answered} of {number_of(len(event.coverage), 'topic')}"
+                f" answered by {number_of(event.evidence, 'quote')}"
+            )
+        return self._of_a_page(event, f"Round {self._view.rounds + 1}: " if self._view.plan else "")
+
+    def _of_a_page(self, event: Event, when: str) -> str:
+        if isinstance(event, Searched):
+            found = number_of(event.hits, "hit")
+            return f"{when}searched {event.provider} for “{event.query}”, {found}"
+        if isinstance(event, Reading):
+            return f"{when}reading {event.title or event.url}"
+        if isinstance(event, Read):
+            return f"{when}{number_of(self._view.read, 'page')} read"
+        if isinstance(event, Wrote):
+            return "Checking the report" if event.final else "Writing the report"
+        return ""

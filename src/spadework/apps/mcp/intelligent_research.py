@@ -18,7 +18,6 @@ from spadework.apps.mcp.output_schemas import (
     build_answer,
 )
 from spadework.apps.mcp.paging import tokens_of
-from spadework.apps.mcp.progress_notices import Teller
 from spadework.apps.mcp.scrape_url import facts_of, headline
 from spadework.apps.mcp.tool_context import Call, door_of
 from spadework.apps.saying import number_of
@@ -57,7 +56,7 @@ async def intelligent_research_with_advanced_scraping(
     door = door_of(call)
     settings = door.settings.with_(search=provider or None)
     session = gathering(query, pages=max_pages, settings=settings)
-    result = await run(session, Teller(call.report_progress, session.budget.seconds))
+    result = await run(session, call.report_progress)
     found = await gathered_pages(session, result)
     return await asyncio.to_thread(_answer, query, found, door.form_tokens, as_json=as_json)
 

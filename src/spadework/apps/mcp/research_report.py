@@ -12,7 +12,6 @@ from pydantic import Field
 from spadework.apps.mcp.call_runs import run
 from spadework.apps.mcp.output_schemas import AsJson, Format, ReportAnswer, SessionId, build_answer
 from spadework.apps.mcp.paging import stretch
-from spadework.apps.mcp.progress_notices import Teller
 from spadework.apps.mcp.session_data import MOST_CHARS, load_record
 from spadework.apps.mcp.tool_context import Call, ToolContext, bring, door_of
 from spadework.apps.outputs import write_output
@@ -50,7 +49,7 @@ async def create_research_report(
     record = await asyncio.to_thread(load_record, door.settings.home, session_id)
     result = record.result or await _close_session(record.folder.name, door, call)
     return await asyncio.to_thread(
-        _write_report, result, (format, composition), (record.folder, door), as_json=as_json
+        _write_report, result, format, composition, record.folder, door, as_json=as_json
     )
 
 
@@ -58,13 +57,18 @@ async def _close_session(session_id: str, door: ToolContext, call: Call) -> Resu
     """The result of a session that is stopped where it is. Raises SessionBusy while it runs."""
     session = Session.resume(session_id, home=door.settings.home, clarify=False, approve=False)
     session.stop()
-    return await run(session, Teller(call.report_progress, session.budget.seconds))
+    return await run(session, call.report_progress)
 
 
 def _write_report(
-    result: Result, wanted: tuple[str, Composition], to: tuple[Path, ToolContext], *, as_json: bool
+    result: Result,
+    format_: str,
+    composition: Composition,
+    folder: Path,
+    door: ToolContext,
+    *,
+    as_json: bool,
 ) -> CallToolResult:
-    (format_, composition), (folder, door) = wanted, to
     if composition == "quotes":
         result = of_quotes(result)
     file = folder / FOLDER / f"{composition}.{format_}"

@@ -18,7 +18,6 @@ from spadework.apps.mcp.output_schemas import (
     build_answer,
 )
 from spadework.apps.mcp.paging import leading, stretch
-from spadework.apps.mcp.progress_notices import Teller
 from spadework.apps.mcp.tool_context import Call, ToolContext, door_of
 from spadework.errors import FetchError, NotAllowed, SettingsError
 from spadework.prompts import fence
@@ -64,7 +63,7 @@ async def advanced_scrape_url(
     if found is None:
         raise FetchError(f"{url} was not read: the session was stopped.")
     return await asyncio.to_thread(
-        _answer, folder.name, found, (offset, max_chars, door.form_tokens), as_json=as_json
+        _answer, folder.name, found, offset, max_chars, door.form_tokens, as_json=as_json
     )
 
 
@@ -74,14 +73,13 @@ async def _read(call: Call, url: str, door: ToolContext) -> Path:
         session = reading(url, settings=door.settings)
     except SettingsError as error:
         raise NotAllowed(str(error)) from None
-    await run(session, Teller(call.report_progress, session.settings.page_seconds))
+    await run(session, call.report_progress, session.settings.page_seconds)
     return session.folder
 
 
 def _answer(
-    session_id: str, read: PageText, limits: tuple[int, int, int], *, as_json: bool
+    session_id: str, read: PageText, offset: int, chars: int, tokens: int, *, as_json: bool
 ) -> CallToolResult:
-    offset, chars, tokens = limits
     shapes = [LinkShape(url=link.url, text=one_line(link.text, LINK_CHARS)) for link in read.links]
     part = stretch(read.text, offset, chars, int((1 - LINKS_SHARE) * tokens))
     made = ScrapedPage(

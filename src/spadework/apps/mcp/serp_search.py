@@ -8,6 +8,7 @@ from typing import Annotated
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from spadework.apps.mcp.call_runs import Teller
 from spadework.apps.mcp.output_schemas import (
     AsJson,
     HitShape,
@@ -17,7 +18,6 @@ from spadework.apps.mcp.output_schemas import (
     build_answer,
 )
 from spadework.apps.mcp.paging import leading
-from spadework.apps.mcp.progress_notices import Teller
 from spadework.apps.mcp.tool_context import Call, door_of
 from spadework.errors import SearchError
 from spadework.prompts import fence, plain
@@ -71,14 +71,11 @@ async def serp_search(
     if not looked.answered:
         raise SearchError(f"No search was answered. {' '.join(looked.failed)}")
     return await asyncio.to_thread(
-        _answer, query, looked, (max_results, door.form_tokens), as_json=as_json
+        _answer, query, looked, max_results, door.form_tokens, as_json=as_json
     )
 
 
-def _answer(
-    query: str, looked: Looked, limits: tuple[int, int], *, as_json: bool
-) -> CallToolResult:
-    most, tokens = limits
+def _answer(query: str, looked: Looked, most: int, tokens: int, *, as_json: bool) -> CallToolResult:
     rows = [_shape(n, one) for n, one in enumerate(looked.hits[:most], 1)]
     shaped = SearchAnswer(
         query=one_line(query),

@@ -23,7 +23,6 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from spadework.apps.apart import Left, apart
 from spadework.apps.mcp.agentic_search import agentic_search
 from spadework.apps.mcp.intelligent_research import intelligent_research_with_advanced_scraping
 from spadework.apps.mcp.research_report import create_research_report
@@ -34,6 +33,7 @@ from spadework.apps.mcp.serp_search import serp_search
 from spadework.apps.mcp.session_data import get_session_data
 from spadework.apps.mcp.tool_context import ToolContext, caller_of
 from spadework.apps.mcp.tool_errors import word_fault
+from spadework.apps.waiting import Left, apart
 from spadework.errors import Stopping
 from spadework.sessions import quotas
 from spadework.sessions.machines.finding import know_all

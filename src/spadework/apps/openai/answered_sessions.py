@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from spadework.settings import Settings
 from spadework.tools.stores.page_store import write_atomically
 
 FOLDER = "answers"
+_LOG = logging.getLogger(__name__)
 
 
 async def remember(settings: Settings, answer: str, session_id: str) -> None:
@@ -22,7 +24,10 @@ async def remember(settings: Settings, answer: str, session_id: str) -> None:
     with suppress(DiskFailed, SettingsError):
         noted = await note_answer(settings, known, session_id)
     if not noted:
-        await asyncio.to_thread(_write, settings.home / FOLDER / known, session_id)
+        try:
+            await asyncio.to_thread(_write, settings.home / FOLDER / known, session_id)
+        except OSError as error:  # the answer is there: it only cannot be followed up
+            _LOG.warning("Session %s: its answer cannot be noted: %s", session_id, error)
 
 
 async def recall_session(settings: Settings, answer: str) -> str:

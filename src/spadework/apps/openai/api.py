@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing, suppress
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import ExitStack, aclosing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
 
-from spadework.apps.apart import Left, apart
 from spadework.apps.openai.answered_sessions import recall_session, remember
-from spadework.apps.openai.api_errors import Refused
 from spadework.apps.openai.chat_completion import (
     around,
     completion,
@@ -24,10 +24,10 @@ from spadework.apps.openai.chat_completion import (
     message_of,
     most_words,
 )
-from spadework.apps.openai.chat_request import MODELS, ChatRequest, no_model, read_request
-from spadework.apps.openai.completion_stream import AS_IT_COMES, stream_chunks
-from spadework.apps.openai.immediate_answer import at_once
+from spadework.apps.openai.chat_request import MODELS, ChatRequest, Refused, no_model, read_request
+from spadework.apps.openai.completion_stream import AS_IT_COMES, at_once, stream_chunks
 from spadework.apps.openai.openapi import openapi
+from spadework.apps.waiting import Left, apart
 from spadework.apps.web.page_context import web_of
 from spadework.errors import DaySpent, SessionNotFound, SettingsError, SpadeworkError, Stopping
 from spadework.events import Ended, Event, Finished
@@ -73,11 +73,11 @@ async def document(request: Request) -> Response:
 
 
 class Door:
-    """Chat completions, each a run; those that go on, by their homes, and those that are left."""
+    """Chat completions, each a run; how many go on in each home, and those that are left."""
 
     def __init__(self, runs_of: RunsOf) -> None:
         self._runs_of = runs_of
-        self._going: dict[str, Path] = {}
+        self._going = Counter[Path]()
         self._cancelling: set[asyncio.Task[None]] = set()
 
     async def complete(self, request: Request) -> Response:
@@ -90,40 +90,40 @@ class Door:
         if not greeted.research:
             return at_once(greeted, asked)
         asked.check_research(question)
-        await quotas.accept(runs.settings)
-        home = runs.settings.home
-        if sum(one == home for one in self._going.values()) >= MOST_AT_ONCE:
+        with ExitStack() as stack:
+            stack.enter_context(self._place(runs.settings.home))
+            await quotas.accept(runs.settings)
+            session = await _session(asked, runs)
+            head = head_of(session.session_id, asked.model)
+            events = self._until_left(runs, session, asked.most_tokens)
+            if asked.stream:
+                lines = stream_chunks(events, head, asked.most_tokens, with_usage=asked.with_usage)
+                return _Stream(lines, stack.pop_all())
+            result = await _wait_for_result(request, events)
+        end = finish_reason(result, asked.most_tokens)
+        body = completion(head, message_of(result), end, result.usage)
+        return JSONResponse(body | around(result))
+
+    @contextmanager
+    def _place(self, home: Path) -> Iterator[None]:
+        """One of the places for the questions of a home. Raises Refused where none is free."""
+        if self._going[home] >= MOST_AT_ONCE:
             raise Refused(
                 f"{MOST_AT_ONCE} questions are being researched or wait: ask again later.",
                 status=429,
                 code="rate_limit_exceeded",
             )
-        session = await _session(asked, runs)
-        head = head_of(session.session_id, asked.model)
-        events = self._until_left(runs, session, asked.most_tokens)
-        if asked.stream:
-            lines = stream_chunks(events, head, asked.most_tokens, with_usage=asked.with_usage)
-            return StreamingResponse(lines, media_type="text/event-stream", headers=AS_IT_COMES)
-
-        async def wait_for_leaving() -> None:
-            while (await request.receive())["type"] != "http.disconnect":
-                pass
-
+        self._going[home] += 1
         try:
-            ends = {"The client has left.": wait_for_leaving()}
-            result = await apart(_result(events), ends)
-        except Left as left:
-            raise Refused(str(left), status=499) from None
-        end = finish_reason(result, asked.most_tokens)
-        body = completion(head, message_of(result), end, result.usage)
-        return JSONResponse(body | around(result))
+            yield
+        finally:
+            self._going[home] -= 1
 
     async def _until_left(
         self, runs: Runs, session: Session, most_tokens: int
     ) -> AsyncGenerator[Event, None]:
         """The events of the session as it runs, its report cut to fit; leaving cancels it."""
         run, session_id = runs.start(session), session.session_id
-        self._going[session_id] = runs.settings.home
         try:
             async with aclosing(run.watch(0)) as events:
                 async for _, event in events:
@@ -134,7 +134,6 @@ class Door:
                         await remember(runs.settings, result.report, session_id)
                     yield told
         finally:
-            self._going.pop(session_id, None)
             if not run.over and not run.finished:
                 # In a task of its own: this one is being cancelled, and would not get through it.
                 task = asyncio.create_task(_cancel(runs, session_id))
@@ -163,6 +162,32 @@ async def _session(asked: ChatRequest, runs: Runs) -> Session:
         ) from None
     except SettingsError as error:
         raise Refused(str(error), param="messages") from None
+
+
+class _Stream(StreamingResponse):
+    """A stream with its place, which it gives back also where it was left before it began."""
+
+    def __init__(self, lines: AsyncGenerator[str, None], place: ExitStack) -> None:
+        super().__init__(lines, media_type="text/event-stream", headers=AS_IT_COMES)
+        self._place = place
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer the request (ASGI)."""
+        with self._place:
+            await super().__call__(scope, receive, send)
+
+
+async def _wait_for_result(request: Request, events: AsyncGenerator[Event, None]) -> Result:
+    """What a session ends with. Raises Refused, also when the client leaves before."""
+
+    async def wait_for_leaving() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    try:
+        return await apart(_result(events), {"The client has left.": wait_for_leaving()})
+    except Left as left:
+        raise Refused(str(left), status=499) from None
 
 
 async def _result(events: AsyncGenerator[Event, None]) -> Result:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
+from starlette.responses import JSONResponse
 
-from spadework.apps.openai.api_errors import Refused
 from spadework.settings import Effort
 
 #: The models there are, and the effort each stands for.
@@ -21,10 +20,33 @@ MOST_BYTES = 1_000_000
 MOST_QUESTION_CHARS = 20_000
 #: Questions before the last one that are told to the lead, at most.
 MOST_EARLIER = 5
+#: Where a client puts files of its own before a question, the question stands between these.
+_FRAME = ("<user_query>", "</user_query>")
 
 
-#: Where a client puts files of its own before a question, the question stands so.
-_FRAMED = re.compile(r"<user_query>\s*(.+?)\s*</user_query>", re.DOTALL)
+class Refused(Exception):
+    """A request that is refused as OpenAI's API refuses: a sentence, the `param` at fault, a `code`
+    for programs.
+    """
+
+    def __init__(
+        self, message: str, *, status: int = 400, param: str | None = None, code: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status, self.param, self.code = status, param, code
+
+    def shape(self) -> dict[str, Any]:
+        """The body of the answer."""
+        kind = "server_error" if self.status >= 500 else "invalid_request_error"
+        kind = "rate_limit_error" if self.status == 429 else kind
+        return {
+            "error": {"message": str(self), "type": kind, "param": self.param, "code": self.code}
+        }
+
+    def response(self) -> JSONResponse:
+        """The answer."""
+        headers = {"Retry-After": "10"} if self.status in (429, 503) else {}
+        return JSONResponse(self.shape(), self.status, headers=headers)
 
 
 class Part(BaseModel):
@@ -151,8 +173,9 @@ class ChatRequest(BaseModel):
         asked = [i for i, words in enumerate(said) if words.strip()]
         if not asked:
             return "", [], ""
-        framed = _FRAMED.search(said[asked[-1]])
-        question = framed[1] if framed else said[asked[-1]]
+        question = said[asked[-1]]
+        inside, closed, _ = question.partition(_FRAME[0])[2].partition(_FRAME[1])
+        question = (inside.strip() if closed else "") or question
         answers = [m.words() for m in self.messages[: asked[-1]] if m.role == "assistant"]
         earlier = [" ".join(said[i].split()) for i in asked[:-1]]
         return question, earlier[-MOST_EARLIER:], answers[-1] if answers else ""

@@ -1,4 +1,6 @@
-"""A run as a stream of chunks: what is done as `reasoning_content`, the report as `content`."""
+"""Completions as streams of chunks: of a run what is done as `reasoning_content`, the report as
+`content`; and what needed no research (small talk, a client's chore), whole or as a stream.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,23 @@ import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
+from uuid import uuid4
 
-from spadework.apps.openai.api_errors import Refused
-from spadework.apps.openai.chat_completion import around, cite_marks, finish_reason, used_tokens
-from spadework.apps.pauses import with_pauses
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from spadework.apps.openai.chat_completion import (
+    around,
+    cite_marks,
+    completion,
+    finish_reason,
+    head_of,
+    used_tokens,
+)
+from spadework.apps.openai.chat_request import ChatRequest, Refused
 from spadework.apps.terminal.progress import word_event
+from spadework.apps.waiting import with_pauses
 from spadework.events import Ended, Event, Finished
+from spadework.sessions.receptionist import Greeted
 from spadework.tools.export.markdown_report import escape_markdown
 from spadework.values import Result, Usage
 
@@ -35,7 +48,7 @@ async def stream_chunks(
     """The lines of the stream; leaving it closes `events`."""
     head = head | {"object": "chat.completion.chunk"}
     async with aclosing(events), aclosing(with_pauses(events, QUIET_SECONDS)) as told:
-        yield chunk(head, {"role": "assistant", "content": ""})
+        yield _chunk(head, {"role": "assistant", "content": ""})
         async for event in told:
             if event is None:
                 yield ": still researching\n\n"
@@ -50,25 +63,61 @@ async def stream_chunks(
             elif text := word_event(event):
                 # Markdown, which clients draw: a page's title is not to be more than words in it.
                 lines = (f"{escape_markdown(line)}\n" for line in text.split("\n"))
-                yield chunk(head, {"reasoning_content": "".join(lines)})
+                yield _chunk(head, {"reasoning_content": "".join(lines)})
         yield _word_failure("The server is being stopped; the research can be taken up.")
 
 
 def _report(result: Result, head: dict[str, Any], end: str, *, with_usage: bool) -> list[str]:
-    lines = [chunk(head, {"content": piece}) for piece in _PIECE.findall(result.report)]
-    lines.append(chunk(head | around(result), {"annotations": cite_marks(result)}, end))
-    return [*lines, *([last_chunk(head, result.usage)] if with_usage else []), DONE]
+    lines = [_chunk(head, {"content": piece}) for piece in _PIECE.findall(result.report)]
+    lines.append(_chunk(head | around(result), {"annotations": cite_marks(result)}, end))
+    return [*lines, *([_last_chunk(head, result.usage)] if with_usage else []), DONE]
 
 
-def chunk(head: dict[str, Any], delta: dict[str, Any], end: str | None = None) -> str:
-    """A line of the stream with what is new; `end` says why it ends."""
+def _chunk(head: dict[str, Any], delta: dict[str, Any], end: str | None = None) -> str:
+    """A line of a stream with what is new; `end` says why it ends."""
     choice = {"index": 0, "delta": delta, "finish_reason": end, "logprobs": None}
     return _data(head | {"choices": [choice]})
 
 
-def last_chunk(head: dict[str, Any], used: Usage) -> str:
+def _last_chunk(head: dict[str, Any], used: Usage) -> str:
     """The line with what was used."""
     return _data(head | {"choices": [], "usage": used_tokens(used)})
+
+
+def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
+    """The completion, whole or as a stream of one piece. It names no session: there is none."""
+    head = head_of(uuid4().hex, asked.model)
+    said, end = _build_message(greeted, asked)
+    if asked.stream:
+        head |= {"object": "chat.completion.chunk"}
+        used = [_last_chunk(head, greeted.usage)] if asked.with_usage else []
+        lines = [_chunk(head, said), _chunk(head, {}, end), *used, DONE]
+        return StreamingResponse(lines, media_type="text/event-stream", headers=AS_IT_COMES)
+    message = said | {"refusal": None, "annotations": []}
+    return JSONResponse(completion(head, message, end, greeted.usage))
+
+
+def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any], str]:
+    """The message and why it ends; a chore wanted as arguments of a function is that call."""
+    function = _function(asked) if greeted.task else None
+    if function is None:
+        return {"role": "assistant", "content": greeted.answer}, "stop"
+    names = list(_fields(_fields(function.get("parameters")).get("properties")))
+    own = next((name for name in names if name == greeted.task), names[0] if names else "answer")
+    arguments = dict.fromkeys(names, "") | {own: greeted.answer}
+    call = {"name": function["name"], "arguments": json.dumps(arguments, ensure_ascii=False)}
+    called = {"index": 0, "id": f"call_{uuid4().hex}", "type": "function", "function": call}
+    return {"role": "assistant", "content": None, "tool_calls": [called]}, "tool_calls"
+
+
+def _function(asked: ChatRequest) -> dict[str, Any] | None:
+    found = _fields(_fields(next(iter(asked.tools or ()), None)).get("function"))
+    return found if isinstance(found.get("name"), str) else None
+
+
+def _fields(given: Any) -> dict[str, Any]:
+    """An object of a client's JSON; empty for whatever else stands there."""
+    return given if isinstance(given, dict) else {}
 
 
 def _word_failure(text: str) -> str:

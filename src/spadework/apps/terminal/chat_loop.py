@@ -17,6 +17,7 @@ from spadework.apps.terminal.progress import Progress, progress_for
 from spadework.apps.terminal.running import Run
 from spadework.apps.terminal.screen import Screen
 from spadework.errors import BudgetSpent, SpadeworkError
+from spadework.home import absolute
 from spadework.sessions.files import read_result, session_folder
 from spadework.sessions.listing import readable_sessions
 from spadework.sessions.receptionist import receive
@@ -119,7 +120,7 @@ class Chat:
             self._screen.say(NOTHING_YET)
             return
         file = await asyncio.to_thread(_export_result, self._last, name)
-        self._screen.show(Text(f"Written: {file.absolute()}"))
+        self._screen.show(Text(f"Written: {file}"))
 
     def _about_last(self, view: Callable[[Result], RenderableType]) -> None:
         if self._last is None:
@@ -140,7 +141,7 @@ class Chat:
 
 
 def _export_result(result: Result, name: str) -> Path:
-    file = Path(name.strip("\"'")).expanduser()
+    file = absolute(Path(name.strip("\"'")))
     Output(file).checked()
     write_output(result, file)
     return file

@@ -74,10 +74,9 @@ def source_number(argument: str, count: int) -> int | Wrong:
     digits = argument.strip("[] .")
     if not digits.isdecimal():
         return Wrong(f"“{one_line(argument, 40)}” is no number of a source: /sources lists them.")
-    if not 1 <= int(digits) <= count:
-        return Wrong(
-            f"There is no source {one_line(digits, 20)}: the report has {count}."
-            if count
-            else "The report has no sources."
-        )
-    return int(digits)
+    n = int(digits) if len(digits) < 10 else 0
+    if not count:
+        return Wrong("The report has no sources.")
+    if not 1 <= n <= count:
+        return Wrong(f"There is no source {one_line(digits, 20)}: the report has {count}.")
+    return n

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.completion import Completer
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
+from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.input import create_input
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.output import create_output
 
+from spadework.apps.terminal.commands import COMMANDS
 from spadework.errors import SettingsError
 from spadework.tools.stores.private_files import private_file
 
@@ -76,3 +79,42 @@ def _history(file: Path | None) -> History:
             f"{file} cannot be written: {error.strerror}. Choose another folder with --home."
         ) from None
     return FileHistory(str(file))
+
+
+class Commands(Completer):
+    """What Tab completes in the chat: commands, the file of an export, the id of a session.
+    `sessions` gives the ids that can be resumed.
+    """
+
+    def __init__(self, sessions: Callable[[], list[str]]) -> None:
+        self._sessions = sessions
+        self._files = PathCompleter(expanduser=True)
+
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterable[Completion]:
+        """The completions of what stands before the cursor."""
+        text = document.text_before_cursor
+        name, space, rest = text.partition(" ")
+        if not text.startswith("/"):
+            return
+        if not space:
+            yield from (
+                _command(known, text) for known in COMMANDS if f"/{known}".startswith(text.lower())
+            )
+        elif name == "/export":
+            yield from self._files.get_completions(Document(rest), complete_event)
+        elif name == "/resume":
+            yield from (
+                Completion(id_, -len(rest)) for id_ in self._sessions() if id_.startswith(rest)
+            )
+
+
+def _command(name: str, typed: str) -> Completion:
+    takes, what = COMMANDS[name]
+    return Completion(
+        f"/{name}{' ' if takes else ''}",
+        -len(typed),
+        display=f"/{name} {takes}".strip(),
+        display_meta=what,
+    )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 from spadework.apps.outputs import checked_attachments
 from spadework.apps.saying import say_aside
@@ -20,39 +18,32 @@ from spadework.tools.stores.page_store import write_atomically
 STDIN = Path("-")
 
 
-@dataclass(frozen=True)
-class Asking:
-    """A question with all that came along; it follows up the `last` session or the one named."""
-
-    question: str
-    attach: Sequence[Path] = ()
-    follows: str = ""
-    last: bool = False
-
-    def checked(self, settings: Settings) -> Self:
-        """Itself. Raises SettingsError for what cannot be here: better now than after the run."""
-        for name in sorted({"clarify", "approve"} & settings.given):
-            if getattr(settings, name) and not can_ask():
-                raise SettingsError(f"--{name} needs a terminal: there is nobody here to answer.")
-        checked_attachments([path for path in self.attach if path != STDIN])
-        return self
-
-    def session(self, settings: Settings) -> Session:
-        """The session, not begun. Raises SettingsError, also for material, and SessionNotFound."""
-        follows = followed_session(settings.home, self.follows, last=self.last)
-        attached = checked_attachments([path for path in self.attach if path != STDIN])
-        session = Session.start(
-            self.question, settings=settings, attachments=attached, follows=follows
-        )
-        piped = material(
-            most=settings.page_bytes,
-            minutes=settings.minutes,
-            asked_for=STDIN in self.attach,
-            tell=lambda text: say_aside(f"Note: {text}"),
-        )
-        if piped:
-            _keep(session, piped)
-        return session
+def session_of(
+    question: str,
+    settings: Settings,
+    attach: Sequence[Path] = (),
+    follows: str = "",
+    *,
+    last: bool = False,
+) -> Session:
+    """The session of a question with all that came along, not begun; it follows up the `last` one
+    or the one named. Raises SettingsError for what cannot be here, SessionNotFound.
+    """
+    for name in sorted({"clarify", "approve"} & settings.given):
+        if getattr(settings, name) and not can_ask():
+            raise SettingsError(f"--{name} needs a terminal: there is nobody here to answer.")
+    attached = checked_attachments([path for path in attach if path != STDIN])
+    before = followed_session(settings.home, follows, last=last)
+    session = Session.start(question, settings=settings, attachments=attached, follows=before)
+    piped = material(
+        most=settings.page_bytes,
+        minutes=settings.minutes,
+        asked_for=STDIN in attach,
+        tell=lambda text: say_aside(f"Note: {text}"),
+    )
+    if piped:
+        _keep(session, piped)
+    return session
 
 
 def followed_session(home: Path, follows: str, *, last: bool) -> str:

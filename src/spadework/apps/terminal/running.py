@@ -6,7 +6,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from spadework.apps.leaving import LEAVING
 from spadework.apps.outputs import Output, print_report, write_output
 from spadework.apps.saying import say
 from spadework.apps.terminal.abilities import can_ask
-from spadework.apps.terminal.interrupts import Interrupts
 from spadework.apps.terminal.progress import Progress, progress_for
 from spadework.errors import DiskFailed
 from spadework.events import Answered, Asked, Finished
@@ -36,6 +35,47 @@ EXIT: dict[Status, int] = {
 
 #: Asks the user; None when they leave the run.
 Answer = Callable[[Asked], Awaitable[str | None]]
+
+
+class Interrupts:
+    """Ctrl-C while a run goes on: once stops it and writes, twice leaves it, to be taken up later.
+    `left` is set when the user leaves it.
+    """
+
+    def __init__(self, session: Session, note: Callable[[str], None]) -> None:
+        self.left = asyncio.Event()
+        self._session = session
+        self._note = note
+        self._stopping = False
+        self._before = signal.getsignal(signal.SIGTERM)
+
+    def listen(self) -> None:
+        """Take the signals; also when somebody else had them meanwhile."""
+        loop = asyncio.get_running_loop()
+        # Windows event loops have no signal handlers; there Ctrl-C quits at once.
+        with suppress(NotImplementedError):
+            loop.add_signal_handler(signal.SIGINT, self.pressed)
+            loop.add_signal_handler(signal.SIGTERM, self.left.set)
+
+    def ignore(self) -> None:
+        """Give the signals back to who had them before."""
+        loop = asyncio.get_running_loop()
+        with suppress(NotImplementedError):
+            loop.remove_signal_handler(signal.SIGINT)
+            if loop.remove_signal_handler(signal.SIGTERM):
+                signal.signal(signal.SIGTERM, self._before)
+
+    def pressed(self) -> None:
+        """Ctrl-C was pressed."""
+        if self._stopping:
+            self.left.set()
+        self.stop()
+
+    def stop(self) -> None:
+        """Stop searching, and write."""
+        self._stopping = True
+        self._note("Stopping: writing with what there is. Ctrl-C again quits.")
+        self._session.stop()
 
 
 @dataclass

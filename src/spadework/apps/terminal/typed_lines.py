@@ -22,8 +22,7 @@ class Typed:
     """Lines typed in a terminal."""
 
     def __init__(self, history: Path, sessions: Callable[[], list[str]]) -> None:
-        from spadework.apps.terminal.completion import Commands
-        from spadework.apps.terminal.prompting import Prompt
+        from spadework.apps.terminal.prompting import Commands, Prompt
         from spadework.apps.terminal.questions import Questions
 
         self._prompt = Prompt(history, Commands(sessions), keep_on_interrupt=True)

@@ -11,9 +11,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from spadework.apps.web.forms import form_of, save_uploads, text_of
+from spadework.apps.web.forms import form_of, save_uploads, text_of, whole_number
 from spadework.apps.web.known_sessions import known_session
-from spadework.apps.web.page_context import Web, people_of, web_of
+from spadework.apps.web.page_context import Web, server_of, web_of
 from spadework.apps.web.pages import start_page, status_of
 from spadework.apps.web.templating import UNASKED, part
 from spadework.errors import DaySpent, SessionBusy, SettingsError, Stopping
@@ -32,7 +32,7 @@ _NAMES = re.compile(r"[,;\s]+")
 async def ask(request: Request) -> Response:
     """Begin a session and go to its page."""
     web = web_of(request)
-    form = await form_of(request, web.settings)
+    form = await form_of(request)
     try:
         if answered := await _at_once(web, form):
             return await start_page(request, answer=answered, follows=text_of(form, "follows"))
@@ -81,7 +81,7 @@ async def _session(web: Web, form: FormData) -> Session:
 
 async def answer(request: Request) -> Response:
     """Answer what is asked: in words or with an option, or with the topics wanted."""
-    form = await form_of(request, web_of(request).settings)
+    form = await form_of(request)
     run = _running(request)
     asked = run.asked
     if asked is None:
@@ -93,21 +93,23 @@ async def answer(request: Request) -> Response:
         given = (" ".join(str(name).split()) for name in form.getlist("topic"))
         topics = [name for name in given if name]
         planned = [topic.name for topic in asked.plan.topics] if asked.plan else []
-        run.session.answer("" if topics == planned else "\n".join(topics))
+        # The bullet keeps a topic that is named "Go" from being taken for a yes.
+        listed = "\n".join(f"- {name}" for name in topics)
+        run.session.answer("" if topics == planned else listed)
     return _redirect_back(request)
 
 
 async def edit_plan(request: Request) -> Response:
     """The topics with one `change`: `up 2`, `down 2`, `remove 2` or `add`; nothing is decided."""
-    form = await form_of(request, web_of(request).settings)
+    form = await form_of(request)
     names = [str(name) for name in form.getlist("topic")]
     what, _, place = request.query_params.get("change", "").partition(" ")
-    n = int(place) if place.isascii() and place.isdigit() and int(place) < len(names) else -1
+    n = whole_number(place, len(names))
     if what == "add":
         names.append("")
-    elif what == "remove" and n >= 0:
-        del names[n]
-    elif what in ("up", "down") and n >= 0:
+    elif what == "remove":
+        del names[n : n + 1]
+    elif what in ("up", "down") and n < len(names):
         other = n - 1 if what == "up" else n + 1
         if 0 <= other < len(names):
             names[n], names[other] = names[other], names[n]
@@ -118,7 +120,7 @@ async def edit_plan(request: Request) -> Response:
 
 async def stop(request: Request) -> Response:
     """Stop searching and write the report with what there is."""
-    await form_of(request, web_of(request).settings)
+    await form_of(request)
     _running(request).session.stop()
     if "hx-request" in request.headers:
         return HTMLResponse(part("_stopping.html"))
@@ -128,7 +130,7 @@ async def stop(request: Request) -> Response:
 async def cancel(request: Request) -> Response:
     """End the run without a report; it can be resumed."""
     web = web_of(request)
-    await form_of(request, web.settings)
+    await form_of(request)
     _running(request)
     await web.runs.cancel(request.path_params["id"])
     return _redirect_back(request)
@@ -137,7 +139,7 @@ async def cancel(request: Request) -> Response:
 async def resume(request: Request) -> Response:
     """Take a session up where it was left."""
     web = web_of(request)
-    await form_of(request, web.settings)
+    await form_of(request)
     session_id = await known_session(web, request.path_params["id"])
     if web.runs.running(session_id) is None:
         quotas.check_open()
@@ -148,23 +150,23 @@ async def resume(request: Request) -> Response:
 async def delete(request: Request) -> Response:
     """Delete a session with all its files."""
     web = web_of(request)
-    await form_of(request, web.settings)
+    await form_of(request)
     session_id = await known_session(web, request.path_params["id"])
     if web.runs.running(session_id) is not None:
         raise SessionBusy("This session is still running.", hint="Cancel it first, then delete it.")
     await asyncio.to_thread(delete_session, web.settings.home, session_id)
     await forget(web.settings, session_id)
-    await asyncio.to_thread(people_of(request).shares.share, session_id, web.user, ())
+    await asyncio.to_thread(server_of(request).people.shares.share, session_id, web.user, ())
     return RedirectResponse("/", 303)
 
 
 async def share(request: Request) -> Response:
     """Share a session of one's own with those who are named, or with nobody any more."""
     web = web_of(request)
-    form = await form_of(request, web.settings)
+    form = await form_of(request)
     session_id = await known_session(web, request.path_params["id"])
     names = [name for name in _NAMES.split(text_of(form, "names")) if name]
-    await asyncio.to_thread(people_of(request).shares.share, session_id, web.user, names)
+    await asyncio.to_thread(server_of(request).people.shares.share, session_id, web.user, names)
     return RedirectResponse(f"/s/{session_id}", 303)
 
 

@@ -10,9 +10,9 @@ from contextlib import aclosing
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from spadework.apps.pauses import with_pauses
 from spadework.apps.view_model import ViewModel
-from spadework.apps.web.forms import csrf_cookie, csrf_token
+from spadework.apps.waiting import with_pauses
+from spadework.apps.web.forms import csrf_cookie, csrf_token, whole_number
 from spadework.apps.web.known_sessions import known_session, question_of
 from spadework.apps.web.page_context import Seen, seen_of
 from spadework.apps.web.templating import changes
@@ -37,7 +37,8 @@ async def events(request: Request) -> Response:
     session_id = await known_session(web, request.path_params["id"])
     if web.streams.total() >= MOST_IN_ALL:
         return Response(status_code=503, headers={"Retry-After": "5"})
-    after = _number(request.headers.get("last-event-id") or request.query_params.get("after", ""))
+    named = request.headers.get("last-event-id") or request.query_params.get("after", "")
+    after = whole_number(named, 0)
     stream = _Stream(seen, session_id, request.cookies.get(csrf_cookie(request), ""))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(
@@ -114,7 +115,3 @@ class _Stream:
 def _message(html: str, number: int | None = None) -> str:
     lines = "".join(f"data: {line}\n" for line in _LINE_END.split(html))
     return f"{lines}\n" if number is None else f"id: {number}\n{lines}\n"
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0

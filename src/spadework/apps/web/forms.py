@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive
 
+from spadework.apps.web.page_context import web_of
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.page_store import write_atomically
@@ -40,10 +41,11 @@ def csrf_token(request: Request) -> str:
     return token
 
 
-async def form_of(request: Request, settings: Settings) -> FormData:
+async def form_of(request: Request) -> FormData:
     """The form of a request. Raises HTTPException: 403 without the token, 413 over the limits, 400
-    for what is none.
+    for a body that is no form.
     """
+    settings = web_of(request).settings
     most = settings.upload_bytes + MOST_FIELD_BYTES
     limited = Request(request.scope, _limited(request.receive, most))
     try:
@@ -72,6 +74,11 @@ def text_of(form: FormData, name: str) -> str:
     """A field as text, "" when there is none."""
     value = form.get(name)
     return value.strip() if isinstance(value, str) else ""
+
+
+def whole_number(text: str, otherwise: int) -> int:
+    """The number that a request holds, of nine digits at most; else `otherwise`."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
 
 
 async def save_uploads(form: FormData, folder: Path, settings: Settings) -> list[Path]:

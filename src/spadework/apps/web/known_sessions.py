@@ -59,11 +59,15 @@ def _load_picture(home: Path, session_id: str) -> ViewModel:
 
 async def result_of(web: Web, session_id: str) -> Result:
     """The result of a session. Raises SessionNotFound when there is none yet."""
-    await known_session(web, session_id)
-    folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
+    folder = await _folder_of(web, session_id)
     if (result := await asyncio.to_thread(read_result, folder)) is None:
         raise SessionNotFound("This session has no report yet.")
     return result
+
+
+async def _folder_of(web: Web, session_id: str) -> Path:
+    await web.runs.find(session_id)
+    return await asyncio.to_thread(session_folder, web.settings.home, session_id)
 
 
 async def question_of(web: Web, session_id: str) -> str:
@@ -80,9 +84,7 @@ def read_question(home: Path, session_id: str) -> str:
 
 async def page_of(web: Web, session_id: str, content_hash: str) -> tuple[str, list[Evidence]]:
     """The text of a page of a session, and the evidence on it. Raises SessionNotFound."""
-    await known_session(web, session_id)
-    folder = await asyncio.to_thread(session_folder, web.settings.home, session_id)
-    return await asyncio.to_thread(_page, folder, content_hash)
+    return await asyncio.to_thread(_page, await _folder_of(web, session_id), content_hash)
 
 
 def _page(folder: Path, content_hash: str) -> tuple[str, list[Evidence]]:

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from spadework.apps.web.page_context import Server
+from spadework.apps.web.page_context import server_of
 
 FRESH = {"Cache-Control": "no-store"}
 
@@ -27,8 +27,7 @@ async def tell_alive(request: Request) -> Response:
 
 async def tell_ready(request: Request) -> Response:
     """That questions may be sent here, or why they may not."""
-    server: Server = request.app.state.server
-    fault = await server.readiness.fault()
+    fault = await server_of(request).readiness.fault()
     return PlainTextResponse(f"{fault or 'ready'}\n", 503 if fault else 200, headers=FRESH)
 
 
@@ -36,7 +35,6 @@ async def tell_numbers(request: Request) -> Response:
     """What the process has done, for Prometheus."""
     from spadework.sessions.metrics import expose  # nobody may ever ask for them
 
-    server: Server = request.app.state.server
     accept = request.headers.get("accept", "")
-    body, media_type = expose(accept, server.owner.streams.total())
+    body, media_type = expose(accept, server_of(request).owner.streams.total())
     return Response(body, headers={**FRESH, "Content-Type": media_type})

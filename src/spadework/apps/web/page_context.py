@@ -66,10 +66,9 @@ class Server:
 
 @dataclass(frozen=True)
 class Seen:
-    """A session that is looked at: the server as its owner has it; `owner` in words where that is
-    another than who asks: then nothing but this session is to be shown. `changes`: whether who asks
-    may do something with it. `shared` are those it is shared with, None where nobody is to be
-    shared with.
+    """A session as who asks may see it, in the server as its owner has it. `owner` names another
+    owner, of whom nothing else is shown; `changes`: whether who asks may act on it; `shared`: with
+    whom it is shared, None where sharing is not offered.
     """
 
     web: Web
@@ -80,7 +79,7 @@ class Seen:
 
 def seen_of(request: Request) -> Seen:
     """The session that a request names."""
-    server: Server = request.app.state.server
+    server = server_of(request)
     session_id, user, people = request.path_params["id"], user_of(request.scope), server.people
     owner = people.owner_of(session_id, user.name)
     web = server.web(owner)
@@ -90,13 +89,12 @@ def seen_of(request: Request) -> Seen:
     return Seen(web, changes=user.may("ask"), shared=shared)
 
 
-def people_of(request: Request) -> People:
-    """The people of the server that a request came to."""
+def server_of(request: Request) -> Server:
+    """The server that a request came to."""
     server: Server = request.app.state.server
-    return server.people
+    return server
 
 
 def web_of(request: Request) -> Web:
     """The server that a request came to, as its user has it."""
-    server: Server = request.app.state.server
-    return server.web(user_of(request.scope).name)
+    return server_of(request).web(user_of(request.scope).name)

@@ -1,38 +1,47 @@
-"""A page as it was read, drawn from its Markdown, with the words of quotes marked wherever they
-stand: in prose, lists, cells and code. Nothing in it can do harm: no markup of its own comes
-through, no picture is fetched, links lead to the web only.
+"""Markdown drawn as HTML that can do no harm: no markup of its own comes through, no picture is
+fetched, links lead to the web only. In a page as it was read the words of quotes are marked
+wherever they stand: in prose, lists, cells and code.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+import nh3
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-from spadework.apps.web.draft_markdown import clean_html
 from spadework.values import Evidence
 from spadework.visible import visible
 
+TAGS = {"p", "ul", "ol", "li", "h2", "h3", "h4", "blockquote", "pre", "code", "strong", "em", "a"}
+TAGS |= {"hr", "br", "table", "thead", "tbody", "tr", "th", "td"}
+_TITLE = re.compile(r"\A# .*\n+")
 #: Characters that no text holds (Unicode assigns none): where a quote begins and where it ends,
 #: with its number before the second.
 _BEGINS, _NUMBERED, _ENDS = "\ufdd3", "\ufdd4", "\ufdd5"
 _SIGNS = re.compile(f"{_BEGINS}(\\d+){_NUMBERED}|{_ENDS}(\\d+){_NUMBERED}")
+#: Signs that the page itself holds, or its own text could pass for a quote.
+_FOREIGN = str.maketrans(dict.fromkeys((_BEGINS, _NUMBERED, _ENDS), "\ufffd"))
 #: What makes a line a heading, an item, a quote or a row must stay at its beginning.
 _OPENING = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+|\|[ \t]*)*")
 #: A heading of the page stands below that of its view.
 _LOWEST = 6
 
 
+def draft_html(markdown: str) -> str:
+    """The draft of a report without its title, for a page that has one."""
+    return _clean(_parser().render(_TITLE.sub("", markdown)))
+
+
 def render_stretch(text: str, start: int, evidence: Sequence[Evidence], wanted: str = "") -> str:
     """The stretch of a page from `start` on as HTML with its evidence marked, `wanted` more."""
     marks = _Marks([e for e in evidence if e.start < start + len(text) and e.end > start], wanted)
-    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    renderer = RendererHTML()
+    markdown, renderer = _parser(), RendererHTML()
     for rule in ("text", "code_inline", "fence", "code_block", "image"):
         renderer.rules[rule] = getattr(marks, rule)
     tokens = markdown.parse(_sign_quotes(text, start, marks.evidence))
@@ -42,12 +51,31 @@ def render_stretch(text: str, start: int, evidence: Sequence[Evidence], wanted: 
     html = renderer.render(tokens, markdown.options, {})
     html = html.replace("<th></th>", "<td></td>")  # a heading that says nothing heads nothing
     attributes = {"mark": {"class"}, "span": {"id", "class"}}
-    cleaned = clean_html(html, ("h5", "h6", "mark", "span"), attributes)
-    return visible(cleaned)  # what an entity stands for may work unseen, too
+    return _clean(html, ("h5", "h6", "mark", "span"), attributes)
+
+
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def _clean(html: str, tags: Iterable[str] = (), attributes: Mapping[str, set[str]] = {}) -> str:
+    """The HTML with our tags and these alone; wide code and tables scroll by themselves."""
+    html = nh3.clean(
+        html,
+        tags=TAGS | {*tags},
+        attributes={"a": {"href"}, "ol": {"start"}, **attributes},
+        url_schemes={"http", "https"},
+        link_rel="noopener noreferrer nofollow",
+    )
+    wide = '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>'
+    html = html.replace("<pre>", '<pre tabindex="0">')
+    html = html.replace("<table>", wide).replace("</table>", "</table></div>")
+    return visible(html)  # what an entity stands for may work unseen, too
 
 
 def _sign_quotes(text: str, start: int, evidence: Sequence[Evidence]) -> str:
     """The Markdown with a sign where each quote begins and ends."""
+    text = text.translate(_FOREIGN)
     signs: list[tuple[int, int, str]] = []
     for n, each in enumerate(evidence):
         first, last = max(each.start - start, 0), min(each.end - start, len(text))

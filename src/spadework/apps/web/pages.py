@@ -10,11 +10,11 @@ from starlette.responses import HTMLResponse, Response
 
 from spadework.apps.outputs import ENDINGS
 from spadework.apps.statistics import foreseen, worth_name
+from spadework.apps.web.forms import whole_number
 from spadework.apps.web.known_sessions import page_of, question_of, result_of, view_model_of
-from spadework.apps.web.page_context import seen_of, web_of
+from spadework.apps.web.page_context import Web, seen_of, web_of
 from spadework.apps.web.plots import MOST_LISTED, SIZES, plots
 from spadework.apps.web.snapshot import part_of
-from spadework.apps.web.suggestions import examples
 from spadework.apps.web.templating import UNASKED, page, part
 from spadework.errors import (
     DaySpent,
@@ -26,6 +26,7 @@ from spadework.errors import (
     Stopping,
 )
 from spadework.sessions.health import COSTS, probe
+from spadework.sessions.library_examples import from_library
 from spadework.sessions.stats import statistics
 
 #: Characters of a question in an address.
@@ -38,6 +39,21 @@ MEDIA_TYPES = {
     ".json": "application/json",
     ".bib": "text/x-bibtex; charset=utf-8",
 }
+
+#: Questions to begin with, which the documentation that is installed with Python can answer, and
+#: the web.
+INSTALLED = (
+    "What is LangGraph and how do I use it?",
+    "How do I retry a failing HTTP request in Python?",
+    "Compare httpx and requests",
+    "What does pydantic do and when should I use it?",
+)
+WEB = (
+    "What changed in the EU rules for batteries, and from when on?",
+    "Compare PostgreSQL and SQLite for a small web application",
+    "What do trials say about creatine and memory?",
+    "How do I set up WireGuard between two Linux machines?",
+)
 
 
 async def start(request: Request) -> Response:
@@ -57,8 +73,19 @@ async def start_page(
         answer=answer,
         given=UNASKED | given,
         settings=web_of(request).settings,
-        examples=await examples(web_of(request)),
+        examples=await _examples(web_of(request)),
     )
+
+
+async def _examples(web: Web) -> tuple[str, ...]:
+    """Four questions, or what a library of somebody's own is found to answer, once indexed."""
+    if web.settings.search not in ("auto", "library"):
+        return WEB
+    if not web.settings.library:
+        return INSTALLED
+    if not web.examples:
+        web.examples = await from_library(web.settings, len(INSTALLED))
+    return web.examples
 
 
 async def session(request: Request) -> Response:
@@ -85,9 +112,10 @@ async def snapshot(request: Request) -> Response:
     """A page as it was read, with the words of the quotes marked."""
     web, session_id = seen_of(request).web, request.path_params["id"]
     text, evidence = await page_of(web, session_id, request.path_params["hash"])
-    wanted, current = request.query_params.get("part", ""), request.query_params.get("e", "")
-    number = int(wanted) if wanted.isascii() and wanted.isdigit() else 1
-    shown = await asyncio.to_thread(part_of, text, evidence, number, current)
+    number = whole_number(request.query_params.get("part", ""), 1)
+    current = request.query_params.get("e", "")
+    plain = "plain" in request.query_params
+    shown = await asyncio.to_thread(part_of, text, evidence, number, current, plain=plain)
     picture, _ = await view_model_of(web, session_id)
     sources = picture.result.sources if picture.result else ()
     source = next((s for s in sources if s.content_hash == request.path_params["hash"]), None)
@@ -100,7 +128,7 @@ async def snapshot(request: Request) -> Response:
         shown=shown,
         evidence=evidence,
         wanted=current,
-        plain="plain" in request.query_params,
+        plain=plain,
         source=source,
         chars=len(text),
     )

@@ -186,9 +186,8 @@ def _is_address(name: str) -> bool:
 
 
 def _same_origin(origin: str, scheme: str, host: str) -> bool:
-    parts = urlsplit(origin)
     # A proxy in front may speak https where we hear http.
-    return parts.scheme in {scheme, "https"} and parts.netloc.lower() == host.lower()
+    return origin.lower() in (f"{scheme}://{host}".lower(), f"https://{host}".lower())
 
 
 def _cookie_name(scope: Scope) -> str:

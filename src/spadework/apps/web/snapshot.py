@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
@@ -37,15 +37,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a page: its lines, which part it is (from 1) of how many, and itself drawn."""
+    """One part of a page: which it is (from 1) of how many, its `plain` lines or itself drawn."""
 
-    lines: tuple[Line, ...] = field(repr=False)
     number: int
     of: int
-    html: str = field(default="", repr=False)
+    lines: tuple[Line, ...] = ()
+    html: str = ""
 
 
-def part_of(text: str, evidence: Sequence[Evidence], wanted: int, current: str = "") -> Part:
+def part_of(
+    text: str, evidence: Sequence[Evidence], wanted: int, current: str = "", *, plain: bool
+) -> Part:
     """The part of a page that holds the evidence `current`, else the `wanted` (from 1) or next."""
     cuts = _cuts(text)
     here = next((e.start for e in evidence if e.id == current), None)
@@ -56,12 +58,13 @@ def part_of(text: str, evidence: Sequence[Evidence], wanted: int, current: str =
         else max(n for n in range(1, last + 1) if cuts[n - 1] <= here or n == 1)
     )
     start, end = cuts[number - 1], cuts[number]
-    lines = tuple(_lines(text, start, end, evidence))
+    if plain:
+        return Part(number, last, tuple(_lines(text, start, end, evidence)))
     # A part that begins amid code begins with its fence, which is not in the page there.
     fence = _fence_before(text, start)
     shown = f"{fence}\n{text[start:end]}" if fence else text[start:end]
-    html = render_stretch(shown, start - len(shown) + end - start, evidence, current)
-    return Part(lines, number, last, html)
+    html = render_stretch(shown, end - len(shown), evidence, current)
+    return Part(number, last, html=html)
 
 
 def _cuts(text: str) -> list[int]:
@@ -77,11 +80,10 @@ def _lines(text: str, start: int, end: int, evidence: Sequence[Evidence]) -> lis
     own = [e for e in evidence if e.start < end and e.end > start]
     made, at, fence = [], start, _fence_before(text, start)
     for line in text[start:end].split("\n"):
-        mark = _FENCE.match(line)
         kind: LineKind = "heading" if line.startswith("#") else "text"
-        kind = "code" if fence or mark else "table" if line.startswith("|") else kind
-        if mark:
-            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
+        kind = "table" if line.startswith("|") else kind
+        before, fence = fence, _fence_after(fence, line)
+        kind = "code" if before or fence else kind
         here = [e for e in own if e.start < at + len(line) and e.end > at]
         made.append(Line(kind, tuple(_pieces(line, at, here))))
         at += len(line) + 1
@@ -92,9 +94,15 @@ def _fence_before(text: str, start: int) -> str:
     """The fence of the code block that is open at `start`, or ""."""
     fence = ""
     for line in text[:start].split("\n") if start else ():
-        if mark := _FENCE.match(line):
-            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
+        fence = _fence_after(fence, line)
     return fence
+
+
+def _fence_after(fence: str, line: str) -> str:
+    """The fence that is open after a line, where `fence` is open before it."""
+    if (mark := _FENCE.match(line)) is None:
+        return fence
+    return "" if fence and mark[1].startswith(fence) else fence or mark[1]
 
 
 def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:

@@ -14,10 +14,10 @@ from starlette.responses import HTMLResponse
 
 from spadework.apps.forecast_text import foretold, took_beside
 from spadework.apps.view_model import ViewModel
-from spadework.apps.web.draft_markdown import draft_html
 from spadework.apps.web.forms import csrf_cookie, csrf_token
 from spadework.apps.web.history import history_of, shared_with, words_of
 from spadework.apps.web.page_context import web_of
+from spadework.apps.web.page_rendering import draft_html
 from spadework.apps.web.permissions import refusal, user_of
 from spadework.apps.web.reporting import show_report, web_link
 from spadework.settings import Settings

@@ -1,4 +1,4 @@
-"""Work that its caller may leave at any moment, and that cleans up undisturbed when they do.
+"""Waiting for what may be left, or may be long in coming.
 
 MCP cancels a request with a cancel scope, which strikes at every wait until the scope is left, also
 at those of a cleanup: connections would stay open. So the work runs in a task of its own, which is
@@ -8,7 +8,7 @@ cancelled once and waited for.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
 from typing import Any, TypeVar
 
 import anyio
@@ -21,10 +21,8 @@ class Left(Exception):
 
 
 async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, Any, object]]) -> T:
-    """What `work` gives. When this is cancelled, or one of what may end it is done, the work is
-    cancelled and its end waited for.
-
-    Raises what `work` raises, and Left with the sentence of what has ended it.
+    """Return what `work` returns. When the caller is cancelled, or one of `ends` completes, the
+    work is cancelled and waited for. Raises what `work` raises, and Left with the reason.
     """
     working = asyncio.create_task(work)
     ending = {asyncio.create_task(end): why for why, end in ends.items()}
@@ -38,3 +36,21 @@ async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, 
             for task in (working, *ending):
                 task.cancel()
             await asyncio.gather(working, *ending, return_exceptions=True)
+
+
+async def with_pauses(events: AsyncIterator[T], seconds: float) -> AsyncGenerator[T | None, None]:
+    """The events, and None whenever there was none for so long: then a sign of life is sent."""
+    coming = asyncio.ensure_future(anext(events, None))
+    try:
+        while True:
+            await asyncio.wait((coming,), timeout=seconds)
+            if not coming.done():
+                yield None
+                continue
+            if (event := coming.result()) is None:
+                return
+            yield event
+            coming = asyncio.ensure_future(anext(events, None))
+    finally:
+        coming.cancel()
+        await asyncio.gather(coming, return_exceptions=True)
