@@ -10,6 +10,7 @@ import sys
 import time
 from contextlib import suppress
 from email.utils import formatdate
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ import zstandard
 from spadework.errors import Blocked, FetchError, NotAllowed, TooLarge, Unreachable, Unreadable
 from spadework.settings import Settings
 from spadework.tools.extract.extracted import Extracted, Link
+from spadework.tools.fetch import extraction_cache
 from spadework.tools.fetch.byte_store import Store
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.extraction_cache import Cleaned
@@ -430,6 +432,20 @@ async def test_a_body_that_has_not_changed_is_read_once(tmp_path: Path):
     await Cleaned(Store(tmp_path, 10**6)).once(page(b"changed"), readings.read)
     await Cleaned(Store(tmp_path, 10**6)).once(page(url="http://example.com/other"), readings.read)
     assert readings.count == 3
+
+
+async def test_what_readers_go_by_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    readings, cleaned = Readings(), Cleaned(Store(tmp_path / "cache", 10**6))
+    for file in ("extract/weights.txt", "text/lang/en.toml", "extract/html.py"):
+        package, path = import_module(f"spadework.tools.{file.partition('/')[0]}"), tmp_path / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        monkeypatch.setattr(package, "__file__", str(tmp_path / file.partition("/")[0] / "a.py"))
+        for said in ("one", "two", "two"):
+            path.write_text(said)
+            extraction_cache._readers.cache_clear()  # another process
+            await cleaned.once(page(), readings.read)
+    extraction_cache._readers.cache_clear()
+    assert readings.count == 6
 
 
 async def test_a_damaged_text_is_read_anew(tmp_path: Path):

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from spadework.tools import extract
+from spadework.tools import extract, text
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.frames import answer, document_reply
 from spadework.tools.extract.ocr import has_ocr
@@ -19,7 +19,7 @@ from spadework.tools.fetch.fetched import Fetched
 
 _KIND = "text"
 #: Libraries that decide what is read from a page.
-_LIBRARIES = ("selectolax", "pypdfium2", "lxml", "striprtf")
+_LIBRARIES = ("selectolax", "pypdfium2", "lxml", "striprtf", "docutils", "markdown-it-py")
 
 
 class Cleaned:
@@ -52,8 +52,11 @@ class Cleaned:
 
 @cache
 def _readers() -> str:
-    """A hash of all readers' code and of whether there is OCR: a change reads all anew."""
-    files = sorted(Path(extract.__file__).parent.rglob("*.py"))
+    """A hash of all readers, their weights and words, and of whether there is OCR: a change reads
+    all anew.
+    """
+    folders = (Path(package.__file__).parent for package in (extract, text))
+    files = [f for folder in folders for f in sorted(folder.rglob("*.*")) if f.suffix != ".pyc"]
     digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in _LIBRARIES).encode())
     digest.update(b"OCR" * has_ocr())
     for file in files:
