@@ -10,7 +10,8 @@ import pytest
 
 from spadework.apps.statistics import lines
 from spadework.sessions.session import Session
-from spadework.sessions.stats import Statistics, Worth, statistics
+from spadework.sessions.session_figures import Worth
+from spadework.sessions.stats import Statistics, statistics
 from spadework.settings import Settings
 from tests.sessions.followed import ASKED, ask
 from tests.world.brain import play

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from spadework.apps.saying import say, say_aside
-from spadework.sessions.stats import PHASES, Figures, Statistics, Worth, statistics
+from spadework.sessions.session_figures import PHASES, Figures, Worth
+from spadework.sessions.stats import Statistics, statistics
 from spadework.sessions.trends import Trend
 
 #: Sessions and stretches of time shown; all of them are in the JSON.

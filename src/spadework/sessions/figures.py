@@ -15,8 +15,8 @@ from spadework.sessions.course import Course
 from spadework.sessions.drawing.phases import phases
 from spadework.sessions.files import Metadata, read_metadata, read_result
 from spadework.sessions.log import read_log
+from spadework.sessions.session_figures import PHASES, Figures, Gain, Worth
 from spadework.sessions.session_index import Drawn
-from spadework.sessions.stats import PHASES, Figures, Gain, Worth
 from spadework.values import Evidence, Result, Span
 
 _NUMBER = re.compile(r"\d+")

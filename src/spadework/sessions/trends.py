@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from spadework.sessions.stats import Figures
+from spadework.sessions.session_figures import Figures
 
 #: Points at most by day and by week; beyond, it goes by month.
 MOST_DAYS, MOST_WEEKS = 31, 53

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from spadework.apps.saying import number_of
 from spadework.apps.statistics import percent, worth_name
-from spadework.sessions.stats import PHASES, Figures, Gain, Statistics, Worth
+from spadework.sessions.session_figures import PHASES, Figures, Gain, Worth
+from spadework.sessions.stats import Statistics
 from spadework.sessions.trends import Trend
 
 #: Widths of a drawing, of the words at its left, of the numbers at its right; height of a row.

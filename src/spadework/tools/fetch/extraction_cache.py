@@ -55,7 +55,7 @@ def _readers() -> str:
     """A hash of all readers, their weights and words, and of whether there is OCR: a change reads
     all anew.
     """
-    folders = (Path(package.__file__).parent for package in (extract, text))
+    folders = (Path(str(package.__file__)).parent for package in (extract, text))
     files = [f for folder in folders for f in sorted(folder.rglob("*.*")) if f.suffix != ".pyc"]
     digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in _LIBRARIES).encode())
     digest.update(b"OCR" * has_ocr())
