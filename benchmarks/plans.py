@@ -1,9 +1,9 @@
-"""What the lead without a model makes of ordinary questions: `python benchmarks/plans.py`.
+"""What the lead without a model makes of ordinary questions: `python benchmarks/plans.py [--half test]`.
 
 `plans.jsonl` holds questions with what a careful person would plan: `asks`, the question of each
 topic (any of several wordings; the question itself where it is missing); `sides`, what is compared;
 `aspects`, what is asked of them or of one thing; `code`, whether source code is wanted. Every second
-one of a kind and language is *test*; `--show` prints the mistakes on *dev*.
+one of a kind and language is *test*; `--show` prints the mistakes.
 """
 
 from __future__ import annotations
@@ -123,14 +123,14 @@ def _words(text: str) -> list[str]:
 
 
 def main() -> None:
-    """Print the shares of both halves."""
+    """Print how many of a half are planned rightly."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--show", action="store_true", help="print the mistakes on dev")
-    show = parser.parse_args().show
-    for half in HALVES:
-        told = figures(rows(half))
-        print(half, *(f"{kind} {right}/{of}" for kind, (right, of) in told.items()), sep=", ")
-    for row in rows("dev") if show else ():
+    parser.add_argument("--half", choices=HALVES, default="dev")
+    parser.add_argument("--show", action="store_true", help="print the mistakes")
+    told = parser.parse_args()
+    asked = rows(told.half)
+    print(*(f"{kind} {right}/{of}" for kind, (right, of) in figures(asked).items()), sep=", ")
+    for row in asked if told.show else ():
         made = planned(row)
         if wrong := mistakes(row, made):
             print(f"\n{', '.join(wrong)}: {row['question']}", *row.get("earlier", []), sep=" < ")
