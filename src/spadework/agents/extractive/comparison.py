@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass
 
 from spadework.agents.extractive.coordination import (
-    are_nominal,
     content_of,
     is_nominal,
+    leading_nominal,
     listed,
     share_out,
     split_joined,
@@ -61,7 +61,7 @@ def _read(found: re.Match[str], spoken: Language) -> Compared | None:
 def _first_sides(text: str, spoken: Language, *, joined: bool) -> tuple[str, ...]:
     """The sides before the last one; only where an "and" follows they may be a list."""
     items = tuple(item for item in re.split(r"\s*,\s*", text) if item)
-    if joined and all(is_nominal(item, spoken) for item in items):
+    if joined and not any(_CUT.search(i) or not is_nominal(i, spoken) for i in items):
         return items
     return (_CUT.split(text)[0].strip(),)
 
@@ -79,24 +79,29 @@ def _end(side: str, before: str, spoken: Language) -> tuple[str, str]:
     """The last side without what all of them are looked at for behind it, and that."""
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]
-        if tail := _tail(rest, f"{before} {own}", spoken) if own.strip() else "":
-            return own.rstrip(" ,"), tail
+        if own and not _joins_within(rest, f"{before} {own}", spoken):
+            tail = _tail(rest, f"{before} {own}", spoken)
+            return (own.rstrip(" ,"), tail) if tail else (side, "")
     return side, ""
 
 
 def _tail(text: str, before: str, spoken: Language) -> str:
-    """What all sides are looked at for, where the text begins with it. No side before may be put
-    together by the same word ("living in Oslo and working in Bergen"), which may not stand within a
-    name either ("Death in Venice").
+    """What all sides are looked at for, where the text begins with it."""
+    bare = text.lstrip(",")
+    found = spoken.regarding.match(bare)
+    if not found or _joins_within(text, before, spoken):
+        return ""
+    rest = _END.split(bare[found.end() :])[0]
+    return leading_nominal(rest, spoken).strip(" ,")
+
+
+def _joins_within(text: str, before: str, spoken: Language) -> bool:
+    """Whether the word that a text begins with belongs to a side: another one is put together by it,
+    too ("living in Oslo and working in Bergen"), or it stands in a name ("Death in Venice").
     """
     found = spoken.regarding.match(text.lstrip(","))
-    if not found:
-        return ""
-    word = found[0].strip()
-    rest = _END.split(text.lstrip(",")[found.end() :])[0].strip(" ,")
-    beside = (*before.split()[-1:], *rest.split()[:1])
+    word = found[0].strip() if found else ""
+    beside = (*before.split()[-1:], *text.lstrip(",").strip().removeprefix(word).split()[:1])
     in_a_name = " " not in word and all(part[:1].isupper() for part in beside)
-    if in_a_name and not spoken.nouns_in_capitals:
-        return ""
     again = re.search(rf"\b{re.escape(word)}\b", before, re.IGNORECASE)
-    return rest if not again and are_nominal(rest, spoken) else ""
+    return bool(again) or (in_a_name and not spoken.nouns_in_capitals)

@@ -52,13 +52,15 @@ def is_nominal(text: str, spoken: Language) -> bool:
     return 0 < len(words) <= MOST_WORDS and words[0].casefold() not in spoken.stop
 
 
-def are_nominal(text: str, spoken: Language) -> bool:
-    """Whether a text may name one thing, or several ones."""
-    return all(
-        is_nominal(item, spoken)
-        for part in split_joined(text, spoken)
-        for item in _COMMA.split(part)
-    )
+def leading_nominal(text: str, spoken: Language) -> str:
+    """The things that a text begins with, one or several ones, up to what names none."""
+    kept = start = 0
+    for found in (*re.finditer(rf"{spoken.joint.pattern}|\s*,\s*", text, re.IGNORECASE), None):
+        end = found.start() if found else len(text)
+        if not is_nominal(text[start:end], spoken):
+            break
+        kept, start = end, found.end() if found else end
+    return text[:kept]
 
 
 def without_article(text: str, spoken: Language) -> str:
@@ -83,6 +85,9 @@ def aspects_of(text: str, spoken: Language) -> dict[str, str]:
         before = text[: found.start()]
         article = next((m for m in re.finditer(r"\w+\s+", before) if _is_article(m, spoken)), None)
         said = before[article.end() :] if article else content_of(before, spoken)
+        asks = before[: article.start()].casefold().split() if article else []
+        if len([word for word in asks if word not in spoken.stop]) > 1:
+            continue  # "… used in the diagnosis and treatment of": it asks about what is used
         items = listed(said, spoken) or split_joined(said, spoken)
         if len(items) > 1 and all(_is_aspect(item, spoken) for item in items):
             of = text[found.start() :].strip(" ?.!")
@@ -114,6 +119,6 @@ def share_out(text: str, spoken: Language) -> Shared | None:
         for found in spoken.joint.finditer(parts[1])
         if not _SUSPENDED.search(parts[1][: found.start()])
     ]
-    if named or not joints or not are_nominal(parts[0], spoken):
+    if named or not joints or leading_nominal(parts[0], spoken) != parts[0]:
         return None
     return Shared(what, parts[1][: joints[0].start()], parts[1][joints[0].end() :])

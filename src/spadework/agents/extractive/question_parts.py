@@ -92,8 +92,11 @@ def parts(question: str) -> list[Asked]:
 
 def _stand_alone(texts: Sequence[str], spoken: Language) -> bool:
     """Whether each part says itself what it asks about, and no two of them ask about one thing:
-    "when was the film shown" and "how many people came" do not.
+    "when was the film shown", "how many people came" and "who won each of the games" do not.
     """
+    said = {word for text in texts[1:] for word in _WORD.findall(text.casefold())}
+    if said & (spoken.points | spoken.pronouns):
+        return False
     named = [set(names_in(text)) for text in texts]
     if len(set().union(*named)) < sum(map(len, named)):
         return False

@@ -18,7 +18,7 @@ _NEVER = re.compile(r"(?!)")
 #: Sets of words.
 _WORDS = (
     *("stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns"),
-    *("uses", "articles"),
+    *("uses", "articles", "points"),
 )
 #: Patterns that are used as they are written.
 _SAID = ("opens", "closes")
@@ -82,6 +82,7 @@ class Language:
     belongs: re.Pattern[str] = _NEVER  # between a thing and what it is of
     regarding: re.Pattern[str] = _NEVER  # before what all sides are looked at for
     articles: frozenset[str] = frozenset()
+    points: frozenset[str] = frozenset()  # what points at something said before
     taken_up: Mapping[str, str] = field(default_factory=dict)  # pronoun → its article
     goes_on: re.Pattern[str] = _NEVER  # how a follow-up begins
     relation: re.Pattern[str] = _NEVER  # a thing told by what it is to another one
