@@ -1,9 +1,9 @@
-"""What the lead without a model makes of ordinary questions: `python benchmarks/plans.py [--half test]`.
+"""What the lead without a model plans: `python benchmarks/plans.py [--half test] [--show]`.
 
-`plans.jsonl` holds questions with what a careful person would plan: `asks`, the question of each
-topic (any of several wordings; the question itself where it is missing); `sides`, what is compared;
-`aspects`, what is asked of them or of one thing; `code`, whether source code is wanted. Every second
-one of a kind and language is *test*; `--show` prints the mistakes.
+`plans.jsonl` holds ordinary questions with what a careful person would plan: `asks`, the question
+of each topic (any of several wordings; the question itself where it is missing); `sides`, what is
+compared; `aspects`, what is asked of them or of one thing; `code`, whether source code is wanted.
+Every second one of a kind and language is *test*; `--show` prints the mistakes.
 """
 
 from __future__ import annotations

@@ -112,10 +112,10 @@ def _of_the_kind(
 
 
 def _code(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
-    asked = " ".join((topic.name, topic.question, *topic.must_cover))
+    asked = (topic.name, topic.question, *topic.must_cover)
     if topic.expects not in _MAY_BE_CODE:
         return  # items, a definition or a number of what is technical are no code
-    if wants_code(asked) and not any(e.kind == "code" for e in own):
+    if any(map(wants_code, asked)) and not any(e.kind == "code" for e in own):
         text = say("no_code", topic=topic.name)
         yield _lacks("code", topic.name, text, f"{_query(topic)} example code")
 

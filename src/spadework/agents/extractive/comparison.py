@@ -1,5 +1,5 @@
-"""What a question compares, and in what: "httpx and aiohttp for timeouts and retries" has two sides,
-and both are looked at for timeouts and retries.
+"""What a question compares, and in what: "httpx and aiohttp for timeouts and retries" has two
+sides, and both are looked at for timeouts and retries.
 """
 
 from __future__ import annotations
@@ -49,9 +49,8 @@ def _read(found: re.Match[str], spoken: Language) -> Compared | None:
     one, other = found[count - 1], found[count]
     by = [content_of(found[1], spoken)] if count > 2 else []
     joined = bool(spoken.joint.match(text[found.end(count - 1) :]))
-    if joined and not by:
-        if shared := share_out(text[found.start(1) : found.end(2)], spoken):
-            by, one, other = [shared.what], shared.first, shared.last
+    if joined and not by and (shared := share_out(text[found.start(1) : found.end(2)], spoken)):
+        by, one, other = [shared.what], shared.first, shared.last
     other, tail = _end(other, one, spoken)
     by.append(tail or _tail(text[found.end() :], f"{one} {other}", spoken))
     sides = (*_first_sides(one, spoken, joined=joined), *_last_sides(other, spoken))
@@ -96,8 +95,8 @@ def _tail(text: str, before: str, spoken: Language) -> str:
 
 
 def _joins_within(text: str, before: str, spoken: Language) -> bool:
-    """Whether the word that a text begins with belongs to a side: another one is put together by it,
-    too ("living in Oslo and working in Bergen"), or it stands in a name ("Death in Venice").
+    """Whether the word that a text begins with belongs to a side: another one is put together by
+    it, too ("living in Oslo and working in Bergen"), or it stands in a name ("Death in Venice").
     """
     found = spoken.regarding.match(text.lstrip(","))
     word = found[0].strip() if found else ""
