@@ -48,7 +48,7 @@ def test_a_question_of_one_part_is_one_topic_in_its_own_words(
             "Who invented the tantivy search engine and what is it written in?",
             [
                 "Who invented the tantivy search engine?",
-                "What is tantivy search engine written in?",
+                "What is the tantivy search engine written in?",
             ],
         ),
     ],

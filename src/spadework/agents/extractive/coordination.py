@@ -49,7 +49,9 @@ def listed(text: str, spoken: Language) -> tuple[str, ...]:
 def is_nominal(text: str, spoken: Language) -> bool:
     """Whether a text may name one thing: short, and not begun by a function word."""
     words = without_article(text, spoken).split()
-    return 0 < len(words) <= MOST_WORDS and words[0].casefold() not in spoken.stop
+    if not 0 < len(words) <= MOST_WORDS:
+        return False
+    return words[0].casefold() not in spoken.stop or words[0].isupper()
 
 
 def leading_nominal(text: str, spoken: Language) -> str:

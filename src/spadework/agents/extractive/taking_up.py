@@ -54,15 +54,24 @@ def begin_anew(text: str, code: str) -> str:
     return bare[:1].upper() + bare[1:]
 
 
+def _belongs(word: str, spoken: Language) -> bool:
+    """Whether what follows a word belongs to what stands before it."""
+    between = f" {word} "
+    return bool(spoken.belongs.fullmatch(between) or spoken.regarding.fullmatch(between))
+
+
 def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
     """The article of a subject, "" for none, and the subject with the words between the two, such
     as what belongs to it: of "Who planned the harbour of Port Aldermere?" the whole harbour.
     """
+    bare = text.strip(" ?.!")
+    if spoken.last_verb.search(bare) and bare.endswith(f" {subject.split()[-1]}"):
+        subject = " ".join(subject.split()[:-1]) or subject
     before, taken = text.partition(subject)[0].split(), list[str]()
     while before and len(taken) < MOST_BETWEEN:
         word = before.pop()
-        belongs = bool(spoken.belongs.fullmatch(f" {word} "))
-        of_it = bool(before) and bool(spoken.belongs.fullmatch(f" {before[-1]} "))
+        belongs = _belongs(word, spoken)
+        of_it = bool(before) and _belongs(before[-1], spoken)
         if word.casefold() in spoken.articles and not of_it:
             return word.casefold(), " ".join([*taken, subject])
         if word.casefold() in spoken.stop - spoken.articles and not belongs:

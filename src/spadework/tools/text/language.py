@@ -22,7 +22,7 @@ _WORDS = (
 )
 #: Patterns that are used as they are written.
 _SAID = ("opens", "closes")
-_IN_ANY_CASE = ("joins", "joint", "belongs", "regarding", "goes_on")
+_IN_ANY_CASE = ("joins", "joint", "belongs", "regarding", "goes_on", "last_verb")
 _AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletive")
 
 
@@ -84,6 +84,7 @@ class Language:
     articles: frozenset[str] = frozenset()
     points: frozenset[str] = frozenset()  # what points at something said before
     taken_up: Mapping[str, str] = field(default_factory=dict)  # pronoun → its article
+    last_verb: re.Pattern[str] = _NEVER  # a question that ends with its verb
     goes_on: re.Pattern[str] = _NEVER  # how a follow-up begins
     relation: re.Pattern[str] = _NEVER  # a thing told by what it is to another one
     linked: re.Pattern[str] = _NEVER  # what stands before the name of who did or is something
