@@ -14,7 +14,7 @@ _TECHNICAL = re.compile(
 #: "Code" with the two words before it. Source code cannot be counted: "codes" are of another kind,
 #: and so is one with a number ("code P0420"), and one named by another word ("exit code").
 _CODE = re.compile(
-    r"(?:(?P<before>[\w'’]+)\s+)?(?:(?P<by>[\w'’-]+)\s+)?(?<![\w-])code\b(?!\s+\w*\d)",
+    r"(?:(?:(?P<before>[\w'’]+)\s+)?(?P<by>[\w'’-]+)\s+)?(?<![\w-])code\b(?!\s+\w*\d)",
     re.IGNORECASE,
 )
 #: What makes source code of it.

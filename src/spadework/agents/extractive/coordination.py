@@ -14,6 +14,8 @@ _COMMA = re.compile(r"\s*,\s*")
 _SUSPENDED = re.compile(r"\w-$")
 
 
+#: Things that stand side by side without a comma: "nets, and say which is better" is no list.
+MOST_PAIR = 2
 #: Words of a thing that is asked about another one at most ("side effects of aspirin").
 MOST_OF_ASPECT = 3
 
@@ -39,10 +41,10 @@ def split_joined(text: str, spoken: Language) -> tuple[str, ...]:
 def listed(text: str, spoken: Language) -> tuple[str, ...]:
     """The things of a list with commas and an "and" before the last, or ()."""
     *first, last = _COMMA.split(text.strip(" ,"))
-    joined = split_joined(last, spoken) if first else ()
-    items = tuple(item for item in (*first, *joined) if item)
-    whole = len(joined) > 1 or (first and spoken.joint.match(f" {last}"))
-    items = tuple(spoken.joint.sub("", f" {item}").strip() for item in items)
+    joint = spoken.joint.match(f" {last}")  # "salt, sand, and silt"
+    joined = (f" {last}"[joint.end() :],) if joint else split_joined(last, spoken)
+    items = (*first, *joined)
+    whole = len(items) > MOST_PAIR and (joint or len(joined) > 1)
     return items if whole and all(is_nominal(item, spoken) for item in items) else ()
 
 
