@@ -82,7 +82,7 @@ def parts(question: str) -> list[Asked]:
     later = [take_up(text, texts[0], subject_of(texts[0])) for text in texts[1:]]
     made = [read(f"{text[:1].upper()}{text[1:]}?") for text in (texts[0], *later)]
     taken_up = [text != old for text, old in zip(later, texts[1:], strict=True)]
-    told = {part.type for part in made if part.expects != "open"}
+    told: set[str] = {part.type for part in made if part.expects != "open"}
     if not any(taken_up) and _stand_alone(texts, spoken):
         told = {part.expects for part in made if part.expects != "open"}
     elif not all(taken_up):
