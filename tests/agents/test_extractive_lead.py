@@ -48,7 +48,7 @@ def test_a_question_of_one_part_is_one_topic_in_its_own_words(
             "Who invented the tantivy search engine and what is it written in?",
             [
                 "Who invented the tantivy search engine?",
-                "What is tantivy search engine written in?",
+                "What is the tantivy search engine written in?",
             ],
         ),
     ],
@@ -121,14 +121,53 @@ def test_facts_about_one_thing_are_one_topic() -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "topics"),
+    [
+        (
+            "When is the first release of Heron and who owns the ingestion service?",
+            ["When is the first release of Heron?", "Who owns the ingestion service?"],
+        ),
+        (
+            "Wann wurde der Kran gebaut und wer leitet das Museum Ludwig?",
+            ["Wann wurde der Kran gebaut?", "Wer leitet das Museum Ludwig?"],
+        ),
+    ],
+)
+def test_two_facts_about_two_things_are_two_topics(question: str, topics: list[str]) -> None:
+    assert [topic.question for topic in planned(question).topics] == topics
+
+
+@pytest.mark.parametrize(
     "question",
     [
+        "Who won the race and how many people came?",
+        "Who won the Salt Race, and what was the height of each of the winning cars?",
+        "When was Heron Bridge built, and who built Heron Bridge?",
         "How did the steam engine change farming and trade?",
         "Who wrote The Salt Road and who filmed The Pepper Road?",
     ],
 )
 def test_a_question_is_not_parted_where_no_pronoun_joins_its_parts(question: str) -> None:
     assert [topic.question for topic in planned(question).topics] == [question]
+
+
+def test_of_more_sides_than_searches_some_share_one_each_with_what_they_are_looked_at_for() -> None:
+    [topic] = planned("Compare nets, hooks, traps and HTTP/2 for cod and eels").topics
+    assert topic.must_cover == ("nets", "hooks", "traps", "HTTP/2")
+    assert [query.text for query in topic.queries[1:]] == [
+        "nets HTTP/2 cod and eels",
+        "hooks cod and eels",
+        "traps cod and eels",
+    ]
+
+
+def test_what_is_asked_about_one_thing_is_searched_one_by_one_and_must_be_covered() -> None:
+    [topic] = planned("What are the causes, symptoms and costs of rust?").topics
+    assert topic.must_cover == ("causes", "symptoms", "costs")
+    searched = [query.text for query in topic.queries[1:]]
+    assert searched == ["causes of rust", "symptoms of rust", "costs of rust"]
+    [other] = planned("How is salt used in the diagnosis and treatment of rust?").topics
+    assert other.must_cover == ()
 
 
 def test_the_sides_of_a_comparison_are_searched_alone_and_must_both_be_covered() -> None:
@@ -157,6 +196,11 @@ def test_a_name_is_searched_by_itself_but_not_a_word_that_only_the_question_writ
         ("What is ferrolite?", "How fast is it?", "How fast is ferrolite?"),
         ("What is ferrolite?", "Is it true that it burns?", "Is it true that ferrolite burns?"),
         ("What is Ferrolite Prime?", "And the price?", "And the price (Ferrolite Prime)?"),
+        ("When was the harbour built?", "And what came of it?", "What came of the harbour?"),
+        ("What is a lighthouse?", "How is it used?", "How is a lighthouse used?"),
+        ("Who runs the port of Heron?", "How old is it?", "How old is the port of Heron?"),
+        ("Wo steht der Kran?", "Und wie alt ist er?", "Wie alt ist der Kran?"),
+        ("Was weiß man vom Kran?", "Wie alt ist er?", "Wie alt ist der Kran?"),
         ("What is ferrolite?", "Who founded Port Aldermere?", "Who founded Port Aldermere?"),
     ],
 )

@@ -44,9 +44,12 @@ async def doubt(
 
 def clarify_question(question: str, answer: str, asked: str = "") -> str:
     """The question with what the user answered, and what was `asked`: "What is Mercury?", "Which
-    one?" and "the planet" make "What is Mercury (Which one? the planet)?".
+    one?" and "the planet" make "What is Mercury (Which one? the planet)?". What a question lacks
+    stands in the place of its pronoun: "What is it?" and "Heron" make "What is Heron?".
     """
     said = " ".join(answer.split())
+    if said and not asked and (whole := extractive.name_subject(question, said)):
+        return whole
     said = f"{asked} {said}".strip() if said else ""
     mark = "?" if question.rstrip().endswith("?") else ""
     return f"{question.rstrip(' ?')} ({said}){mark}" if said else question

@@ -18,9 +18,6 @@ from spadework.tools.text.facts import stems
 from spadework.tools.text.language import language
 from spadework.values import Freshness, Plan, Problem, Visible
 
-#: What is said where nobody understands it.
-_HOW = "Say it as: drop the second topic, add costs, only alternatives, rename 1 to NAME."
-
 _POLITE = re.compile(
     r"^(?:(?:please|ok(?:ay)?|yes|but|and|then|also|can you|could you|i(?:'d| would) like"
     r"(?: you)? to|i want(?: you)? to|let(?:'|’)?s|let us)\b[\s,]*)+"
@@ -72,8 +69,14 @@ _AROUND = re.compile(
 _LIST = re.compile(r"\s*(?:,|&|\band\b|\bor\b)\s*|(?<=\d)\s+(?=\d)", re.IGNORECASE)
 
 
+def samples(plan: Plan) -> tuple[str, ...]:
+    """How a change of this plan can be said."""
+    of_several = ("drop the second topic",) if len(plan.topics) > 1 else ()
+    return (*of_several, "add costs", "rename 1 to NAME", "only the last year")
+
+
 class Worded(NamedTuple):
-    """The plan after what was said; `said` is why nothing came of it, either since it cannot be
+    """The plan after what was said; `said` is why not all came of it, either since it cannot be
     done or, where it was not `understood`, since a model might know what is meant.
     """
 
@@ -87,19 +90,23 @@ class _NotUnderstoodError(Exception):
 
 
 def by_words(plan: Plan, wish: str, *, sure: bool = True) -> Worded:
-    """What plain words make of a plan: one change, or several one after the other. Where they must
-    be `sure`, no name is taken that may hold more than a name ("add swing after 1").
+    """What plain words make of a plan: one change, or several one after the other; of several what
+    can be done. Where they must be `sure`, no name is taken that may hold more than a name ("add
+    swing after 1"), and what is not understood is left whole.
     """
-    now = plan
-    try:
-        for part in _AND.split(" ".join(wish.split())):
-            if clause := _POLITE.sub("", part.strip()).strip(" .!,"):
-                now, said, _ = _change_clause(now, clause, sure=sure)
-                if said:
-                    return Worded(plan, said)
-    except _NotUnderstoodError as error:
-        return Worded(plan, str(error), understood=False)
-    return Worded(now) if now != plan else Worded(plan, f"“{wish[:60]}” changes nothing.")
+    now, failed, understood = plan, list[str](), True
+    for part in _AND.split(" ".join(wish.split())):
+        clause = _POLITE.sub("", part.strip()).strip(" .!,")
+        try:
+            now, said, _ = _change_clause(now, clause, sure=sure) if clause else Worded(now)
+            failed += [said] if said else []
+        except _NotUnderstoodError as error:
+            if sure:
+                return Worded(plan, str(error), understood=False)
+            failed, understood = [*failed, str(error)], False
+    if now == plan and not failed:
+        failed = [f"“{wish[:60]}” changes nothing."]
+    return Worded(now, " ".join(failed), understood)
 
 
 def _change_clause(plan: Plan, clause: str, *, sure: bool) -> Worded:
@@ -159,8 +166,9 @@ def _find_meant(names: Sequence[str], which: str) -> tuple[set[int], str]:
     places = set[int]()
     for part in _LIST.split(which):
         if (place := _one(names, part)) is None:
-            if part.strip().isdecimal():
-                return set(), f"There is no topic {part.strip()[:9]}: the plan has {len(names)}."
+            number = part.strip() if part.strip().isdecimal() else _number(_bare(part))
+            if number:
+                return set(), f"There is no topic {str(number)[:9]}: the plan has {len(names)}."
             raise _NotUnderstoodError(f"“{part.strip()[:60]}” is no topic of the plan.")
         places.add(place)
     return places, ""
@@ -172,7 +180,7 @@ def _number(word: str) -> int:
 
 def _one(names: Sequence[str], said: str) -> int | None:
     """The place of the topic with this number or name, or whose name alone has these words."""
-    bare = " ".join(_AROUND.sub(" ", said).split()).lower()
+    bare = _bare(said)
     number = _number(bare) or _number(said.strip().lower())
     if bare == "last" or 1 <= number <= len(names):
         return len(names) - 1 if bare == "last" else number - 1
@@ -181,6 +189,10 @@ def _one(names: Sequence[str], said: str) -> int | None:
     alike = [at for at, name in enumerate(names) if words and words <= stems(name)]
     found = same or alike
     return found[0] if len(found) == 1 else None
+
+
+def _bare(said: str) -> str:
+    return " ".join(_AROUND.sub(" ", said).split()).lower()
 
 
 class WishedAnswer(Visible):
@@ -199,7 +211,7 @@ async def apply_wish(
     found = by_words(plan, wish, sure=model is not None)
     if found.understood:
         return found, []
-    failed = Worded(plan, f"{found.said} {_HOW}")
+    failed = Worded(found.plan, f"{found.said} Say it as: {', '.join(samples(plan))}.")
     if model is None:
         return failed, []
     prompt = render("wished", question=plan.question, plan=plan, wish=wish)

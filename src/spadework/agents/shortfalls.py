@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from spadework.agents.confirming import FACTS
 from spadework.agents.expected_kind import meets
+from spadework.agents.wanted_code import wants_code
 from spadework.tools.text.phrases import Phrases
 from spadework.tools.web.urls import domain_of
 from spadework.values import (
@@ -46,10 +47,6 @@ _PRIORITIES: dict[str, Priority] = {
 
 _LIBRARY = "library://"
 _DATE = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
-_TECHNICAL = re.compile(
-    r"\b(?:code|command|script|program|api|syntax|configur\w+|snippet|function)s?\b", re.IGNORECASE
-)
-
 
 #: What a topic that is technical by its words may expect, where it may want code.
 _MAY_BE_CODE = frozenset(("code", "steps", "open"))
@@ -117,10 +114,10 @@ def _of_the_kind(
 
 
 def _code(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
-    asked = " ".join((topic.name, topic.question, *topic.must_cover))
+    asked = (topic.name, topic.question, *topic.must_cover)
     if topic.expects not in _MAY_BE_CODE:
         return  # items, a definition or a number of what is technical are no code
-    if _TECHNICAL.search(asked) and not any(e.kind == "code" for e in own):
+    if any(map(wants_code, asked)) and not any(e.kind == "code" for e in own):
         text = say("no_code", topic=topic.name)
         yield _lacks("code", topic.name, text, f"{_query(topic)} example code")
 

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from spadework.agents.plan_edits import WISH, edit_plan, with_topics
 from spadework.agents.plan_wording import apply_wish
-from spadework.apps.terminal.answers import answer, change_plan, choice, names, replace_topics
+from spadework.apps.terminal.answers import (
+    answer,
+    change_plan,
+    choice,
+    how_to_answer,
+    names,
+    replace_topics,
+)
 from spadework.apps.terminal.commands import COMMANDS, Ask, Command, Wrong, parse, source_number
 from spadework.values import Plan, Topic
 
@@ -150,6 +157,26 @@ def test_what_cannot_be_done_changes_nothing_and_is_said(line: str) -> None:
     assert change.said
     assert not change.wish, "no model makes it possible"
     assert not change.done
+
+
+def test_of_several_changes_what_can_be_done_is_done() -> None:
+    change = change_plan(PLAN, "drop the fourth topic; add risks")
+    assert names(change.plan) == [*NAMES, "Risks"]
+    assert change.said == "There is no topic 4: the plan has 3."
+    assert not change.wish
+
+
+async def test_without_a_model_what_is_understood_is_done() -> None:
+    made, problems = await apply_wish(None, PLAN, "drop the weather; add risks", seconds=1)
+    assert (names(made.plan), problems) == ([*NAMES, "Risks"], [])
+    assert made.said.startswith("“the weather” is no topic of the plan. Say it as: drop the second")
+
+
+def test_a_plan_of_one_topic_is_not_told_to_drop_the_second() -> None:
+    assert "drop" in how_to_answer(PLAN)
+    one = how_to_answer(with_topics(PLAN, ["Use"]))
+    assert "drop" not in one
+    assert "add costs" in one
 
 
 @pytest.mark.parametrize(

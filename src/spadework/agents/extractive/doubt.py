@@ -7,10 +7,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from spadework.agents.extractive.coordination import is_nominal
 from spadework.agents.extractive.lead import in_context
 from spadework.agents.extractive.question_parts import names_in, parts
+from spadework.agents.extractive.taking_up import put_in
 from spadework.events import Asked
 from spadework.tools.ranking.relevance import query_terms
+from spadework.tools.text.detect import language_of
+from spadework.tools.text.language import language
 from spadework.values import Hit, Question
 
 #: Meanings offered at most.
@@ -18,6 +22,15 @@ MOST_OPTIONS = 6
 
 #: "Mercury (planet)": how encyclopedias tell namesakes apart.
 _NAMESAKE = re.compile(r"^(?P<name>[^()]{2,80}?)\s*\((?P<sense>[^()]{2,60})\)")
+
+
+def name_subject(question: str, answer: str) -> str:
+    """A question that names nothing, with the answer as what it is about; "" where it has no
+    pronoun in its place, or the answer is more than a name.
+    """
+    named = is_nominal(answer, language(language_of(question) or "en"))
+    replaced = put_in(question, answer) if named and not query_terms(question) else question
+    return replaced if replaced != question else ""
 
 
 def doubt(question: Question, hits: Sequence[Hit]) -> Asked | None:

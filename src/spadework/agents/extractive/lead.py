@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from spadework.agents.extractive.comparison import Compared
+from spadework.agents.extractive.coordination import aspects_of
 from spadework.agents.extractive.own_material import brings_material, topics_of
 from spadework.agents.extractive.question_parts import (
     Asked,
@@ -11,8 +13,8 @@ from spadework.agents.extractive.question_parts import (
     names_in,
     parts,
     subject_of,
-    with_subject,
 )
+from spadework.agents.extractive.taking_up import begin_anew, take_up
 from spadework.tools.ranking.relevance import query_terms
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import language
@@ -70,8 +72,11 @@ def _topic(part: Asked, hits: Sequence[Hit]) -> Topic:
     alone, which finds their own pages.
     """
     names = [name for name in names_in(part.text) if not _is_a_word(name, hits)]
-    apart = part.sides or aspects(part.text, language_of(part.text) or "en")
-    texts = dict.fromkeys([part.text, *(each.strip(" ?.!,;") for each in apart), *names])
+    code = language_of(part.text) or "en"
+    listed = {} if part.compared else aspects_of(part.text, language(code))
+    apart = _by_side(part.compared) if part.compared else aspects(part.text, code)
+    each = (text.strip(" ?.!,;") for text in (*listed.values(), *apart))
+    texts = dict.fromkeys([part.text, *each, *names])
     texts.pop(part.text.strip(" ?.!,;"), None)
     queries = [Query(text=part.text)]
     queries += [Query(text=text, kind="broad") for text in texts if text != part.text]
@@ -79,9 +84,18 @@ def _topic(part: Asked, hits: Sequence[Hit]) -> Topic:
         name=part.text.strip(),
         question=part.text,
         expects=part.expects,
-        must_cover=part.sides,
+        must_cover=part.sides or tuple(listed),
         queries=tuple(queries[:MOST_QUERIES]),
     )
+
+
+def _by_side(among: Compared) -> list[str]:
+    """The searches for the sides of a comparison, each with what all are looked at for; of more
+    sides than there are searches some share one.
+    """
+    most = MOST_QUERIES - 1
+    shared = [" ".join(among.sides[n::most]) for n in range(most)]
+    return [f"{sides} {among.by}" for sides in shared if sides]
 
 
 def in_context(question: Question) -> str:
@@ -91,14 +105,18 @@ def in_context(question: Question) -> str:
     if not question.earlier:
         return question.text
     *before, last = question.earlier
-    about = subject_of(in_context(Question(text=last, earlier=tuple(before))))
-    replaced = with_subject(question.text, about)
+    meant = in_context(Question(text=last, earlier=tuple(before)))
+    about = subject_of(meant)
+    replaced = take_up(question.text, meant, about)
     alone = (
         replaced == question.text
         and not names_in(question.text)
         and len(query_terms(question.text)) <= FEW_TERMS
     )
-    return f"{question.text.rstrip(' ?')} ({about})?" if alone and about else replaced
+    if alone and about:
+        return f"{question.text.rstrip(' ?')} ({about})?"
+    taken_up = replaced != question.text
+    return begin_anew(replaced, language_of(question.text) or "en") if taken_up else replaced
 
 
 def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:

@@ -6,17 +6,22 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from spadework.agents.extractive.comparison import Compared, compared
+from spadework.agents.extractive.taking_up import take_up
 from spadework.agents.extractive.weights import weigh_features, weights
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.facts import stems
-from spadework.tools.text.language import language
+from spadework.tools.text.language import Language, language
 from spadework.values import Expected, QuestionType
 
 #: From this probability on the kind of a question is sure.
 SURE = 0.6
+#: Words for a thing and what is asked of it at least ("owns the ingestion service").
+LEAST_WORDS = 3
 #: Kinds of questions as the classifier tells them, with their type and what answers them.
 _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "fact": ("fact", "open"),
@@ -34,46 +39,77 @@ _FACTS: tuple[tuple[str, Expected], ...] = (
 )
 #: What code can check of an answer. Any two sentences pass for steps, any two items for a list.
 _CHECKED: frozenset[Expected] = frozenset({"number", "date", "name", "both sides"})
-_NAME = re.compile(
-    r"[A-Z0-9][\w'’.-]*[\w](?:\s+(?:(?:of|the|de|la|von|van|and the)\s+)*[A-Z0-9][\w'’.-]*\w)*"
-)
+#: A word of a name: "HTTP/2" is one, and so is "Vor- und Nachteile", whose halves are none.
+_PART = r"(?:[A-Z][\w'’-]*-\s(?:and|or|und|oder)\s\w+|[A-Z0-9][\w'’.-]*\w(?:/\w+)*)"
+_NAME = re.compile(rf"{_PART}(?:\s+(?:(?:of|the|de|la|von|van|and the)\s+)*{_PART})*")
 _QUOTED = re.compile(r"[\"“]([^\"”]{2,80})[\"”]")
-_CUT = re.compile(r"[:;,?]|\s[-–—]\s")
 _WORD = re.compile(r"[\w][\w'’.+#-]*[\w+#]|\w")
 
 
 @dataclass(frozen=True)
 class Asked:
     """One part of a question; `type` is "general" and `expects` "open" where its kind is not
-    `sure`. `sides` are the two things of a comparison.
+    `sure`. `compared` are the things of a comparison.
     """
 
     text: str
     type: QuestionType = "general"
     expects: Expected = "open"
-    sides: tuple[str, ...] = ()
+    compared: Compared | None = None
     sure: bool = False
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The things of a comparison, or ()."""
+        return self.compared.sides if self.compared else ()
 
 
 def parts(question: str) -> list[Asked]:
     """The parts of a question; at least one.
 
     It is parted only where every later part takes up the first by a pronoun, which is replaced by
-    what the first is about: what stands in no part for itself would be lost; and where each part is
-    surely of another kind, and says what would answer it: facts about one thing are looked for
-    together. Only parts expect more than code can check: it is what tells them apart.
+    what the first is about, or names something else: what stands in no part for itself would be
+    lost; and where each part is surely of another kind, and says what would answer it: facts about
+    one thing are looked for together. Only parts expect more than code can check: it is what tells
+    them apart.
     """
     whole = " ".join(question.split())
     spoken = language(language_of(whole) or "en")
     split = spoken.joins.split(whole)
     texts = [text.strip(" ?.!;,") for text in split if text.strip(" ?.!;,")]
-    about = subject_of(texts[0]) if texts else ""
-    later = [with_subject(text, about) for text in texts[1:]]
-    if not later or any(text == old for text, old in zip(later, texts[1:], strict=True)):
+    if len(texts) < 2:
         return [_checked(read(whole))]
+    later = [take_up(text, texts[0], subject_of(texts[0])) for text in texts[1:]]
     made = [read(f"{text[:1].upper()}{text[1:]}?") for text in (texts[0], *later)]
-    told = {part.type for part in made if part.expects != "open"}
+    taken_up = [text != old for text, old in zip(later, texts[1:], strict=True)]
+    told: set[str] = {part.type for part in made if part.expects != "open"}
+    if not any(taken_up) and _stand_alone(texts, spoken):
+        told = {part.expects for part in made if part.expects != "open"}
+    elif not all(taken_up):
+        told = set()
     return made if len(told) == len(made) else [_checked(read(whole))]
+
+
+def _stand_alone(texts: Sequence[str], spoken: Language) -> bool:
+    """Whether each part says itself what it asks about, and no two of them ask about one thing:
+    "when was the film shown", "how many people came" and "who won each of the games" do not.
+    """
+    said = {word for text in texts[1:] for word in _WORD.findall(text.casefold())}
+    if said & (spoken.points | spoken.pronouns):
+        return False
+    named = [set(names_in(text)) for text in texts]
+    if len(set().union(*named)) < sum(map(len, named)):
+        return False
+    return all(own or _tells(text, spoken) for text, own in zip(texts, named, strict=True))
+
+
+def _tells(text: str, spoken: Language) -> bool:
+    """Whether a question has words enough, beside those that make it one, for a thing and what is
+    asked of it.
+    """
+    asks = max((cue.match(text) for cue in spoken.cues.values()), key=lambda m: m.end() if m else 0)
+    words = _WORD.findall(text[asks.end() if asks else 0 :].casefold())
+    return len(set(words) - spoken.stop) >= LEAST_WORDS
 
 
 def _checked(part: Asked) -> Asked:
@@ -94,10 +130,10 @@ def read(text: str) -> Asked:
     if kind == "fact":
         answers: list[Expected] = [answer for cue, answer in _FACTS if cue in found]
         expects = answers[0] if answers else expects
-    sides = sides_of(text, code) if kind == "comparison" else ()
-    if kind == "comparison" and not sides:
+    among = compared(text, code) if kind == "comparison" else None
+    if kind == "comparison" and not among:
         return Asked(text)
-    return Asked(text, type_, expects, sides, sure=True)
+    return Asked(text, type_, expects, among, sure=True)
 
 
 def kind_of(cues: dict[str, float]) -> tuple[str, float]:
@@ -110,23 +146,22 @@ def kind_of(cues: dict[str, float]) -> tuple[str, float]:
     return best, raised[best] / math.fsum(raised.values())
 
 
-def sides_of(text: str, code: str) -> tuple[str, ...]:
-    """The two things that a question compares, as it names them, or ()."""
-    for pattern in language(code).sides:
-        if match := pattern.search(text.strip(" ?.!")):
-            sides = tuple(_CUT.split(side)[0].strip() for side in match.groups())
-            return sides if all(sides) else ()
-    return ()
-
-
 def aspects(text: str, code: str) -> list[str]:
     """What a question asks that is looked for apart: for each side of a comparison the question
-    without the other one; else its parts.
+    without the other ones; else its parts.
     """
-    if sides := sides_of(text, code):
-        return [text.replace(other, " ") for other in reversed(sides)]
+    if among := compared(text, code):
+        return [_without(text, among.sides, side) for side in among.sides]
     found = [part for part in language(code).joins.split(text) if len(stems(part, code)) > 1]
     return found or [text]
+
+
+def _without(text: str, sides: Sequence[str], kept: str) -> str:
+    """The question without the sides of a comparison but one; the longest first, which may hold
+    another.
+    """
+    found = rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(sides, key=len, reverse=True)))})(?!\w)"
+    return re.sub(found, lambda side: side[0] if side[0] == kept else " ", text)
 
 
 def names_in(text: str) -> list[str]:
@@ -157,16 +192,3 @@ def subject_of(text: str) -> str:
     grouped = groupby(_WORD.findall(text), key=lambda word: word.casefold() not in stop)
     found = [" ".join(run) for content, run in grouped if content]
     return max(reversed(found), key=lambda run: len(run.split()), default=text.strip(" ?"))
-
-
-def with_subject(text: str, subject: str) -> str:
-    """The text with its pronouns replaced by `subject`, but for those that stand for nothing."""
-    spoken = language(language_of(text) or "en")
-    if not subject or not spoken.pronouns:
-        return text
-    words = "|".join(map(re.escape, spoken.pronouns))
-
-    def replace(found: re.Match[str]) -> str:
-        return found[0] if spoken.expletive.match(text, found.start()) else subject
-
-    return re.sub(rf"\b(?:{words})\b", replace, text, flags=re.IGNORECASE)

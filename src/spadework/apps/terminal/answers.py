@@ -6,19 +6,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from spadework.agents.plan_edits import ACCEPTED, MOST_TOPICS, WISH, YES, with_topics
-from spadework.agents.plan_wording import by_words
+from spadework.agents.plan_wording import by_words, samples
 from spadework.tools.text.markdown_marks import one_line
 from spadework.values import Plan
 
-HOW = (
-    "Enter accepts · or say what to change: drop the second, add costs, only the last year ·"
-    " e: edit the list · /stop: leave"
-)
-
 
 class Change(NamedTuple):
-    """The plan after a line. `said` tells why nothing changed; `done`: it is accepted; `edit`: the
-    list is wanted; `wish`: what only a model might understand.
+    """The plan after a line. `said` tells why not all was changed; `done`: it is accepted; `edit`:
+    the list is wanted; `wish`: what only a model might understand.
     """
 
     plan: Plan
@@ -26,6 +21,12 @@ class Change(NamedTuple):
     done: bool = False
     edit: bool = False
     wish: str = ""
+
+
+def how_to_answer(plan: Plan) -> str:
+    """How a plan is answered."""
+    said = ", ".join(samples(plan))
+    return f"Enter accepts · or say what to change: {said} · e: edit the list · /stop: leave"
 
 
 def choice(options: Sequence[str], line: str) -> str | None:

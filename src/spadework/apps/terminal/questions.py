@@ -10,11 +10,11 @@ from rich.text import Text
 
 from spadework.apps.terminal.abilities import WIDEST
 from spadework.apps.terminal.answers import (
-    HOW,
     Change,
     answer,
     change_plan,
     choice,
+    how_to_answer,
     names,
     replace_topics,
 )
@@ -43,10 +43,11 @@ class Questions:
             return None
 
     async def _clarify(self, asked: Asked) -> str | None:
+        how = "a number or your own words" if asked.options else "your answer"
         self._show(
             one_line(asked.text, 1_000),
             asked.options,
-            "Type a number or your own words; Enter goes on without.",
+            f"Type {how}; Enter goes on without.",
         )
         while True:
             line = await self._prompt.line()
@@ -66,14 +67,16 @@ class Questions:
         if change.said:
             self._say(change.said)
             change = Change(asked.plan)
+        shown: Plan | None = None
         while not change.done:
             if change.wish:
                 return answer(asked.plan, change.plan, change.wish)
             if change.said:
                 self._say(change.said)
-            else:
-                recent = " (pages of the last year)" if change.plan.freshness == "recent" else ""
-                self._show(f"Plan{recent}:", names(change.plan), HOW)
+            if not change.said or change.plan != shown:
+                shown = change.plan
+                recent = " (pages of the last year)" if shown.freshness == "recent" else ""
+                self._show(f"Plan{recent}:", names(shown), how_to_answer(shown))
             line = await self._prompt.line()
             if line.strip() in LEAVE:
                 return None

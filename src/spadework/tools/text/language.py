@@ -18,8 +18,10 @@ _NEVER = re.compile(r"(?!)")
 #: Sets of words.
 _WORDS = (
     "stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns", "uses",
+    "articles", "points",
 )  # fmt: skip
 #: Patterns that are used as they are written.
+_IN_ANY_CASE = ("joins", "joint", "belongs", "regarding", "goes_on", "last_verb")
 _AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletive")
 
 
@@ -73,7 +75,16 @@ class Language:
     pronouns: frozenset[str] = frozenset()  # what stands for the subject in a later question
     expletive: re.Pattern[str] = _NEVER  # a pronoun that stands for nothing
     joins: re.Pattern[str] = _NEVER  # between the parts of a question
-    sides: tuple[re.Pattern[str], ...] = ()  # the two things that a question compares
+    #: The two things that a question compares, as the last groups, and in what, as one before.
+    sides: tuple[re.Pattern[str], ...] = ()
+    joint: re.Pattern[str] = _NEVER  # between the things of a list
+    belongs: re.Pattern[str] = _NEVER  # between a thing and what it is of
+    regarding: re.Pattern[str] = _NEVER  # before what all sides are looked at for
+    articles: frozenset[str] = frozenset()
+    points: frozenset[str] = frozenset()  # what points at something said before
+    taken_up: Mapping[str, str] = field(default_factory=dict)  # pronoun → its article
+    last_verb: re.Pattern[str] = _NEVER  # a question that ends with its verb
+    goes_on: re.Pattern[str] = _NEVER  # how a follow-up begins
     relation: re.Pattern[str] = _NEVER  # a thing told by what it is to another one
     linked: re.Pattern[str] = _NEVER  # what stands before the name of who did or is something
     demonym: re.Pattern[str] = _NEVER  # a word that says where somebody is from
@@ -130,6 +141,7 @@ def _make_language(code: str, table: dict[str, Any]) -> Language:
     made["leans"] = frozenset(table.pop("leans", ()))
     made |= {name: _words(table.pop(name, {})) for name in ("other_words", "other_side")}
     made |= {name: re.compile(table.pop(name, "(?!)")) for name in _AS_THEY_STAND}
+    made |= {name: re.compile(table.pop(name, "(?!)"), re.IGNORECASE) for name in _IN_ANY_CASE}
     months = enumerate(table.pop("months"), 1)
     return Language(
         code=code,
@@ -142,7 +154,6 @@ def _make_language(code: str, table: dict[str, Any]) -> Language:
         revises={name: _pattern(of, spaced) for name, of in table.pop("revises", {}).items()},
         tongues={w: c for c, names in table.pop("tongues", {}).items() for w in names.split()},
         talk=_talk(table.pop("talk", None), spaced),
-        joins=re.compile(table.pop("joins", "(?!)"), re.IGNORECASE),
         sides=tuple(re.compile(each, re.IGNORECASE) for each in table.pop("sides", ())),
         **made,
         **table,

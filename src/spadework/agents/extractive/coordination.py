@@ -1,0 +1,128 @@
+"""Things that stand side by side in a question: "symptoms, causes and treatments of gout"."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from spadework.tools.text.language import Language
+
+#: Words of one thing in a list at most: more is a clause.
+MOST_WORDS = 6
+_COMMA = re.compile(r"\s*,\s*")
+#: "Vor- und Nachteile": what ends so goes on behind the next "and".
+_SUSPENDED = re.compile(r"\w-$")
+
+
+#: Things that stand side by side without a comma: "nets, and say which is better" is no list.
+MOST_PAIR = 2
+#: Words of a thing that is asked about another one at most ("side effects of aspirin").
+MOST_OF_ASPECT = 3
+
+
+class Shared(NamedTuple):
+    """What is asked of several things ("price"), the first of them, and the last one."""
+
+    what: str
+    first: str
+    last: str
+
+
+def split_joined(text: str, spoken: Language) -> tuple[str, ...]:
+    """The things that an "and" joins; the two halves of a word are one."""
+    made, start = list[str](), 0
+    for found in spoken.joint.finditer(text):
+        if not _SUSPENDED.search(text[start : found.start()]):
+            made.append(text[start : found.start()].strip(" ,"))
+            start = found.end()
+    return (*made, text[start:].strip(" ,"))
+
+
+def listed(text: str, spoken: Language) -> tuple[str, ...]:
+    """The things of a list with commas and an "and" before the last, or ()."""
+    *first, last = _COMMA.split(text.strip(" ,"))
+    joint = spoken.joint.match(f" {last}")  # "salt, sand, and silt"
+    joined = (f" {last}"[joint.end() :],) if joint else split_joined(last, spoken)
+    items = (*first, *joined)
+    whole = len(items) > MOST_PAIR and (joint or len(joined) > 1)
+    return items if whole and all(is_nominal(item, spoken) for item in items) else ()
+
+
+def is_nominal(text: str, spoken: Language) -> bool:
+    """Whether a text may name one thing: short, and not begun by a function word."""
+    words = without_article(text, spoken).split()
+    if not 0 < len(words) <= MOST_WORDS:
+        return False
+    return words[0].casefold() not in spoken.stop or words[0].isupper()
+
+
+def leading_nominal(text: str, spoken: Language) -> str:
+    """The things that a text begins with, one or several ones, up to what names none."""
+    kept = start = 0
+    for found in (*re.finditer(rf"{spoken.joint.pattern}|\s*,\s*", text, re.IGNORECASE), None):
+        end = found.start() if found else len(text)
+        if not is_nominal(text[start:end], spoken):
+            break
+        kept, start = end, found.end() if found else end
+    return text[:kept]
+
+
+def without_article(text: str, spoken: Language) -> str:
+    """A text without the article that it begins with."""
+    first, _, rest = text.strip().partition(" ")
+    return rest.strip() if rest and first.casefold() in spoken.articles else text.strip()
+
+
+def content_of(text: str, spoken: Language) -> str:
+    """A text without the function words that it begins with."""
+    words = text.split()
+    while words and words[0].casefold() in spoken.stop:
+        del words[0]
+    return " ".join(words)
+
+
+def aspects_of(text: str, spoken: Language) -> dict[str, str]:
+    """The things that are asked about one, each with the search for it: of "What are the causes and
+    symptoms of gout?" `causes` with "causes of gout". Empty where less than two are.
+    """
+    for found in spoken.belongs.finditer(text):
+        before = text[: found.start()]
+        article = next((m for m in re.finditer(r"\w+\s+", before) if _is_article(m, spoken)), None)
+        said = before[article.end() :] if article else content_of(before, spoken)
+        asks = before[: article.start()].casefold().split() if article else []
+        if len([word for word in asks if word not in spoken.stop]) > 1:
+            continue  # "… used in the diagnosis and treatment of": it asks about what is used
+        items = listed(said, spoken) or split_joined(said, spoken)
+        if len(items) > 1 and all(_is_aspect(item, spoken) for item in items):
+            of = text[found.start() :].strip(" ?.!")
+            bare = [without_article(item, spoken) for item in items]
+            return {item: f"{item} {of}" for item in bare}
+    return {}
+
+
+def _is_article(word: re.Match[str], spoken: Language) -> bool:
+    return word[0].strip().casefold() in spoken.articles
+
+
+def _is_aspect(item: str, spoken: Language) -> bool:
+    words = without_article(item, spoken).casefold().split()
+    return 0 < len(words) <= MOST_OF_ASPECT and spoken.stop.isdisjoint(words)
+
+
+def share_out(text: str, spoken: Language) -> Shared | None:
+    """What is asked of all of several things, "the price of tea and coffee", or None; a name holds
+    an "of", too ("University of Oslo"), and each thing may have its own.
+    """
+    parts = spoken.belongs.split(text)
+    if len(parts) != 2 or spoken.regarding.search(parts[0]):
+        return None
+    what = without_article(parts[0], spoken)
+    named = what == parts[0] if spoken.nouns_in_capitals else what != what.casefold()
+    joints = [
+        found
+        for found in spoken.joint.finditer(parts[1])
+        if not _SUSPENDED.search(parts[1][: found.start()])
+    ]
+    if named or not joints or leading_nominal(parts[0], spoken) != parts[0]:
+        return None
+    return Shared(what, parts[1][: joints[0].start()], parts[1][joints[0].end() :])

@@ -1,0 +1,80 @@
+"""What a later question takes from the one before: "How is it used?" after "What is a lighthouse?"
+asks how a lighthouse is used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from spadework.tools.text.detect import language_of
+from spadework.tools.text.language import Language, language
+
+#: Words between a subject and its article at most ("the harbour of Port Aldermere").
+MOST_BETWEEN = 5
+
+
+def take_up(text: str, before: str, subject: str) -> str:
+    """The text with its pronouns replaced by the `subject` of the question `before`, with the
+    article that it has there; as it is where it has none.
+    """
+    spoken = language(language_of(before) or "en")
+    article, whole = _phrase_of(before, subject, spoken)
+
+    def name(pronoun: str) -> str:
+        # Where a pronoun tells gender and case, the article follows it.
+        said = article and spoken.taken_up.get(pronoun.casefold(), article)
+        return f"{said} {whole}".strip()
+
+    return _replace_pronouns(text, name) if subject else text
+
+
+def put_in(text: str, subject: str) -> str:
+    """The text with its pronouns replaced by a subject."""
+    return _replace_pronouns(text, lambda _: subject)
+
+
+def _replace_pronouns(text: str, name: Callable[[str], str]) -> str:
+    """The text with its pronouns as they are named, but for those that stand for nothing."""
+    spoken = language(language_of(text) or "en")
+    if not spoken.pronouns:
+        return text
+    words = "|".join(map(re.escape, spoken.pronouns))
+
+    def replace(found: re.Match[str]) -> str:
+        return found[0] if spoken.expletive.match(text, found.start()) else name(found[0])
+
+    return re.sub(rf"\b(?:{words})\b", replace, text, flags=re.IGNORECASE)
+
+
+def begin_anew(text: str, code: str) -> str:
+    """A question without the "and" that joins it to the one before."""
+    spoken = language(code)
+    bare = spoken.goes_on.sub("", text, count=1) if spoken.goes_on.match(text) else text
+    return bare[:1].upper() + bare[1:]
+
+
+def _belongs(word: str, spoken: Language) -> bool:
+    """Whether what follows a word belongs to what stands before it."""
+    between = f" {word} "
+    return bool(spoken.belongs.fullmatch(between) or spoken.regarding.fullmatch(between))
+
+
+def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
+    """The article of a subject, "" for none, and the subject with the words between the two, such
+    as what belongs to it: of "Who planned the harbour of Port Aldermere?" the whole harbour.
+    """
+    bare = text.strip(" ?.!")
+    if spoken.last_verb.search(bare) and bare.endswith(f" {subject.split()[-1]}"):
+        subject = " ".join(subject.split()[:-1]) or subject
+    before, taken = text.partition(subject)[0].split(), list[str]()
+    while before and len(taken) < MOST_BETWEEN:
+        word = before.pop()
+        belongs = _belongs(word, spoken)
+        of_it = bool(before) and _belongs(before[-1], spoken)
+        if word.casefold() in spoken.articles and not of_it:
+            return word.casefold(), " ".join([*taken, subject])
+        if word.casefold() in spoken.stop - spoken.articles and not belongs:
+            break
+        taken.insert(0, word)
+    return "", subject
