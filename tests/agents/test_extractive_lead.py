@@ -22,7 +22,7 @@ def planned(text: str, *, earlier: tuple[str, ...] = ()) -> Plan:
         ("How many people live in Port Aldermere?", "fact", "number"),
         ("Wie viele Einwohner hat Bremen?", "fact", "number"),
         ("When was the port of Aldermere founded?", "fact", "date"),
-        ("Compare httpx and requests", "compare", "both sides"),
+        ("Compare httpx and requests for timeouts", "compare", "both sides"),
         ("the harbour of Aldermere", "general", "open"),
     ],
 )
@@ -171,7 +171,7 @@ def test_what_is_asked_about_one_thing_is_searched_one_by_one_and_must_be_covere
 
 
 def test_the_sides_of_a_comparison_are_searched_alone_and_must_both_be_covered() -> None:
-    [topic] = planned("httpx vs. requests").topics
+    *_, topic = planned("httpx vs. requests").topics
     assert topic.must_cover == ("httpx", "requests")
     assert {"httpx", "requests"} < {query.text for query in topic.queries}
 
@@ -216,3 +216,19 @@ def test_a_follow_up_takes_from_the_question_before_what_it_lacks(
 def test_any_text_gives_a_plan_that_can_be_searched(text: str) -> None:
     assert all(topic.queries for topic in planned(text).topics)
     assert planned(text).topics
+
+
+def test_a_comparison_of_two_names_asks_what_each_is() -> None:
+    made = planned("Compare httpx and requests")
+    assert [topic.name for topic in made.topics] == [
+        "What is httpx?",
+        "What is requests?",
+        "Compare httpx and requests",
+    ]
+    assert (made.question_type, made.subjects) == ("compare", ("httpx", "requests"))
+    assert [topic.expects for topic in made.topics] == ["definition", "definition", "both sides"]
+    for narrow in (
+        "Compare httpx and requests for timeouts",
+        "What is the difference between what a lock tells you and what a semaphore holds?",
+    ):
+        assert len(planned(narrow).topics) == 1, narrow

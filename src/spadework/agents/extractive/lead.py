@@ -22,6 +22,8 @@ from spadework.tools.text.titles import is_long, shorten_question
 from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 
 MOST_TOPICS, MOST_QUERIES = 6, 4
+#: Sides of a comparison that are asked about each for itself, and words of what can be named so.
+MOST_SIDES, SIDE_WORDS = 4, 3
 #: A follow-up with no more terms than this and no name in it is about what the question before was
 #: about.
 FEW_TERMS = 3
@@ -31,7 +33,8 @@ def plan(question: Question, hits: Sequence[Hit]) -> Plan:
     """The plan of a question; `hits` of a first broad search tell what it is about."""
     if brings_material(question.text):
         return _of_material(question)
-    asked = parts(in_context(question))[:MOST_TOPICS]
+    code = language_of(question.text) or "en"
+    asked = _with_sides(parts(in_context(question)), code)[:MOST_TOPICS]
     topics = tuple(_topic(part, hits) for part in asked)
     if len(topics) > 1:
         whole = Query(text=question.text)
@@ -45,7 +48,7 @@ def plan(question: Question, hits: Sequence[Hit]) -> Plan:
     return Plan(
         question=question.text,
         title=title,
-        question_type=asked[0].type,
+        question_type=next((a.type for a in asked if a.compared), asked[0].type),
         complexity=complexity,
         freshness="now" if spoken.latest.search(question.text) else "any",
         language=spoken.code,
@@ -124,11 +127,35 @@ def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:
     take up. What hits bear out is another thing where other words find another page first, and
     changes no report (benchmarks/README.md).
     """
-    taken_up = [subject_of(asked[0].text)] if len(asked) > 1 else []
-    return tuple(dict.fromkeys([*taken_up, *(side for part in asked for side in part.sides)]))
+    sides = [side for part in asked for side in part.sides]
+    taken_up = [subject_of(asked[0].text)] if len(asked) > 1 and not sides else []
+    return tuple(dict.fromkeys([*taken_up, *sides]))
 
 
 def _is_a_word(name: str, hits: Sequence[Hit]) -> bool:
     """Whether only this question writes a word large: most of the hits write it small."""
     said = " ".join(hit.snippet for hit in hits).split()
     return name[1:].islower() and said.count(name.lower()) > said.count(name)
+
+
+def _with_sides(asked: list[Asked], code: str) -> list[Asked]:
+    """What is asked; a comparison that names nothing but its sides asks what each is, too: quotes
+    that speak of both would be all of one side's pages.
+    """
+    spoken, only = language(code), asked[0]
+    if len(asked) > 1 or only.compared is None or not spoken.defines or not _is_bare(only, code):
+        return asked
+    what = [spoken.defines.format(name=side) for side in only.sides[:MOST_SIDES]]
+    return [*(Asked(text, "what", "definition", sure=True) for text in what), only]
+
+
+def _is_bare(part: Asked, code: str) -> bool:
+    """Whether a comparison says no more than that its sides are compared."""
+    text = part.text
+    if any(len(side.split()) > SIDE_WORDS for side in part.sides):
+        return False  # "what the function tells you" is no name
+    for side in part.sides:
+        text = text.replace(side, " ")
+    for name, cue in language(code).cues.items():
+        text = cue.sub(" ", text) if "compar" in name else text
+    return not query_terms(text)

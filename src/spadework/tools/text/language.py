@@ -76,6 +76,7 @@ class Language:
     expletive: re.Pattern[str] = _NEVER  # a pronoun that stands for nothing
     joins: re.Pattern[str] = _NEVER  # between the parts of a question
     #: The two things that a question compares, as the last groups, and in what, as one before.
+    defines: str = ""  # asks what something is
     sides: tuple[re.Pattern[str], ...] = ()
     joint: re.Pattern[str] = _NEVER  # between the things of a list
     belongs: re.Pattern[str] = _NEVER  # between a thing and what it is of
