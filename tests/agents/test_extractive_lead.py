@@ -220,15 +220,16 @@ def test_any_text_gives_a_plan_that_can_be_searched(text: str) -> None:
 
 def test_a_comparison_of_two_names_asks_what_each_is() -> None:
     made = planned("Compare httpx and requests")
-    assert [topic.name for topic in made.topics] == [
-        "What is httpx?",
-        "What is requests?",
-        "Compare httpx and requests",
+    assert [(topic.name, topic.question) for topic in made.topics] == [
+        ("httpx", "What is httpx?"),
+        ("requests", "What is requests?"),
+        ("Compare httpx and requests", "Compare httpx and requests"),
     ]
     assert (made.question_type, made.subjects) == ("compare", ("httpx", "requests"))
     assert [topic.expects for topic in made.topics] == ["definition", "definition", "both sides"]
     for narrow in (
         "Compare httpx and requests for timeouts",
+        "What are the advantages of httpx over requests?",
         "What is the difference between what a lock tells you and what a semaphore holds?",
     ):
         assert len(planned(narrow).topics) == 1, narrow

@@ -8,6 +8,7 @@ from spadework.agents.extractive.comparison import Compared
 from spadework.agents.extractive.coordination import aspects_of
 from spadework.agents.extractive.own_material import brings_material, topics_of
 from spadework.agents.extractive.question_parts import (
+    WORD,
     Asked,
     aspects,
     names_in,
@@ -17,7 +18,7 @@ from spadework.agents.extractive.question_parts import (
 from spadework.agents.extractive.taking_up import begin_anew, take_up
 from spadework.tools.ranking.relevance import query_terms
 from spadework.tools.text.detect import language_of
-from spadework.tools.text.language import language
+from spadework.tools.text.language import Language, language
 from spadework.tools.text.titles import is_long, shorten_question
 from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 
@@ -34,8 +35,8 @@ def plan(question: Question, hits: Sequence[Hit]) -> Plan:
     if brings_material(question.text):
         return _of_material(question)
     code = language_of(question.text) or "en"
-    asked = _with_sides(parts(in_context(question)), code)[:MOST_TOPICS]
-    topics = tuple(_topic(part, hits) for part in asked)
+    asked = parts(in_context(question))[:MOST_TOPICS]
+    topics = (*_each_side(asked, language(code)), *(_topic(part, hits) for part in asked))
     if len(topics) > 1:
         whole = Query(text=question.text)
         first = topics[0].model_copy(update={"queries": (whole, *topics[0].queries)[:MOST_QUERIES]})
@@ -48,13 +49,43 @@ def plan(question: Question, hits: Sequence[Hit]) -> Plan:
     return Plan(
         question=question.text,
         title=title,
-        question_type=next((a.type for a in asked if a.compared), asked[0].type),
+        question_type=asked[0].type,
         complexity=complexity,
         freshness="now" if spoken.latest.search(question.text) else "any",
         language=spoken.code,
         subjects=subjects(asked),
         topics=topics,
     )
+
+
+def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
+    """What each side of a comparison of names alone is: the quotes that speak of all of them stand
+    on the pages of one.
+    """
+    [only, *more] = asked
+    among = only.compared
+    if more or among is None or not spoken.defines or not _is_bare(only, spoken):
+        return []
+    return [
+        Topic(
+            name=side,
+            question=(what := spoken.defines.format(name=side)),
+            expects="definition",
+            queries=(Query(text=what), Query(text=side, kind="broad")),
+        )
+        for side in among.sides[:MOST_SIDES]
+    ]
+
+
+def _is_bare(part: Asked, spoken: Language) -> bool:
+    """Whether a comparison says no more than that its sides are compared, each of them a name: what
+    "the function tells you" is none.
+    """
+    rest = part.text
+    for side in part.sides:
+        rest = rest.replace(side, " ")
+    said = {word.casefold() for word in WORD.findall(rest)} - spoken.stop - spoken.compares
+    return not said and all(len(side.split()) <= SIDE_WORDS for side in part.sides)
 
 
 def _of_material(question: Question) -> Plan:
@@ -127,35 +158,11 @@ def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:
     take up. What hits bear out is another thing where other words find another page first, and
     changes no report (benchmarks/README.md).
     """
-    sides = [side for part in asked for side in part.sides]
-    taken_up = [subject_of(asked[0].text)] if len(asked) > 1 and not sides else []
-    return tuple(dict.fromkeys([*taken_up, *sides]))
+    taken_up = [subject_of(asked[0].text)] if len(asked) > 1 else []
+    return tuple(dict.fromkeys([*taken_up, *(side for part in asked for side in part.sides)]))
 
 
 def _is_a_word(name: str, hits: Sequence[Hit]) -> bool:
     """Whether only this question writes a word large: most of the hits write it small."""
     said = " ".join(hit.snippet for hit in hits).split()
     return name[1:].islower() and said.count(name.lower()) > said.count(name)
-
-
-def _with_sides(asked: list[Asked], code: str) -> list[Asked]:
-    """What is asked; a comparison that names nothing but its sides asks what each is, too: quotes
-    that speak of both would be all of one side's pages.
-    """
-    spoken, only = language(code), asked[0]
-    if len(asked) > 1 or only.compared is None or not spoken.defines or not _is_bare(only, code):
-        return asked
-    what = [spoken.defines.format(name=side) for side in only.sides[:MOST_SIDES]]
-    return [*(Asked(text, "what", "definition", sure=True) for text in what), only]
-
-
-def _is_bare(part: Asked, code: str) -> bool:
-    """Whether a comparison says no more than that its sides are compared."""
-    text = part.text
-    if any(len(side.split()) > SIDE_WORDS for side in part.sides):
-        return False  # "what the function tells you" is no name
-    for side in part.sides:
-        text = text.replace(side, " ")
-    for name, cue in language(code).cues.items():
-        text = cue.sub(" ", text) if "compar" in name else text
-    return not query_terms(text)

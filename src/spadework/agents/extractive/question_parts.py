@@ -43,7 +43,7 @@ _CHECKED: frozenset[Expected] = frozenset({"number", "date", "name", "both sides
 _PART = r"(?:[A-Z][\w'’-]*-\s(?:and|or|und|oder)\s\w+|[A-Z0-9][\w'’.-]*\w(?:/\w+)*)"
 _NAME = re.compile(rf"{_PART}(?:\s+(?:(?:of|the|de|la|von|van|and the)\s+)*{_PART})*")
 _QUOTED = re.compile(r"[\"“]([^\"”]{2,80})[\"”]")
-_WORD = re.compile(r"[\w][\w'’.+#-]*[\w+#]|\w")
+WORD = re.compile(r"[\w][\w'’.+#-]*[\w+#]|\w")
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _stand_alone(texts: Sequence[str], spoken: Language) -> bool:
     """Whether each part says itself what it asks about, and no two of them ask about one thing:
     "when was the film shown", "how many people came" and "who won each of the games" do not.
     """
-    said = {word for text in texts[1:] for word in _WORD.findall(text.casefold())}
+    said = {word for text in texts[1:] for word in WORD.findall(text.casefold())}
     if said & (spoken.points | spoken.pronouns):
         return False
     named = [set(names_in(text)) for text in texts]
@@ -108,7 +108,7 @@ def _tells(text: str, spoken: Language) -> bool:
     asked of it.
     """
     asks = max((cue.match(text) for cue in spoken.cues.values()), key=lambda m: m.end() if m else 0)
-    words = _WORD.findall(text[asks.end() if asks else 0 :].casefold())
+    words = WORD.findall(text[asks.end() if asks else 0 :].casefold())
     return len(set(words) - spoken.stop) >= LEAST_WORDS
 
 
@@ -189,6 +189,6 @@ def subject_of(text: str) -> str:
     if named := names_in(text):
         return named[0]
     stop = language(language_of(text) or "en").stop
-    grouped = groupby(_WORD.findall(text), key=lambda word: word.casefold() not in stop)
+    grouped = groupby(WORD.findall(text), key=lambda word: word.casefold() not in stop)
     found = [" ".join(run) for content, run in grouped if content]
     return max(reversed(found), key=lambda run: len(run.split()), default=text.strip(" ?"))

@@ -18,7 +18,7 @@ _NEVER = re.compile(r"(?!)")
 #: Sets of words.
 _WORDS = (
     "stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns", "uses",
-    "articles", "points",
+    "articles", "points", "compares",
 )  # fmt: skip
 #: Patterns that are used as they are written.
 _IN_ANY_CASE = ("joins", "joint", "belongs", "regarding", "goes_on", "last_verb")
@@ -76,6 +76,7 @@ class Language:
     expletive: re.Pattern[str] = _NEVER  # a pronoun that stands for nothing
     joins: re.Pattern[str] = _NEVER  # between the parts of a question
     #: The two things that a question compares, as the last groups, and in what, as one before.
+    compares: frozenset[str] = frozenset()  # say of a comparison that it is one, no more
     defines: str = ""  # asks what something is
     sides: tuple[re.Pattern[str], ...] = ()
     joint: re.Pattern[str] = _NEVER  # between the things of a list
