@@ -9,15 +9,13 @@ from spadework.tools.text.language import Language
 
 #: Words of one thing in a list at most: more is a clause.
 MOST_WORDS = 6
+#: Words of what is asked about a thing at most ("side effects of aspirin").
+MOST_OF_ASPECT = 3
+#: Things of a list with commas at least: "nets, and say which is better" is none.
+LEAST_LISTED = 3
 _COMMA = re.compile(r"\s*,\s*")
 #: "Vor- und Nachteile": what ends so goes on behind the next "and".
 _SUSPENDED = re.compile(r"\w-$")
-
-
-#: Things that stand side by side without a comma: "nets, and say which is better" is no list.
-MOST_PAIR = 2
-#: Words of a thing that is asked about another one at most ("side effects of aspirin").
-MOST_OF_ASPECT = 3
 
 
 class Shared(NamedTuple):
@@ -44,7 +42,7 @@ def listed(text: str, spoken: Language) -> tuple[str, ...]:
     joint = spoken.joint.match(f" {last}")  # "salt, sand, and silt"
     joined = (f" {last}"[joint.end() :],) if joint else split_joined(last, spoken)
     items = (*first, *joined)
-    whole = len(items) > MOST_PAIR and (joint or len(joined) > 1)
+    whole = len(items) >= LEAST_LISTED and (joint or len(joined) > 1)
     return items if whole and all(is_nominal(item, spoken) for item in items) else ()
 
 

@@ -95,7 +95,7 @@ def _stand_alone(texts: Sequence[str], spoken: Language) -> bool:
     "when was the film shown", "how many people came" and "who won each of the games" do not.
     """
     said = {word for text in texts[1:] for word in WORD.findall(text.casefold())}
-    if said & (spoken.points | spoken.pronouns):
+    if not spoken.points or said & (spoken.points | spoken.pronouns):
         return False
     named = [set(names_in(text)) for text in texts]
     if len(set().union(*named)) < sum(map(len, named)):
