@@ -72,7 +72,7 @@ _LIST = re.compile(r"\s*(?:,|&|\band\b|\bor\b)\s*|(?<=\d)\s+(?=\d)", re.IGNORECA
 def samples(plan: Plan) -> tuple[str, ...]:
     """How a change of this plan can be said."""
     of_several = ("drop the second topic",) if len(plan.topics) > 1 else ()
-    return (*of_several, "add costs", "rename 1 to NAME", "only the last year")
+    return (*of_several, "add costs", "only the last year")
 
 
 class Worded(NamedTuple):
@@ -211,7 +211,9 @@ async def apply_wish(
     found = by_words(plan, wish, sure=model is not None)
     if found.understood:
         return found, []
-    failed = Worded(found.plan, f"{found.said} Say it as: {', '.join(samples(plan))}.")
+    failed = Worded(
+        found.plan, f"{found.said} Say it as: {', '.join(samples(plan))}, rename 1 to NAME."
+    )
     if model is None:
         return failed, []
     prompt = render("wished", question=plan.question, plan=plan, wish=wish)
