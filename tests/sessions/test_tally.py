@@ -14,6 +14,7 @@ from spadework.sessions.tally import TALLY, Tally
 from spadework.settings import Settings
 from tests.sessions.followed import ASKED
 from tests.world.held import Held
+from tests.world.fault import Fault
 from tests.world.model import Model
 from tests.world.timing import eventually
 
@@ -68,12 +69,15 @@ async def test_a_run_that_is_taken_up_counts_what_is_new(
 
 
 async def test_a_limit_that_ends_a_run_and_what_should_be_looked_at_are_counted(
-    online: Settings, tally: Tally
+    online: Settings, tally: Tally, model: Model
 ) -> None:
     result = await Session.start(ASKED, settings=online.with_(calls=6)).result()
     assert result.stopped_by == "calls"
     assert tally.limited == {"calls": 1}
-    assert tally.alerts == {"model calls": 1}, "those that could not be paid for"
+    assert not tally.alerts, "a call that was not paid for has not failed"
+    model.script("", Fault("error"))
+    await Session.start(ASKED, settings=online).result()
+    assert tally.alerts == {"model calls": 1}
 
 
 def test_a_role_that_nobody_knows_makes_no_label_of_its_own() -> None:
