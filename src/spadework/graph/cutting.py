@@ -12,6 +12,7 @@ from spadework.tools.text.markdown_marks import one_line
 from spadework.tools.text.markdown_tables import Span, cells, header_of, rows_of
 from spadework.tools.text.passages import Block, Path, blocks, cut, heading_at, headings, paths
 from spadework.tools.text.prompt_injection import is_injection
+from spadework.tools.text.steps import Step, steps_of_lists
 from spadework.values import Page, Passage
 
 #: A table with more characters than this is judged in runs of rows: as one passage it would leave
@@ -117,3 +118,9 @@ def names_at(text: str, table: Block) -> Span | None:
 def blocks_of(text: str) -> list[Block]:
     """The blocks of a text, found once however many passages and quotes stand in it."""
     return blocks(text)
+
+
+@lru_cache(maxsize=256)
+def steps_of(text: str) -> dict[int, Step]:
+    """The steps of a text by where their words begin, found once however many are quoted."""
+    return steps_of_lists(text, blocks_of(text))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from spadework.agents.passage_view import Spot
-from spadework.graph.cutting import blocks_of, heading_above, names_at
+from spadework.graph.cutting import blocks_of, heading_above, names_at, steps_of
 from spadework.graph.session_context import SessionContext
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import stems
@@ -123,6 +123,9 @@ def _entry(id_: str, topic: Topic, page: Page, text: str, place: _Place) -> Evid
     start, end, block, kind, columns, claim = place
     before, after = neighbours(text, start, end) if kind in ("text", "item", "code") else ("", "")
     heading = heading_above(text, start)
+    step = steps_of(text).get(start) if kind == "item" else None
+    # What holds more than one item has no number.
+    step = step if step and end <= step.end else None
     return Evidence(
         id=id_,
         topic=topic.name,
@@ -143,4 +146,6 @@ def _entry(id_: str, topic: Topic, page: Page, text: str, place: _Place) -> Evid
         kind=kind,
         language=block.language if kind == "code" else "",
         columns=columns,
+        step=step.number if step else None,
+        steps=step.first if step else None,
     )

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from spadework.tools.export.step_items import Item, step_items
 from spadework.tools.text.lead_in import leads
 from spadework.values import Evidence, Form, Report, Section, Sentence
 
-Item = tuple[Sentence, ...]
 #: What stands behind the marks of a sentence that concludes.
 INFERRED = "∴"
 #: What stands in a cell of which nothing is told.
@@ -96,10 +96,18 @@ def _apart(sentences: Iterable[Sentence]) -> Iterator[Set]:
 
 
 def _by_code(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
-    """Sentences on one page make a paragraph, items make lists, code stands alone."""
+    """Sentences on one page make a paragraph, items make lists, numbered ones where they count from
+    1, code stands alone.
+    """
     made: list[Set] = []
     before = ""
-    for sentence in section.sentences:
+    numbered, at = step_items(section.sentences, ledger), 0
+    for n, sentence in enumerate(section.sentences):
+        if n in numbered:
+            made.append(Set("steps", numbered[n]))
+            before, at = "steps", n + sum(map(len, numbered[n]))
+        if n < at:
+            continue
         cited = [ledger[id_] for id_ in sentence.evidence_ids if id_ in ledger]
         item = (not cited and section.kind != "summary") or any(e.kind == "item" for e in cited)
         form: Form = "code" if sentence.code else "bullets" if item else "paragraph"
