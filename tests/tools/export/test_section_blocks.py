@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spadework.agents.quoting import quote_entry
+from spadework.agents.extractive.writer import quote_entry
 from spadework.tools.export.section_blocks import Set, blocks
 from spadework.values import Evidence, Part, Section, Sentence
 from tests.tools.export.results import evidence

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from spadework.tools.export.step_items import Item, step_items
+from spadework.tools.export.step_items import step_items
 from spadework.tools.text.lead_in import leads
 from spadework.values import Evidence, Form, Report, Section, Sentence
 
+Item = tuple[Sentence, ...]
 #: What stands behind the marks of a sentence that concludes.
 INFERRED = "∴"
 #: What stands in a cell of which nothing is told.
@@ -45,7 +46,11 @@ def blocks(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
         for count in part.takes:
             items.append(told[at : at + count])
             at += count
-        made += _whole(Set(part.form, tuple(items), part.text, part.columns))
+        if part.by_code:
+            own = section.sentences[at - sum(part.takes) : at]
+            made += _by_code(section.model_copy(update={"sentences": own}), ledger)
+        else:
+            made += _whole(Set(part.form, tuple(items), part.text, part.columns))
     rest = section.model_copy(update={"sentences": section.sentences[at:]})
     return [*made, *_by_code(rest, ledger)]
 
@@ -65,7 +70,8 @@ def _led(sentences: Item, ledger: Mapping[str, Evidence]) -> Item:
 
 def emphasised(section: Section) -> bool:
     """Whether the emphasis is the writer's, not that of quoted pages or of what others wrote."""
-    return bool(section.parts) and section.kind != "limits"
+    quoted = any(part.quoted for part in section.parts)
+    return bool(section.parts) and not quoted and section.kind != "limits"
 
 
 def concludes(report: Report) -> bool:

@@ -10,12 +10,10 @@ from itertools import pairwise
 
 from spadework.values import Evidence, Sentence
 
-Item = tuple[Sentence, ...]
-
 
 def step_items(
     told: Sequence[Sentence], ledger: Mapping[str, Evidence]
-) -> dict[int, tuple[Item, ...]]:
+) -> dict[int, tuple[tuple[Sentence, ...], ...]]:
     """The items of each numbered list among some sentences, by the position of the first. Its steps
     stand there from the first on, none is left out, and code alone stands between two of them,
     which goes with the one before.
