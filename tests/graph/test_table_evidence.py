@@ -9,7 +9,8 @@ from spadework.graph.entering import parts_of, pieces
 COLUMNS = "| Town | Inhabitants | Area |"
 TEXT = (
     f"# Towns\n\n{COLUMNS}\n|---|---|---|\n| Aldermere | 48,212 | 30 |\n| Kelling | 3,100 | 5"
-    " |\n\n| Mayor | Ines |\n"
+    " |\n\n| Mayor | Ines |\n\n"
+    "| ending | holds |\n|---|---|\n| .hrn | readings |\n| .hrx | stations |\n"
 )
 
 
@@ -27,6 +28,8 @@ TEXT = (
             ],
         ),
         ("Ines", [("| Mayor | Ines |", "cells")]),
+        (".hrx", [("| ending | holds |", "columns"), ("| .hrx | stations |", "cells")]),
+        ("holds", [("| ending | holds |", "cells")]),
     ],
 )
 def test_a_part_of_a_table_is_kept_as_whole_rows(

@@ -22,13 +22,19 @@ def shorter(section: Section, asked: str, ledger: Mapping[str, Evidence]) -> Sec
     passages = _passages(section.sentences, ledger)
     code = spoken(asked)
     wanted = stems(asked, code)
-    near = [len(wanted & stems(" ".join(one.text for one in told), code)) for told in passages]
+    near = [len(wanted & stems(_words_of(told, ledger), code)) for told in passages]
     best = sorted(range(len(passages)), key=lambda n: (-near[n], n))
     kept = set(best[: max(1, int(KEPT * len(passages)))])
     places, at = list[range](), 0
     for told in passages:
         places.append(range(at, at := at + len(told)))
     return section.changed({n: () for m, own in enumerate(places) if m not in kept for n in own})
+
+
+def _words_of(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> str:
+    """What a passage says, with the names of the columns of its cells."""
+    cited = dict.fromkeys(id_ for one in told for id_ in one.evidence_ids if id_ in ledger)
+    return " ".join([*(one.text for one in told), *(ledger[id_].quote for id_ in cited)])
 
 
 def _passages(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[list[Sentence]]:

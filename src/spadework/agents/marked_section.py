@@ -4,7 +4,7 @@ heading are one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from spadework.values import Part, Section, Sentence
 
@@ -56,9 +56,15 @@ def parts_of(section: Section) -> Iterator[tuple[Part, list[tuple[Sentence, ...]
         for count in part.takes:
             items.append(section.sentences[at : at + count])
             at += count
-        yield part, items
-    for one in section.sentences[at:]:
-        yield Part(form="paragraph", takes=(1,)), [(one,)]
+        if part.by_code:
+            yield from _each_alone(one for item in items for one in item)
+        else:
+            yield part, items
+    yield from _each_alone(section.sentences[at:])
+
+
+def _each_alone(told: Iterable[Sentence]) -> Iterator[tuple[Part, list[tuple[Sentence, ...]]]]:
+    return ((Part(form="paragraph", takes=(1,)), [(one,)]) for one in told)
 
 
 def mark_of(sentence: Sentence) -> str:
@@ -80,9 +86,5 @@ def one_a_heading(sections: Sequence[Section]) -> tuple[Section, ...]:
         if first is None:
             made[section.heading.casefold()] = section
             continue
-        told = (*first.sentences, *section.sentences)
-        parts = (*first.parts, *section.parts) if first.parts and section.parts else ()
-        made[section.heading.casefold()] = first.model_copy(
-            update={"sentences": told, "parts": parts}
-        )
+        made[section.heading.casefold()] = first.followed_by(section)
     return tuple(made.values())

@@ -251,6 +251,6 @@ def _with_forgotten(
 
 def _with_columns(chosen: Sequence[Evidence], ledger: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """Entries, rows of a table with the names of their columns."""
-    tables = {(e.content_hash, e.columns) for e in chosen if e.kind == "row"}
+    tables = {(e.content_hash, e.columns) for e in chosen if e.kind in ("row", "cells")}
     named = [e for e in ledger if e.kind == "columns" and (e.content_hash, e.start) in tables]
     return tuple(dict.fromkeys([*named, *chosen]))

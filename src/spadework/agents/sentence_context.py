@@ -18,7 +18,7 @@ LABEL_WORDS = 8
 @dataclass(frozen=True)
 class Place:
     """Where a sentence stands in its section, by positions: behind which one, in which cell of a
-    table, and what comes after it that it may lead to.
+    table, and what comes after it that it may lead to. One that code sets stands `alone`.
     """
 
     after: int | None = None
@@ -26,6 +26,7 @@ class Place:
     column: str | None = None
     opens_row: bool = False
     ahead: range = range(0)
+    alone: bool = False
 
     @property
     def in_table(self) -> bool:
@@ -129,8 +130,7 @@ def dangling(section: Section, gone: Container[int]) -> set[int]:
         n
         for n, (one, place) in enumerate(zip(section.sentences, places(section), strict=True))
         if n not in gone
-        and section.parts
-        and not (one.code or place.in_table)
+        and not (one.code or place.in_table or place.alone)
         and leads(one.text)
         and all(after in gone for after in place.ahead)
     }
@@ -145,10 +145,13 @@ def places(section: Section) -> tuple[Place, ...]:
             last = None
         elif part.form == "table":
             made += _cells(part, len(made))
+        elif part.by_code:
+            made += [Place(alone=True)] * sum(part.takes)
+            last = None
         else:
             following = (sum(next_.takes) for next_ in section.parts[n + 1 :] if next_.takes)
             last = _in_line(part, next(following, 0), made, last)
-    return (*made, *[Place()] * (len(section.sentences) - len(made)))
+    return (*made, *[Place(alone=True)] * (len(section.sentences) - len(made)))
 
 
 def _in_line(part: Part, next_: int, made: list[Place], last: int | None) -> int | None:

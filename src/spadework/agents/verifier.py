@@ -18,7 +18,7 @@ from spadework.agents.checking import note_doubts
 from spadework.agents.citation_material import Material
 from spadework.agents.counting import is_count
 from spadework.agents.entry_text import Entry, entry_of
-from spadework.agents.extractive.writer import own_words
+from spadework.agents.extractive.writer import own_cell, own_words
 from spadework.agents.model import Model
 from spadework.agents.sentence_context import Stated, state_sentences
 from spadework.errors import BudgetSpent, ModelError
@@ -137,8 +137,9 @@ def _check_by_code(
         if each in findings:
             continue
         cited, sentence = material.cited(each.ids), each.sentence
-        # A cell says something of its row, which is not in its own words.
-        if cited and each.told == sentence.text and own_words(sentence, cited):
+        # A cell says something of its row: its own words are not all that it says.
+        own = each.told == sentence.text and own_words(sentence, cited)
+        if cited and (own or own_cell(sentence.text, each.row, cited)):
             findings[each] = Finding("supported")
         elif is_count(sentence, cited, material.pages):
             findings[each] = Finding("inference")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spadework.agents.citation_material import Material
-from spadework.agents.extractive.writer import own_words
+from spadework.agents.extractive.writer import own_cell, own_words
 from spadework.agents.sentence_context import state_sentences
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import stems
@@ -27,6 +27,7 @@ def put_right(sections: Sequence[Section], material: Material) -> list[Section]:
             n: (_with_another(each.sentence, material),)
             for n, each in enumerate(state_sentences(section))
             if not each.label
+            and not own_cell(each.sentence.text, each.row, material.cited(each.ids))
         }
         made.append(under_founded(section.changed(told), material))
     return made
@@ -36,7 +37,9 @@ def under_founded(section: Section, material: Material) -> Section:
     """A section without the sub-headings and names of columns that its pages do not bear out."""
     cited = _cited_evidence(section, material)
     parts = [
-        part.model_copy(
+        part
+        if part.quoted
+        else part.model_copy(
             update={
                 "text": part.text and material.founded(part.text, cited),
                 "columns": tuple(material.founded(name, cited) for name in part.columns),

@@ -67,7 +67,7 @@ def _with_counts(
         for topic in topics
         for one in counts(plan, topic, [e for e in ledger if e.topic == topic.name], texts)
     )
-    return section.model_copy(update={"sentences": (*told, *section.sentences)})
+    return Section(heading=section.heading, sentences=told).followed_by(section)
 
 
 async def _outline(

@@ -9,9 +9,10 @@ from typing import NamedTuple
 from spadework.agents.passage_view import PassageView
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.markdown_marks import one_line
-from spadework.tools.text.markdown_tables import Span, cells, header_of, rows_of
+from spadework.tools.text.markdown_tables import LEAST_COLUMNS, Span, cells, header_of, rows_of
 from spadework.tools.text.passages import Block, Path, blocks, cut, heading_at, headings, paths
 from spadework.tools.text.prompt_injection import is_injection
+from spadework.tools.text.steps import Step, steps_of_lists
 from spadework.values import Page, Passage
 
 #: A table with more characters than this is judged in runs of rows: as one passage it would leave
@@ -106,9 +107,11 @@ def columns_at(text: str, start: int) -> str:
 
 
 @lru_cache(maxsize=256)
-def names_at(text: str, table: Block) -> Span | None:
-    """Where the names of a table's columns stand; None for none, or if one speaks to machines."""
-    header = header_of(text, table)
+def names_at(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
+    """Where the names of a table's columns stand, of `least` columns; None for none, or if one
+    speaks to machines.
+    """
+    header = header_of(text, table, least)
     names = cells(text[slice(*header)]) if header else []
     return None if any(map(is_injection, [" ".join(names), *names])) else header
 
@@ -117,3 +120,9 @@ def names_at(text: str, table: Block) -> Span | None:
 def blocks_of(text: str) -> list[Block]:
     """The blocks of a text, found once however many passages and quotes stand in it."""
     return blocks(text)
+
+
+@lru_cache(maxsize=256)
+def steps_of(text: str) -> dict[int, Step]:
+    """The steps of a text by where their words begin, found once however many are quoted."""
+    return steps_of_lists(text, blocks_of(text))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from spadework.agents.passage_view import Spot
-from spadework.graph.cutting import blocks_of, heading_above, names_at
+from spadework.graph.cutting import blocks_of, heading_above, names_at, steps_of
 from spadework.graph.session_context import SessionContext
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import stems
@@ -19,6 +19,8 @@ from spadework.values import Evidence, EvidenceKind, Page, Topic
 
 #: The kinds of blocks that tell in sentences.
 PROSE = ("paragraph", "list", "quote")
+#: Columns of the narrowest table that is told as one.
+_PAIR = 2
 
 
 class _Place(NamedTuple):
@@ -62,7 +64,7 @@ def places_of(text: str, spot: Spot) -> list[_Place]:
         parts = parts_of(text, block, (start, end))
         columns = next((first for first, _, kind in parts if kind == "columns"), None)
         for first, last, kind in parts:
-            places.append(_Place(first, last, block, kind, columns if kind == "row" else None))
+            places.append(_Place(first, last, block, kind, None if kind == "columns" else columns))
     return _claimed(places, text, spot.claim)
 
 
@@ -113,16 +115,22 @@ def parts_of(text: str, block: Block, span: tuple[int, int]) -> list[tuple[int, 
             (*span, "code" if block.kind == "code" else "item" if block.kind == "list" else "text")
         ]
     header, rows = names_at(text, block), rows_at(text, block, span)
-    if header is None:
-        return [(*row, "cells") for row in rows]
-    named: list[tuple[int, int, EvidenceKind]] = [(*row, "row") for row in rows if row != header]
-    return [(*header, "columns"), *named] if named else []
+    kind: EvidenceKind = "row" if header else "cells"
+    # Of two columns the first row may be one like the others: alone it is quoted as such.
+    above = header or names_at(text, block, _PAIR)
+    told: list[tuple[int, int, EvidenceKind]] = [(*row, kind) for row in rows if row != above]
+    if above and told:
+        return [(*above, "columns"), *told]
+    return [] if header else [(*row, kind) for row in rows]
 
 
 def _entry(id_: str, topic: Topic, page: Page, text: str, place: _Place) -> Evidence:
     start, end, block, kind, columns, claim = place
     before, after = neighbours(text, start, end) if kind in ("text", "item", "code") else ("", "")
     heading = heading_above(text, start)
+    step = steps_of(text).get(start) if kind == "item" else None
+    # What holds more than one item has no number.
+    step = step if step and end <= step.end else None
     return Evidence(
         id=id_,
         topic=topic.name,
@@ -143,4 +151,6 @@ def _entry(id_: str, topic: Topic, page: Page, text: str, place: _Place) -> Evid
         kind=kind,
         language=block.language if kind == "code" else "",
         columns=columns,
+        step=step.number if step else None,
+        steps=step.first if step else None,
     )

@@ -126,8 +126,10 @@ class Evidence(Value):
 
     `origin` groups near-copies of one text, so that twelve copies count once. `language` is that of
     code, as its page names it. A "row" of a table is told with the names of its "columns", an entry
-    of their own that begins at `columns` of the same page; "cells" are a row of a table that names
-    none.
+    of their own that begins at `columns` of the same page; "cells" are a row whose first cell names
+    the others, of a table without names or of one with two columns, whose first row at `columns`
+    names them only above other rows. An "item" of a numbered list is its `step`, from 1 on, of
+    those of which the first begins at `steps` of the same page.
     """
 
     id: str
@@ -149,3 +151,5 @@ class Evidence(Value):
     kind: EvidenceKind = "text"
     language: str = ""
     columns: int | None = None
+    step: int | None = None
+    steps: int | None = None

@@ -44,13 +44,20 @@ class Sentence(Value):
 class Part(Value):
     """A stretch of a section that is set in one form, and how many sentences each of its items
     takes, in order: a paragraph and code have one item, a list one an item, a table one a cell, row
-    by row under its `columns`. A sub-heading has a `text` and none.
+    by row under its `columns`. A sub-heading has a `text` and none. What is `quoted` is in the
+    words of pages, emphasised as they are; where no table is made of it, code sets it.
     """
 
     form: Form
     text: str = ""
     columns: tuple[str, ...] = ()
     takes: tuple[int, ...] = ()
+    quoted: bool = False
+
+    @property
+    def by_code(self) -> bool:
+        """Whether code sets its sentences, as it does those of no part."""
+        return self.quoted and self.form != "table"
 
 
 class Section(Value):
@@ -60,6 +67,16 @@ class Section(Value):
     kind: SectionKind = "topic"
     sentences: tuple[Sentence, ...] = ()
     parts: tuple[Part, ...] = ()
+
+    def followed_by(self, other: Section) -> Section:
+        """The section with the sentences of another behind its own, all set as they were."""
+        told, parts = (*self.sentences, *other.sentences), [*_parts_of_all(self)]
+        for part in _parts_of_all(other):
+            if parts and parts[-1].by_code and part.by_code:
+                part = part.model_copy(update={"takes": (*parts.pop().takes, *part.takes)})
+            parts.append(part)
+        set_ = tuple(parts) if self.parts or other.parts else ()
+        return self.model_copy(update={"sentences": told, "parts": set_})
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Section:
         """The section with other sentences, or none, in the place of those at some positions. A
@@ -77,6 +94,13 @@ class Section(Value):
                 parts.append(part.model_copy(update={"takes": tuple(kept)}))
         told = tuple(one for some in after for one in some)
         return self.model_copy(update={"sentences": told, "parts": _without_bare(parts)})
+
+
+def _parts_of_all(section: Section) -> tuple[Part, ...]:
+    """The parts of a section, and one for what none of them takes."""
+    left = len(section.sentences) - sum(count for part in section.parts for count in part.takes)
+    rest = Part(form="paragraph", takes=(1,) * left, quoted=True)
+    return (*section.parts, rest) if left > 0 else section.parts
 
 
 def _rows(takes: Sequence[int], columns: Sequence[str]) -> list[int]:

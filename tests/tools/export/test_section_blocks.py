@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from spadework.agents.extractive.writer import quote_entry
 from spadework.tools.export.section_blocks import Set, blocks
-from spadework.values import Part, Section, Sentence
+from spadework.values import Evidence, Part, Section, Sentence
+from tests.tools.export.results import evidence
 from tests.tools.export.rich import rich
 
 ONE, TWO, THREE = (Sentence(text=text) for text in ("One.", "Two.", "Three."))
@@ -58,3 +62,38 @@ def test_where_no_writer_chose_pages_make_paragraphs_and_items_make_lists() -> N
         ("bullets", 2),
         ("code", 1),
     ]
+
+
+def _quoted(id_: str, quote: str, kind: str) -> Evidence:
+    return evidence(id_, "T", quote, "https://www.example.org/guide", kind)
+
+
+def _step(n: int, of: int = 0, step: int | None = None) -> Evidence:
+    return _quoted(f"S{n}", f"Step {n}.", "item").model_copy(
+        update={"step": step or n, "steps": of}
+    )
+
+
+@pytest.mark.parametrize(
+    ("entries", "forms"),
+    [
+        ((_step(1), _step(2), _step(3)), [("steps", (1, 1, 1))]),
+        ((_step(1), _step(2)), [("steps", (1, 1))]),
+        ((_step(1), _quoted("C", "run", "code"), _step(2)), [("steps", (2, 1))]),
+        ((_step(2), _step(3)), [("bullets", (1, 1))]),
+        ((_step(1), _step(3)), [("bullets", (1, 1))]),
+        ((_step(1),), [("bullets", (1,))]),
+        ((_step(1), _quoted("I", "Other.", "item"), _step(2)), [("bullets", (1, 1, 1))]),
+        ((_step(1), _step(2), _step(3, of=9)), [("steps", (1, 1)), ("bullets", (1,))]),
+        (
+            (_step(1), _step(2), _step(3, 9, step=1), _step(4, 9, step=2)),
+            [("steps", (1, 1)), ("steps", (1, 1))],
+        ),
+    ],
+)
+def test_quotes_are_numbered_only_where_their_numbers_are_those_of_the_page(
+    entries: tuple[Evidence, ...], forms: list[tuple[str, tuple[int, ...]]]
+) -> None:
+    section = Section(heading="T", sentences=tuple(map(quote_entry, entries)))
+    drawn = blocks(section, {e.id: e for e in entries})
+    assert [(block.form, tuple(map(len, block.items))) for block in drawn] == forms

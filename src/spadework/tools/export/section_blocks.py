@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from spadework.tools.export.step_items import step_items
 from spadework.tools.text.lead_in import leads
 from spadework.values import Evidence, Form, Report, Section, Sentence
 
@@ -45,7 +46,11 @@ def blocks(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
         for count in part.takes:
             items.append(told[at : at + count])
             at += count
-        made += _whole(Set(part.form, tuple(items), part.text, part.columns))
+        if part.by_code:
+            own = section.sentences[at - sum(part.takes) : at]
+            made += _by_code(section.model_copy(update={"sentences": own}), ledger)
+        else:
+            made += _whole(Set(part.form, tuple(items), part.text, part.columns))
     rest = section.model_copy(update={"sentences": section.sentences[at:]})
     return [*made, *_by_code(rest, ledger)]
 
@@ -65,7 +70,8 @@ def _led(sentences: Item, ledger: Mapping[str, Evidence]) -> Item:
 
 def emphasised(section: Section) -> bool:
     """Whether the emphasis is the writer's, not that of quoted pages or of what others wrote."""
-    return bool(section.parts) and section.kind != "limits"
+    quoted = any(part.quoted for part in section.parts)
+    return bool(section.parts) and not quoted and section.kind != "limits"
 
 
 def concludes(report: Report) -> bool:
@@ -96,10 +102,18 @@ def _apart(sentences: Iterable[Sentence]) -> Iterator[Set]:
 
 
 def _by_code(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
-    """Sentences on one page make a paragraph, items make lists, code stands alone."""
+    """Sentences on one page make a paragraph, items make lists, numbered ones where they count from
+    1, code stands alone.
+    """
     made: list[Set] = []
     before = ""
-    for sentence in section.sentences:
+    numbered, at = step_items(section.sentences, ledger), 0
+    for n, sentence in enumerate(section.sentences):
+        if n in numbered:
+            made.append(Set("steps", numbered[n]))
+            before, at = "steps", n + sum(map(len, numbered[n]))
+        if n < at:
+            continue
         cited = [ledger[id_] for id_ in sentence.evidence_ids if id_ in ledger]
         item = (not cited and section.kind != "summary") or any(e.kind == "item" for e in cited)
         form: Form = "code" if sentence.code else "bullets" if item else "paragraph"

@@ -1,0 +1,34 @@
+"""The numbered lists among quotes: only where the numbers that would be drawn are those of the
+page.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from spadework.values import Evidence, Sentence
+
+
+def step_items(
+    told: Sequence[Sentence], ledger: Mapping[str, Evidence]
+) -> dict[int, tuple[tuple[Sentence, ...], ...]]:
+    """The items of each numbered list among some sentences, by the position of the first. Its steps
+    stand there from the first on, none is left out, and code alone stands between two of them,
+    which goes with the one before.
+    """
+    lists: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
+    for n, one in enumerate(told):
+        cited = ledger.get(one.evidence_ids[0]) if len(one.evidence_ids) == 1 else None
+        if cited and cited.step is not None and cited.steps is not None:
+            lists[cited.content_hash, cited.steps].append((n, cited.step))
+    found = {}
+    for own in lists.values():
+        places, numbers = zip(*own, strict=True)
+        between = [one for a, b in pairwise(places) for one in told[a + 1 : b]]
+        counts_up = list(numbers) == list(range(1, len(own) + 1))
+        if len(own) > 1 and counts_up and all(one.code for one in between):
+            ends = (*places[1:], places[-1] + 1)
+            found[places[0]] = tuple(tuple(told[a:b]) for a, b in zip(places, ends, strict=True))
+    return found
