@@ -13,8 +13,8 @@ from spadework.sessions.session import Session
 from spadework.sessions.tally import TALLY, Tally
 from spadework.settings import Settings
 from tests.sessions.followed import ASKED
-from tests.world.held import Held
 from tests.world.fault import Fault
+from tests.world.held import Held
 from tests.world.model import Model
 from tests.world.timing import eventually
 
