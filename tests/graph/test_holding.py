@@ -145,3 +145,10 @@ async def test_steps_stay_whole_though_another_section_says_the_same() -> None:
 async def test_items_without_the_line_that_leads_to_them_say_something_else() -> None:
     [section] = await left("Zorblatt lacks:\n\n- two cranes [E1]\n\nTrams cross [E1].")
     assert texts(section) == ["Trams cross."]
+
+
+async def test_a_table_that_two_sections_show_stands_in_the_last() -> None:
+    table = "| Thing | What |\n|---|---|\n| Harbour | two cranes [E1] |\n| Bridge | trams [E1] |"
+    first, second = await left(f"The lighthouse was lit in 1887 [E1].\n\n{table}", table)
+    assert texts(first) == ["The lighthouse was lit in 1887."]
+    assert texts(second) == ["Harbour", "two cranes", "Bridge", "trams"]

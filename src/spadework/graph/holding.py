@@ -112,28 +112,44 @@ def _alone(sentence: Sentence) -> Sentence | None:
 def once(sections: Sequence[Checked]) -> list[Checked]:
     """The sections without the sentences that a section before says; where few are left, the best
     of those, too: an answer stands with its question. A summary may repeat what the sections say;
-    what others lean on stays, and so do steps.
+    what others lean on stays, and so do steps. A table stands where it is told last.
     """
     said: set[str] = set()
     made = []
-    for checked in sections:
+    tables = [_tables(checked.section) for checked in sections]
+    for n, checked in enumerate(sections):
         section = checked.section
+        later = {table for others in tables[n + 1 :] for table in others}
+        twice = {at for table, own in tables[n].items() if table in later for at in own}
+        twice = set() if section.kind == "summary" else twice
         bound = (each.row or each.follows or each.label for each in state_sentences(section))
         stays = leant_on(section) | {n for n, each in enumerate(bound) if each} | _steps(section)
         told = section.sentences
         again = [n for n, one in enumerate(told) if one.text in said and n not in stays]
-        own = {one.text for n, one in enumerate(told) if n not in again}
+        own = {one.text for n, one in enumerate(told) if n not in twice.union(again)}
         best = [n for n in again if not (told[n].code or leads(told[n].text))]
         kept = best[: max(0, LEAST_SAID - len(own))]
         if again and not (kept or own):
             # What leads to code stays with it.
             kept = again[: 2 if leads(told[again[0]].text) else 1]
-        gone = set(again) - set(kept)
+        gone = set(again) - set(kept) | twice
         gone |= dangling(section, gone)
         made.append(checked.changed(dict.fromkeys(gone, ())))
         if section.kind != "summary":
-            said |= {one.text for one in told}
+            said |= {one.text for n, one in enumerate(told) if n not in twice}
     return made
+
+
+def _tables(section: Section) -> dict[tuple[str, ...], range]:
+    """The tables of a section by their names and cells, and the positions of these."""
+    found, at = dict[tuple[str, ...], range](), 0
+    for part in section.parts:
+        end = at + sum(part.takes)
+        if part.form == "table":
+            cells = (one.text for one in section.sentences[at:end])
+            found[*part.columns, *cells] = range(at, end)
+        at = end
+    return found
 
 
 def _steps(section: Section) -> set[int]:
