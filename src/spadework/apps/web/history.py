@@ -28,7 +28,8 @@ _NEAR = ("Today", "Yesterday")
 UNFINISHED, UNREADABLE, ELSEWHERE = "not finished", "cannot be read", "running elsewhere"
 
 #: What a report says of the question as a whole; one without topics is just there.
-_FOUND: dict[CoverageState | None, str] = {**STATE_WORDS, "open": "not found", None: "done"}
+_FOUND: dict[CoverageState, str] = {**STATE_WORDS, "open": "not found"}
+DONE = "done"
 #: Why a run ended before it was through; other statuses say it themselves.
 _EARLY = {"completed": "", "partial": "stopped early"}
 
@@ -109,7 +110,9 @@ def _words(status: str, found: CoverageState | None) -> str:
     if not status:
         return UNFINISHED
     early = _EARLY.get(status, status.replace("_", " "))
-    return early if status == "failed" else ", ".join(filter(None, (_FOUND[found], early)))
+    if status == "failed":
+        return early
+    return ", ".join(filter(None, (_FOUND[found] if found else DONE, early)))
 
 
 def _entry(data: Listed, web: Web, workers: Set[str], held: Set[str]) -> Entry:
