@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 from spadework.apps.view_model import SourceView
 from spadework.tools.export.layout import laid_out, runs
 from spadework.tools.export.markdown_report import safe_url
 from spadework.tools.export.sheet import Quoted, Run, Sheet
-from spadework.values import Result, Source, Verdict
+from spadework.values import Result, Source
 
 #: What code alone finds of a sentence that is its quote.
 QUOTED = "quoted word for word"
@@ -94,7 +93,7 @@ def web_link(url: str) -> str:
     return safe if safe.startswith("http") else ""
 
 
-def _told(verdict: Verdict | Literal[""], *, judged: bool) -> str:
+def _told(verdict: str, *, judged: bool) -> str:
     """A verdict in words: without a model, that a sentence is its quote says nothing of its worth
     as an answer.
     """
