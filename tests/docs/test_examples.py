@@ -38,12 +38,12 @@ REASONS = {
     "pip install .": "changes the venv that runs this",
     "spadework resume 20260304": "needs a session of the reader, and the network",
     "spadework replay 20260304": "needs a session of the reader; tests/apps/test_cli.py has one",
-    'pip install "spadework[postgres]"': "needs a database; tests/machines has its own",
+    'pip install ".[postgres]"': "needs a database; tests/machines has its own",
     "make setup": "makes a venv of its own; tests/graph/test_server.py starts the server",
     "import asyncio": "needs that server; tests/graph/test_server.py does the same",
     "npm pack": "needs Node.js and the network",
     "SPADEWORK_MODEL_SECONDS=900": "needs a model; `make test-model` runs one",
-    'pip install "spadework[embeddings]"': (
+    'pip install ".[embeddings]"': (
         "needs a model for embeddings; tests/sessions/test_meaning.py does the same"
     ),
     "spadework serve": "runs until it is stopped; the test starts one",

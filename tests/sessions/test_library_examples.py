@@ -14,6 +14,8 @@ from spadework.tools.library.library import Library
 NOTES = {
     "quillon": "# Quillon\n\nThe Quillon is a wind-up radio that plays for 45 minutes after one"
     " winding.\n\n## Overview\n\nIt is a good one.\n",
+    "heron": "# Heron architecture\n\nHeron is a service that collects sensor readings from weather"
+    " stations and shows them on a dashboard.\n\n## Components\n\n1. Storage.\n",
     "ferry": "# Ferry of Port Aldermere\n\n## How to reach the ferry of Port Aldermere\n\nTo reach"
     " the ferry of Port Aldermere:\n\n1. Take the tram to the old pier.\n2. Walk along the quay.\n",
     "tower": "# Tower\n\n## How to climb the Tower\n\nTo climb the Tower, be fit.\n",
@@ -34,7 +36,7 @@ async def test_they_are_answered(settings: Settings) -> None:
     assert await from_library(settings, 4) == (), "the index has yet to be made"
     (await Library.open(settings.library, home=settings.home)).close()
     found = await from_library(settings, 4)
-    assert "What is Quillon?" in found
+    assert {"What is Quillon?", "What is Heron?"} <= {*found}
     assert not [question for question in found if "Einkauf" in question or "Tower" in question]
     for question in found:
         result = await research(question, settings)

@@ -208,9 +208,16 @@ async def test_a_report_of_quotes_gets_shorter_and_longer_by_code(settings: Sett
 
 async def test_a_language_without_a_model_is_refused_in_one_sentence(settings: Settings) -> None:
     first = await ask("What is the Quillon?", settings)
-    second = await ask("auf Deutsch", settings, first.session_id)
+    session = Session.start("auf Deutsch", settings=settings, follows=first.session_id)
+    events = [event async for event in session.events()]
+    finished = events[-1]
+    assert isinstance(finished, Finished)
+    second = finished.result
     assert body(second) == body(first)
     said = "Without a language model only the length of a report that is made of quotes can be"
+    [notice] = [event.text for event in events if isinstance(event, Notice)]
+    assert notice.startswith(said)
+    assert notice.endswith("The report stands as it was.")
     assert sum(said in problem.reason for problem in second.problems) == 1
     assert said in second.report
 

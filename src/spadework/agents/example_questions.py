@@ -56,10 +56,12 @@ def _of(page: Page, text: str) -> Iterator[str]:
 def _try_questions(title: str, text: str) -> Iterator[str]:
     title = _bare(title)
     found = [_bare(heading) for _, _, heading in headings(text)][:MOST_HEADINGS]
-    for name in dict.fromkeys([title, *found[:1]]):
+    tried = [(name, r"\b[^.\n]{0,40}") for name in (title, *found[:1])]
+    tried += [(name, "") for name in _beginnings(title)]
+    for name, between in tried:
         # The document says what it is.
         if _NAME.fullmatch(name) and re.search(
-            rf"^(?:The |An? )?{re.escape(name)}\b[^.\n]{{0,40}} is (?:an?|the) ", text, re.M | re.I
+            rf"^(?:The |An? )?{re.escape(name)}{between} is (?:an?|the) ", text, re.M | re.I
         ):
             yield f"What is {_within(name) if name.startswith('The ') else name}?"
     for heading in found:
@@ -67,6 +69,12 @@ def _try_questions(title: str, text: str) -> Iterator[str]:
             yield f"How do I {how[1]}?"
         elif heading.endswith("?"):
             yield heading
+
+
+def _beginnings(title: str) -> Iterator[str]:
+    """What a title may be about, longest first: *Heron* of *Heron architecture*."""
+    words = title.removeprefix("The ").split()
+    yield from (" ".join(words[:n]) for n in range(len(words) - 1, 0, -1))
 
 
 def _bare(heading: str) -> str:

@@ -94,6 +94,8 @@ class ViewModel:
     #: The session that this one follows up, or "".
     follows: str = ""
     resumed: bool = False
+    #: Whether another process works on it: what is shown is what that one has told by now.
+    elsewhere: bool = False
     n: int = 0
     state: State = "starting"
     mode: str = ""

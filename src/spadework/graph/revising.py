@@ -76,7 +76,8 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     proofs = [e for e in before.evidence if e.id in turn.proofs]
     if turn.kind == "known" and not all(e.content_hash in texts for e in proofs):
         return {**told, "turn": Turn(kind="new"), "before": None}
-    emit(Notice(text=_NOTICES[turn.kind]))
+    if turn.kind != "form":  # what becomes of that is known once it is tried
+        emit(Notice(text=_NOTICES[turn.kind]))
     if turn.kind == "known":
         meant = turn.question or (asked if context.model else in_context(question))
         return {**told, **answer_from_evidence(before, turn, meant), "before": None}
@@ -126,16 +127,19 @@ def _exchanges(state: ResearchState, before: Earlier) -> dict[str, Any]:
 async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """The report in another form, from what it rests on already."""
     context = await context_of(state["session_id"], runtime.context)
-    before, turn = state.get("before"), state["turn"]
+    before, turn, emit = state.get("before"), state["turn"], emitter(context, runtime)
     assert before is not None
     model, unfit = await judge_in_time(context, "revise")
     plan = before.plan
     if model is not None:
         plan = plan.model_copy(update={"language": turn.language or plan.language})
+        emit(Notice(text=_NOTICES["form"]))
         told = _tell_state(state, before, plan)
         changes = await _by_model(context, model, told, before)
     else:
         changes = await _by_code(context, before, turn)
+        why = [f"{problem.reason} {problem.effect}" for problem in changes.get("problems", ())]
+        emit(Notice(text=" ".join(why) or _NOTICES["form"]))
     problems = [*unfit, *changes.pop("problems", [])]
     return {**changes, "plan": plan, "problems": problems}
 

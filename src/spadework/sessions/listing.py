@@ -4,19 +4,23 @@ reason. Nothing heavy is imported for what the index knows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from spadework.errors import SessionNotFound, SessionUnreadable
 from spadework.sessions.file_names import METADATA
 from spadework.sessions.session_index import Drawn, View, view_sessions
 
+if TYPE_CHECKING:
+    from spadework.values import CoverageState
+
 
 class Listed(NamedTuple):
     """A session as lists show it. `status` is "" until it has a report; `unreadable` says why not
-    even its metadata can be read, "" where they can; `kind` is that of its brief.
+    even its metadata can be read, "" where they can; `kind` is that of its brief; `found` is how
+    far its topics are proven as a whole, None where it has no report or had no topics.
     """
 
     id: str
@@ -25,6 +29,7 @@ class Listed(NamedTuple):
     began: str = ""
     unreadable: str = ""
     kind: str = "research"
+    found: CoverageState | None = None
 
     @property
     def created_at(self) -> datetime:
@@ -51,7 +56,16 @@ def _draw(folder: Path) -> Drawn:
         return Drawn(None, kept=False)  # other files than its metadata decide on that
     except SessionUnreadable as error:
         return Drawn(["", "", "", str(error)], kept=False)
-    return Drawn([read.query, read.status, read.created_at.isoformat(), "", read.kind])
+    began = read.created_at.isoformat()
+    return Drawn([read.query, read.status, began, "", read.kind, _found(read.results_summary)])
+
+
+def _found(summary: Mapping[str, object]) -> CoverageState | None:
+    """How far a report's topics are proven, by the counts in its metadata; None without them."""
+    from spadework.values import state_as_whole
+
+    counts = [summary.get(name) for name in ("topics", "covered", "evidence")]
+    return state_as_whole(*(count if isinstance(count, int) else 0 for count in counts))
 
 
 _VIEW = View("list", (METADATA,), _draw)

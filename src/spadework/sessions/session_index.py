@@ -26,7 +26,7 @@ from spadework.tools.stores.private_files import private_file
 from spadework.tools.stores.session_ids import is_session_id
 
 #: The file, in the home; the version of its rows, raised whenever they hold something else.
-INDEX, VERSION = "sessions.sqlite", 1
+INDEX, VERSION = "sessions.sqlite", 2
 #: A file that changed so lately may change again within the same tick of its clock: what it holds
 #: now is told, not kept.
 SETTLED_NS = 2_000_000_000

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from spadework.errors import SettingsError
 from spadework.events import Called, Cleaned, Event, Read, Searched, Timed, Unanswered
+from spadework.extras import how_to_install
 from spadework.sessions.course import Course
 from spadework.values import Result
 
@@ -59,7 +60,7 @@ def providers() -> Providers:
     except ImportError as error:
         raise SettingsError(
             "otel cannot be true: its packages are not installed.",
-            hint="pip install 'spadework[otel]' installs them.",
+            hint=f"Install them: {how_to_install('otel')}.",
         ) from error
     resource = Resource.create({SERVICE_NAME: NAME})
     if not isinstance(trace.get_tracer_provider(), TracerProvider):

@@ -38,6 +38,7 @@ from spadework.values.judging import Recommendation as Recommendation
 from spadework.values.judging import Round as Round
 from spadework.values.judging import Shortfall as Shortfall
 from spadework.values.judging import Side as Side
+from spadework.values.judging import state_as_whole as state_as_whole
 from spadework.values.telling import Citation as Citation
 from spadework.values.telling import CoveredTopic as CoveredTopic
 from spadework.values.telling import Form as Form

@@ -19,6 +19,17 @@ STATE_WORDS: dict[CoverageState, str] = {
 }
 
 
+def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | None:
+    """How far all topics of a result are proven together, by how many there are, how many of them
+    are covered and how much evidence there is; None where there were no topics.
+    """
+    if not topics:
+        return None
+    if covered >= topics:
+        return "answered"
+    return "partly" if covered or evidence else "open"
+
+
 class Recommendation(Value):
     """A search that would fill a gap; `led_to`: by a name met in pages, whose own may hold it."""
 

@@ -11,7 +11,14 @@ from pydantic import Field
 
 from spadework.values.asking import Forecast
 from spadework.values.finding import Evidence, Found
-from spadework.values.judging import Conflict, CoverageState, Quality, Round, Shortfall
+from spadework.values.judging import (
+    Conflict,
+    CoverageState,
+    Quality,
+    Round,
+    Shortfall,
+    state_as_whole,
+)
 from spadework.values.value import Value
 
 Verdict = Literal[
@@ -295,6 +302,13 @@ class Result(Value):
     timings: dict[str, float] = Field(default_factory=dict)
     iterations: int = 0
     session_dir: str = ""
+
+    @property
+    def state(self) -> CoverageState | None:
+        """How far its topics are proven as a whole, None where it has none."""
+        evidence = sum(len(topic.evidence) for topic in self.topics)
+        covered = sum(topic.covered for topic in self.topics)
+        return state_as_whole(len(self.topics), covered, evidence)
 
     def found_by(self, source: Source) -> str:
         """How a source was found: "found by 3 of 5 queries", "" where no query found it."""

@@ -31,6 +31,11 @@ def put(home: Path, result: Result, pages: dict[str, str]) -> str:
         "created_at": READ.isoformat(),
         "query": result.question,
         "status": result.status,
+        "results_summary": {
+            "covered": sum(topic.covered for topic in result.topics),
+            "topics": len(result.topics),
+            "evidence": sum(len(topic.evidence) for topic in result.topics),
+        },
     }
     (folder / "session_metadata.json").write_text(
         json.dumps(metadata | {"attachments": [], "settings": {}, "limits": {}, "follows": ""})

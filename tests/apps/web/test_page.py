@@ -65,7 +65,7 @@ def test_a_question_is_planned_approved_watched_and_answered(
     assert page.locator(".mark").count() >= 2
     assert page.locator("#list .source[data-state=cited]").count() >= 1
     assert page.get_by_role("status").first.inner_text() == "The report is ready."
-    assert page.locator(f"#state-{session}").inner_text() == "done"
+    assert page.locator(f"#state-{session}").inner_text() == "answered"
 
 
 @pytest.mark.timed
@@ -154,6 +154,19 @@ def test_a_question_asked_back_is_answered(
         request.prompt for request in model.requests if request.schema_name == "PlanAnswer"
     )
     assert "village" in planning.lower()
+
+
+def test_what_approves_an_edited_plan_stands_below_its_topics(
+    server: Server, open_page: Open
+) -> None:
+    page = open_page(server.url)
+    ask(page, unseen=False)
+    page.get_by_text("Edit the topics").click()
+    last = page.get_by_role("button", name="Add a topic").bounding_box()
+    approving = page.get_by_role("button", name=re.compile("^Approve")).bounding_box()
+    assert last
+    assert approving
+    assert approving["y"] > last["y"] + last["height"]
 
 
 @pytest.mark.full
@@ -377,6 +390,9 @@ def test_a_phone_has_one_column_and_the_history_in_a_drawer(
     ask(page)
     finished(page)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+    ways = [button.bounding_box() for button in page.locator(".tools .button:visible").all()]
+    assert len(ways) >= 6
+    assert all(box and box["x"] + box["width"] <= 390 for box in ways)
     page.locator(".mark").first.tap()
     page.locator(".card:popover-open").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") == 390

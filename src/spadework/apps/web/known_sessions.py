@@ -18,6 +18,7 @@ from spadework.sessions.files import (
     read_result,
     session_folder,
 )
+from spadework.sessions.lock import is_held
 from spadework.sessions.log import read_log
 from spadework.values import Evidence, Result
 
@@ -54,6 +55,7 @@ def _load_picture(home: Path, session_id: str) -> ViewModel:
     with suppress(SessionUnreadable):  # what the log tells of is shown all the same
         if picture.result is None and (result := read_result(folder)) is not None:
             picture.take(Finished(result=result))
+    picture.elsewhere = picture.result is None and is_held(folder)
     return picture
 
 

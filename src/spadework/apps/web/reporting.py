@@ -11,14 +11,20 @@ from spadework.tools.export.markdown_report import safe_url
 from spadework.tools.export.sheet import Quoted, Run, Sheet
 from spadework.values import Result, Source
 
+#: What code alone finds of a sentence that is its quote.
+QUOTED = "quoted word for word"
+
 
 @dataclass(frozen=True)
 class Proof:
-    """What stands behind a quote: where it is kept, its source's trust (0..100), its verdict."""
+    """What stands behind a quote: where it is kept, its source's trust (0..100), and what was found
+    of the sentence on it, `judged` where a model had a say in that.
+    """
 
     snapshot: str
     trust: int | None
     verdict: str
+    judged: bool = True
 
 
 @dataclass(frozen=True)
@@ -53,12 +59,14 @@ def show_report(result: Result, seen: Iterable[SourceView]) -> ReportView:
     # What a conclusion rests on may be said outright elsewhere: that tells more of a quote.
     outright = sorted(result.citations, key=lambda citation: citation.verdict != "inference")
     verdicts = {citation.evidence_id: citation.verdict for citation in outright}
+    judged = result.mode == "model"
     trusts = {source.url: round(100 * source.trust) for source in result.sources}
     proofs = {
         e.id: Proof(
             snapshot(result.session_id, e.content_hash, e.id),
             trusts.get(e.url),
-            verdicts.get(e.id, ""),
+            _told(verdicts.get(e.id, ""), judged=judged),
+            judged,
         )
         for topic in result.topics
         for e in topic.evidence
@@ -83,6 +91,13 @@ def web_link(url: str) -> str:
     """The URL as a link that a browser may follow, "" for any that is none of the web's."""
     safe = safe_url(url)
     return safe if safe.startswith("http") else ""
+
+
+def _told(verdict: str, *, judged: bool) -> str:
+    """A verdict in words: without a model, that a sentence is its quote says nothing of its worth
+    as an answer.
+    """
+    return QUOTED if verdict == "supported" and not judged else verdict
 
 
 def _list_source(session_id: str, source: Source, quotes: tuple[Quoted, ...]) -> Listed:

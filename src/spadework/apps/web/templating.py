@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
@@ -26,6 +27,7 @@ from spadework.tools.export.sheet import words
 from spadework.tools.search.provider_table import PROVIDERS
 from spadework.tools.web.urls import host_of
 
+_CODE = re.compile(r"`([^`\n]+)`")
 _MENU = (("/statistics", "Statistics"), ("/settings", "Settings check"))
 THEME_COOKIE = "spadework_theme"
 #: When it is worth asking a server again that takes nothing now.
@@ -82,7 +84,9 @@ def searches(settings: Settings) -> list[tuple[str, str]]:
 
 
 def describe_searched(settings: Settings, chosen: str = "") -> str:
-    """What a question is searched in, in words; `chosen` is what its form names."""
+    """What a question is searched in, in words; `chosen` is what its form names. A library is named
+    by its folders.
+    """
     named = chosen or settings.search
     found = named.split(",")
     if named == "auto":
@@ -90,7 +94,14 @@ def describe_searched(settings: Settings, chosen: str = "") -> str:
         found += ["library"] * bool(settings.library)
     if not found:
         return "the web where it can be reached, else the documentation installed here"
-    return ", ".join("the library" if name == "library" else name for name in found)
+    library = " and ".join(path.name for path in settings.library)
+    named = f"the library {library}" if library else "the documentation installed here"
+    return ", ".join(named if name == "library" else name for name in found)
+
+
+def mark_code(text: str) -> Markup:
+    """Text as HTML in which what stands between backticks is code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 
 @lru_cache(maxsize=1)
@@ -106,6 +117,7 @@ def environment() -> Environment:
     )
     made.filters |= {
         "words": words,
+        "coded": mark_code,
         "ending": ending,
         "host": host_of,
         "weblink": web_link,

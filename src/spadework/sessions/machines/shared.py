@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from spadework.errors import DiskFailed, SettingsError
+from spadework.extras import how_to_install
 from spadework.settings import Settings
 from spadework.tools.stores.database_faults import DatabaseDown
 
@@ -43,7 +44,7 @@ def check_installed() -> None:
     if not all(_is_installed(name) for name in _EXTRA):
         raise SettingsError(
             "SPADEWORK_DATABASE_URL needs the packages of an extra.",
-            hint='Install it: pip install "spadework[postgres]".',
+            hint=f"Install it: {how_to_install('postgres')}.",
         )
 
 

@@ -13,6 +13,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from spadework.errors import ModelError, SettingsError
+from spadework.extras import how_to_install
 from spadework.settings import Settings
 from spadework.tools.web import name_lookup
 from spadework.tools.web.api_keys import read_key
@@ -151,7 +152,7 @@ def embedder(settings: Settings) -> EndpointEmbedder | None:
     if find_spec("numpy") is None:
         raise SettingsError(
             "SPADEWORK_EMBEDDINGS needs the package numpy.",
-            hint='Install it: pip install "spadework[embeddings]".',
+            hint=f"Install it: {how_to_install('embeddings')}.",
         )
     own = settings.embeddings_url
     # A key goes to its own server only.

@@ -17,6 +17,7 @@ from itertools import groupby
 from statistics import median
 from typing import TYPE_CHECKING
 
+from spadework.extras import how_to_install
 from spadework.tools.extract.reading_time import reading_until
 from spadework.tools.extract.writing import plain
 
@@ -37,7 +38,7 @@ MAX_LANGUAGES = 3
 #: How the lack of it is mended.
 MEND = (
     "Install Tesseract (on Debian: tesseract-ocr, and tesseract-ocr-deu for German), and what hands"
-    " it images: pip install 'spadework[ocr]'."
+    f" it images: {how_to_install('ocr')}."
 )
 
 

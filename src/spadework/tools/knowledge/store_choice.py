@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pydantic import SecretStr
 
 from spadework.errors import SettingsError
+from spadework.extras import how_to_install
 from spadework.settings import Settings
 from spadework.tools.dense.embedder import embedder
 from spadework.tools.dense.meaning import Meaning
@@ -39,7 +40,7 @@ def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
     if find_spec("qdrant_client") is None:
         raise SettingsError(
             "QDRANT_URL needs the package qdrant-client.",
-            hint='Install it: pip install "spadework[qdrant]".',
+            hint=f"Install it: {how_to_install('qdrant')}.",
         )
     from spadework.tools.knowledge.qdrant import QdrantKnowledge, client_of
 
@@ -53,7 +54,7 @@ def _in_database(settings: Settings, url: SecretStr) -> Knowledge:
     if find_spec("psycopg_pool") is None:
         raise SettingsError(
             "SPADEWORK_DATABASE_URL needs the packages of an extra.",
-            hint='Install it: pip install "spadework[postgres]".',
+            hint=f"Install it: {how_to_install('postgres')}.",
         )
     from spadework.tools.knowledge.postgres_store import PostgresKnowledge
 

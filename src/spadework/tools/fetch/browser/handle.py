@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 from spadework.errors import SettingsError, TooSlow
+from spadework.extras import how_to_install
 from spadework.settings import Settings
 from spadework.tools.fetch import connect
 from spadework.tools.fetch.fetched import Fetched
@@ -61,7 +62,7 @@ class Browser:
     def missing(self) -> str:
         """What must be installed first, in a sentence; "" when nothing is missing."""
         if importlib.util.find_spec("playwright") is None:
-            return "A browser needs the extra `browser`: `pip install 'spadework[browser]'`."
+            return f"A browser needs the extra `browser`: {how_to_install('browser')}."
         if not installed_chromium(self._settings.chromium):
             chromium = self._settings.chromium
             named = f"{chromium} cannot be run" if chromium else "No Chromium is installed"

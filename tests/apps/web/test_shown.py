@@ -1,0 +1,116 @@
+"""What pages say, as their HTML has it: asked of the server in this process, without a browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Literal
+
+import httpx
+import pytest
+
+from spadework.apps.web.app import build_app
+from spadework.apps.web.templating import part
+from spadework.sessions.health import Check
+from spadework.sessions.lock import hold_session
+from spadework.settings import Settings
+from spadework.values import Result
+from tests.apps.web.prepared import large, put
+
+ID = "20260304-050607-0000aa"
+TITLE = "Register 0 of the harbour"
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    library = (tmp_path / "notes", tmp_path / "manuals")
+    for folder in library:
+        folder.mkdir()
+    app = build_app(Settings.load(home=tmp_path, search="library", library=library))
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://127.0.0.1"
+    ) as client:
+        yield client
+
+
+def quoting(mode: Literal["model", "extractive"] = "model", heading: str = "") -> Result:
+    """A report of one sentence whose quote stands under a heading of its page."""
+    result, _ = large(ID, sources=1, sections=1, sentences=1)
+    [topic] = result.topics
+    evidence = tuple(e.model_copy(update={"heading": heading}) for e in topic.evidence)
+    topics = (topic.model_copy(update={"evidence": evidence}),)
+    return result.model_copy(update={"mode": mode, "topics": topics})
+
+
+async def card_of(client: httpx.AsyncClient, home: Path, result: Result) -> str:
+    """The card of the only quote of a report."""
+    put(home, result, {})
+    page = (await client.get(f"/s/{ID}")).text
+    card = re.search(r'<div class="card".*?</article>', page, re.DOTALL)
+    assert card
+    return card[0]
+
+
+async def test_a_card_says_what_was_found_only_where_a_model_judged(
+    client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    assert '<span class="verdict">supported</span>' in await card_of(client, tmp_path, quoting())
+
+
+async def test_a_card_of_a_report_without_a_model_says_that_it_is_a_quote(
+    client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    card = await card_of(client, tmp_path, quoting("extractive"))
+    assert "quoted word for word" in card
+    assert not re.search("supported|verdict", card)
+
+
+@pytest.mark.parametrize(("heading", "count"), [(TITLE, 1), (f"{TITLE} › Ships", 2)])
+async def test_a_card_has_the_title_of_its_page_once(
+    client: httpx.AsyncClient, tmp_path: Path, heading: str, count: int
+) -> None:
+    card = await card_of(client, tmp_path, quoting(heading=heading))
+    assert card.count(TITLE) == count
+
+
+async def test_the_start_page_names_the_libraries(client: httpx.AsyncClient) -> None:
+    assert "Searched: the library notes and manuals." in (await client.get("/")).text
+
+
+async def test_the_history_has_the_time_of_day(client: httpx.AsyncClient, tmp_path: Path) -> None:
+    put(tmp_path, quoting(), {})
+    assert re.search(r"<time>\d\d:\d\d</time> · ", (await client.get("/")).text)
+
+
+async def test_a_session_of_another_process_is_not_offered_to_be_resumed(
+    client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    folder = tmp_path / "sessions" / put(tmp_path, quoting(), {})
+    (folder / "result.json").unlink()
+    with hold_session(folder):
+        page = (await client.get(f"/s/{ID}")).text
+    assert "Another process works on this session." in page
+    assert "Resume" not in page
+    assert "Resume" in (await client.get(f"/s/{ID}")).text
+
+
+@pytest.mark.parametrize("ending", ["md", "html", "docx", "json", "bib"])
+async def test_a_report_that_found_nothing_is_handed_over(
+    client: httpx.AsyncClient, tmp_path: Path, ending: str
+) -> None:
+    result = quoting()
+    [topic] = result.topics
+    nothing = {"topics": (topic.model_copy(update={"covered": False, "evidence": ()}),)}
+    document = result.document.model_copy(update={"sections": ()})
+    put(tmp_path, result.model_copy(update={**nothing, "sources": (), "document": document}), {})
+    answer = await client.get(f"/s/{ID}/report.{ending}")
+    assert answer.status_code == 200
+    assert f"{ID}.{ending}" in answer.headers["content-disposition"]
+
+
+def test_commands_in_findings_are_code_and_nothing_else_is() -> None:
+    check = Check(state="hint", text="Install it: `pip <b>`, 3 ` 4.", hint="Or `apt install x`.")
+    html = part("_findings.html", findings=[check])
+    assert "Install it: <code>pip &lt;b&gt;</code>, 3 ` 4." in html
+    assert "Or <code>apt install x</code>." in html
