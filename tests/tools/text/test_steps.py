@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from spadework.tools.text.markdown_blocks import blocks
 from spadework.tools.text.steps import steps_of_lists
@@ -22,6 +24,7 @@ from spadework.tools.text.steps import steps_of_lists
         ("3. Three\n4. Four", {}),
         ("1. One\n2. Two\n5. Five\n6. Six", {"One": 1, "Two": 2}),
         ("1. One\n\n```sh\nrun\n```\n\n1. Uno\n2. Due", {"One": 1, "Uno": 1, "Due": 2}),
+        ("1. One\n\n   ```sh\n   run\n   ```\n\n   It goes on.\n\n2. Two", {"One": 1, "Two": 2}),
         ("1. One\n2. Two\n\n# Other\n\n3. Three", {"One": 1, "Two": 2}),
     ],
 )
@@ -34,3 +37,11 @@ def test_the_steps_of_a_list_know_where_its_first_one_begins() -> None:
     text = "1. One\n2. Two\n\nAnd:\n\n1. Uno\n2. Due"
     firsts = [step.first for step in steps_of_lists(text, blocks(text)).values()]
     assert [text[first : first + 3] for first in firsts] == ["One", "One", "Uno", "Uno"]
+
+
+@given(st.text(st.sampled_from("1290.)-* \n\t`|#ab"), max_size=60))
+@example(f"{'9' * 5000}. a\n")
+def test_no_text_is_too_odd(text: str) -> None:
+    for begin, step in steps_of_lists(text, blocks(text)).items():
+        assert 0 <= step.first <= begin <= step.end <= len(text)
+        assert step.number >= 1

@@ -44,7 +44,8 @@ def steps_of_lists(text: str, found: Iterable[Block]) -> dict[int, Step]:
             before = before if block.kind in _WITHIN else None
             continue
         items = list(ITEM.finditer(text, block.start, block.end))
-        ends = [*(item.start() for item in items[1:]), block.end]
+        # What goes on in an item behind code or a table has no sign of its own.
+        ends = [*(item.start() for item in items[1:]), block.end][: len(items)]
         for item, end in zip(items, ends, strict=True):
             column = len(item[0][: -len(item[0].lstrip())].expandtabs(4))
             if before and column >= before.column + _BELOW:
