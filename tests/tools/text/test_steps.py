@@ -24,7 +24,10 @@ from spadework.tools.text.steps import steps_of_lists
         ("3. Three\n4. Four", {}),
         ("1. One\n2. Two\n5. Five\n6. Six", {"One": 1, "Two": 2}),
         ("1. One\n\n```sh\nrun\n```\n\n1. Uno\n2. Due", {"One": 1, "Uno": 1, "Due": 2}),
-        ("1. One\n\n   ```sh\n   run\n   ```\n\n   It goes on.\n\n2. Two", {"One": 1, "Two": 2}),
+        (
+            "1. One\n\n   ```\n   a\n   ```\n\n   On:\n\n   ```\n   b\n   ```\n\n2. Two",
+            {"One": 1, "Two": 2},
+        ),
         ("1. One\n2. Two\n\n# Other\n\n3. Three", {"One": 1, "Two": 2}),
     ],
 )
