@@ -67,7 +67,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
                 way = "" if address == host else f"{host} is refused: "
                 raise NotAllowed(
                     f"{way}{address} is not a public address.",
-                    hint="Name hosts you own in allow_hosts.",
+                    hint="Name hosts you own in SPADEWORK_ALLOW_HOSTS (the setting allow_hosts).",
                 )
         return addresses
 

@@ -212,7 +212,10 @@ def _explain_loss(tab: Tab, errand: Errand, said: str) -> FetchError:
         for reasons in (tab.permission.refused, tab.permission.failed)
     )
     if refused:
-        return NotAllowed(refused[0], hint="Name hosts you own in allow_hosts.")
+        return NotAllowed(
+            refused[0],
+            hint="Name hosts you own in SPADEWORK_ALLOW_HOSTS (the setting allow_hosts).",
+        )
     code = _CODE.search(said)
     reason = failed[0] if failed else code[0] if code else "the browser shows an error"
     return Unreachable(
