@@ -133,7 +133,9 @@ def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, A
     name = turn.heading or asked
     topic = made.topics[0].model_copy(update={"name": name, "question": asked})
     known = {e.id: e for e in before.evidence}
-    proofs = [known[id_] for id_ in turn.proofs]
+    # Two topics may have quoted the same.
+    quoted = {(e.content_hash, e.start, e.end): e for e in (known[id_] for id_ in turn.proofs)}
+    proofs = list(quoted.values())
     named = [columns for e in proofs if (columns := extractive.columns_of(e, before.evidence))]
     ids = tuple(dict.fromkeys(e.id for e in [*named, *proofs]))
     found = Coverage(topic=name, covered=True, score=turn.score, evidence_ids=ids)

@@ -147,7 +147,7 @@ async def from_library(context: SessionContext, url: str) -> Page:
     day = datetime.fromisoformat(head["published_at"]) if head["published_at"] else None
     text = body.decode(errors="surrogatepass")
     page = await _local(context, url, head["title"], text, day)
-    return page.model_copy(update={"author": head["author"]})
+    return page.model_copy(update={"author": head.get("author", "")})
 
 
 async def attached_pages(

@@ -121,7 +121,8 @@ def once(sections: Sequence[Checked]) -> list[Checked]:
         section = checked.section
         later = {table for others in tables[n + 1 :] for table in others}
         twice = {at for table, own in tables[n].items() if table in later for at in own}
-        twice = set() if section.kind == "summary" else twice
+        if section.kind == "summary" or len(twice) == len(section.sentences):
+            twice = set()  # an answer stands with its question
         bound = (each.row or each.follows or each.label for each in state_sentences(section))
         stays = leant_on(section) | {n for n, each in enumerate(bound) if each} | _steps(section)
         told = section.sentences

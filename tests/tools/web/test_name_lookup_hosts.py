@@ -38,8 +38,13 @@ def test_addresses_become_hosts() -> None:
         ("http://localhost:5173", "localhost:5173"),
         ("https://docs.example/a/b.html?x=1#y", "docs.example/a/b.html?x=1#y"),
         ("https://bank.example@evil.example/", "evil.example"),
-        ("https://a.example/?to=https://evil.example/", "a.example/?to=evil.example/"),
-        ("www.evil.example/now", "www.evil.example/now"),
+        ("https://a.example/?to=https://evil.example/", "a.example/?to=https:evil.example"),
+        (
+            "https://a.example/(http:a:////evil.example/b?d=1",
+            "a.example/(http:a:evil.example/b?d=1",
+        ),
+        ("https://[bad/http://evil.example/z", "[bad/http:evil.example/z"),
+        ("www.evil.example/now", "evil.example/now"),
         ("http://a.example/" + 200 * "b", "a.example/" + 90 * "b" + "…"),
     ],
 )

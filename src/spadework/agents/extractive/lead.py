@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from spadework.agents.extractive.comparison import Compared
@@ -81,11 +82,11 @@ def _is_bare(part: Asked, spoken: Language) -> bool:
     """Whether a comparison says no more than that its sides are compared, each of them a name: what
     "the function tells you" is none.
     """
-    rest = part.text
-    for side in part.sides:
-        rest = rest.replace(side, " ")
+    longest = sorted(map(re.escape, part.sides), key=len, reverse=True)
+    rest = re.sub(rf"(?<!\w)(?:{'|'.join(longest)})(?!\w)", " ", part.text)
     said = {word.casefold() for word in WORD.findall(rest)} - spoken.stop - spoken.compares
-    return not said and all(len(side.split()) <= SIDE_WORDS for side in part.sides)
+    apart = len({side.casefold() for side in part.sides}) == len(part.sides)
+    return apart and not said and all(len(side.split()) <= SIDE_WORDS for side in part.sides)
 
 
 def _of_material(question: Question) -> Plan:

@@ -18,6 +18,8 @@ def take_up(text: str, before: str, subject: str) -> str:
     """The text with its pronouns replaced by the `subject` of the question `before`, with the
     article that it has there; as it is where it has none.
     """
+    if not subject:
+        return text
     spoken = language(language_of(before) or "en")
     article, whole = _phrase_of(before, subject, spoken)
 
@@ -26,7 +28,7 @@ def take_up(text: str, before: str, subject: str) -> str:
         said = article and spoken.taken_up.get(pronoun.casefold(), article)
         return f"{said} {whole}".strip()
 
-    return _replace_pronouns(text, name) if subject else text
+    return _replace_pronouns(text, name)
 
 
 def put_in(text: str, subject: str) -> str:

@@ -18,6 +18,7 @@ from spadework.tools.fetch.byte_store import Store
 from spadework.tools.fetch.fetched import Fetched
 
 _KIND = "text"
+_READ = (".py", ".txt", ".toml")
 #: Libraries that decide what is read from a page.
 _LIBRARIES = ("selectolax", "pypdfium2", "lxml", "striprtf", "docutils", "markdown-it-py")
 
@@ -56,7 +57,8 @@ def _readers() -> str:
     all anew.
     """
     folders = (Path(str(package.__file__)).parent for package in (extract, text))
-    files = [f for folder in folders for f in sorted(folder.rglob("*.*")) if f.suffix != ".pyc"]
+    # What the interpreter keeps of them comes and goes.
+    files = [f for folder in folders for f in sorted(folder.rglob("*")) if f.suffix in _READ]
     digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in _LIBRARIES).encode())
     digest.update(b"OCR" * has_ocr())
     for file in files:

@@ -37,6 +37,7 @@ _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 _ADDRESS = re.compile(
     r"\b(?:(?:https?|ftp)://|www\.)[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?)'’]", re.IGNORECASE
 )
+_USER = re.compile(r"(?<=://)[^/?#@]*@")
 #: Characters of an address that are told in a sentence.
 _MOST_TOLD = 100
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
@@ -49,14 +50,16 @@ def canonical_url(url: str) -> str:
     Scheme (https for names, kept for addresses and other ports), case, default port, user name,
     fragment, tracking parameters, `www.`, trailing slash, AMP and mobile twins, escapes, `.` and
     `..`; the remaining parameters in order of their names. A `library://` URL only loses its
-    fragment; what is not http(s), or longer than any page's, stays as it is. Never raises;
+    fragment; what is not http(s), or longer than any page's, stays as it is but for user and fragment. Never raises;
     canonical twice is canonical once.
     """
     url = url.strip()
     if url.lower().startswith(_LIBRARY):
         return url.partition("#")[0].rstrip()
     if len(url) > _MOST_CHARS:
-        return url
+        url = _USER.sub("", url.partition("#")[0], count=1)
+        if len(url) > _MOST_CHARS:
+            return url
     url = _unwrap_amp(url)
     try:
         parts = urlsplit(url)
@@ -168,19 +171,21 @@ def hosts_for_urls(text: str) -> str:
 
 
 def inert_addresses(text: str) -> str:
-    """A text in which no web address can be followed: each is told without its scheme and user, and
-    a long one (over 100 characters) is cut.
+    """A text in which no web address can be followed: each is told without its scheme, its user and
+    "www.", and a long one (over 100 characters) is cut.
     """
 
     def inert(match: re.Match[str]) -> str:
-        url = match[0] if "://" in match[0] else f"http://{match[0]}"
+        url = match[0][: 4 * _MOST_TOLD]
+        url = url if "://" in url else f"http://{url}"
         try:
             parts = urlsplit(url)
             place = parts.netloc.rpartition("@")[2]
             told = parts._replace(scheme="", netloc="").geturl()
         except ValueError:
-            return host_of(url).partition("://")[2]
-        whole = re.sub(r"\w+://", "", f"{place}{told if parts.query else told.removesuffix('/')}")
+            place, told = url.partition("://")[2], ""
+        whole = f"{place}{told.removesuffix('/')}"
+        whole = re.sub(r":/{2,}", ":", whole).removeprefix("www.")
         return whole if len(whole) <= _MOST_TOLD else f"{whole[:_MOST_TOLD]}…"
 
     return _ADDRESS.sub(inert, text)
