@@ -80,14 +80,24 @@ def test_it_can_be_read(offline: Terminal) -> None:
     assert code == 0
     assert out.splitlines() == [
         "Compare Quillon and Marrow",
-        "compare, simple; about Quillon, Marrow",
+        "compare, moderate; about Quillon, Marrow",
         "",
-        " 1. Compare Quillon and Marrow",
+        " 1. Quillon",
+        "    What is Quillon?",
+        "    expects definition",
+        "    searches Compare Quillon and Marrow | What is Quillon? | Quillon",
+        "",
+        " 2. Marrow",
+        "    What is Marrow?",
+        "    expects definition",
+        "    searches What is Marrow? | Marrow",
+        "",
+        " 3. Compare Quillon and Marrow",
         "    expects both sides; must cover Quillon, Marrow",
         "    searches Compare Quillon and Marrow | Quillon | Marrow",
         "",
         (
-            "Forecast: 0.5 to 18.0 s, 1 to 3 rounds, 1 topic at once; 3 to 9 searches, 2 to 20"
+            "Forecast: 0.5 to 18.0 s, 1 to 3 rounds, 3 topics at once; 8 to 26 searches, 6 to 60"
             " pages; by rule of thumb, for want of earlier runs like it"
         ),
     ]

@@ -48,7 +48,7 @@ def test_what_differs_is_listed_under_the_question_as_asked() -> None:
         "  - Who built the lighthouse?",
         "      kind: compare -> fact",
         "      subjects: “the lighthouse”, “the harbour” -> none",
-        "      expects: both sides -> name",
+        "      expects: definition, definition, both sides -> name",
     ]
 
 

@@ -108,7 +108,7 @@ async def test_the_conversation_asks_back_and_has_its_plan_approved(
     assert out["__interrupt__"][0].value["kind"] == "clarify"
     out = await chat.ainvoke(Command(resume="the Quillon"), THREAD, context=asking)
     plan = out["__interrupt__"][0].value
-    assert (plan["kind"], plan["plan"]["question"]) == ("approve", "What is it (the Quillon)?")
+    assert (plan["kind"], plan["plan"]["question"]) == ("approve", "What is the Quillon?")
     out = await chat.ainvoke(Command(resume=["Quillon"]), THREAD, context=asking)
     assert "## Quillon" in out["messages"][-1].text
     assert SENTENCE in out["messages"][-1].text

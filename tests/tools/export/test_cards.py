@@ -75,7 +75,10 @@ def test_the_page_tells_what_the_check_found_of_a_quote_outright() -> None:
         Citation(sentence="So it holds water.", evidence_id=id_, verdict=verdict)
         for id_, verdict in found
     )
-    cards = opened(on_the_page(rich().model_copy(update={"citations": citations})), "So it holds")
+    cards = opened(
+        on_the_page(rich().model_copy(update={"citations": citations, "mode": "model"})),
+        "So it holds",
+    )
     verdicts = [one.text_content() for one in cards[INFERRED].find_class("verdict")]
     assert verdicts == ["supported", "inference"]
 

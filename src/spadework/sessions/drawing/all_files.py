@@ -65,8 +65,12 @@ def drawn_work(
 
 
 def drawn_ledger(evidence: list[Evidence]) -> bytes:
-    """The whole ledger, one JSON object a line."""
-    return "".join(entry.model_dump_json() + "\n" for entry in evidence).encode()
+    """The whole ledger, one JSON object a line; that an entry is no step is not said."""
+    lines = (
+        entry.model_dump_json(exclude={"step", "steps"} if entry.step is None else None)
+        for entry in evidence
+    )
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def drawn_report(result: Result, metadata: Metadata) -> dict[str, bytes]:

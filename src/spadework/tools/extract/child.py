@@ -18,6 +18,8 @@ from spadework.tools.web.slots import place
 #: Most processes that read at the same time.
 WORKERS = 2
 
+#: So long a process that was killed may still seem to live.
+DYING_SECONDS = 0.25
 #: Processes that wait for a document, the ones that have read one last. They outlive an event loop,
 #: and end with this process.
 _idle: list[Process] = []
@@ -45,7 +47,14 @@ async def read_apart(
                 "charset": charset,
                 "seconds": until - loop.time(),
             }
-            return answer(await _ask(request, body))
+            waited, began = _waiting(), loop.time()
+            try:
+                return answer(await _ask(waited or _new(), request, body))
+            except Ended:
+                # One that was killed while it waited takes what it is asked until it is quite dead.
+                if waited is None or loop.time() - began > DYING_SECONDS:
+                    raise
+                return answer(await _ask(_new(), request, body))
     except TimeoutError:
         raise TooSlow(f"The document was not read within {seconds:.3g} s.") from None
     except Ended:
@@ -60,8 +69,7 @@ def warm() -> None:
         threading.Thread(target=process.start, name="warm", daemon=True).start()
 
 
-async def _ask(request: dict[str, Any], body: bytes) -> dict[str, Any]:
-    process = _waiting() or _new()
+async def _ask(process: Process, request: dict[str, Any], body: bytes) -> dict[str, Any]:
     try:
         reply = await aside(process.ask, request, body)
     except BaseException:

@@ -50,8 +50,8 @@ def canonical_url(url: str) -> str:
     Scheme (https for names, kept for addresses and other ports), case, default port, user name,
     fragment, tracking parameters, `www.`, trailing slash, AMP and mobile twins, escapes, `.` and
     `..`; the remaining parameters in order of their names. A `library://` URL only loses its
-    fragment; what is not http(s), or longer than any page's, stays as it is but for user and fragment. Never raises;
-    canonical twice is canonical once.
+    fragment; what is not http(s) stays as it is, and so does, but for user and fragment, what is
+    longer than any page's. Never raises; canonical twice is canonical once.
     """
     url = url.strip()
     if url.lower().startswith(_LIBRARY):
