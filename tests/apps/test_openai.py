@@ -464,8 +464,13 @@ async def test_questions_that_come_together_are_counted(
         asking = [asyncio.create_task(_read(client, stream=n % 2 == 0)) for n in range(8)]
         refused: set[asyncio.Task[None]] = set()
         await until(lambda: refused.update(a for a in asking if a.done()) or len(refused) == 6)
-        assert len(runs.current()) == 2
-        assert all(isinstance(each.exception(), openai.RateLimitError) for each in refused)
+        await until(lambda: len(runs.current()) == 2)
+        # A connection that is closed behind a refusal may be met by the next question.
+        told = [each.exception() for each in refused]
+        assert all(
+            isinstance(one, openai.RateLimitError | openai.APIConnectionError) for one in told
+        )
+        assert any(isinstance(one, openai.RateLimitError) for one in told)
         for each in asking:
             each.cancel()
         await asyncio.gather(*asking, return_exceptions=True)
