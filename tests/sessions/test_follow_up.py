@@ -137,25 +137,6 @@ async def test_pages_whose_texts_are_gone_are_read_anew(settings: Settings) -> N
     assert "Turn the crank of the Quillon forty times." in result.report
 
 
-async def test_a_follow_up_searches_where_the_session_before_has(tmp_path: Path) -> None:
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "quillon.md").write_text(
-        "# Quillon\n\nQuillon is a radio. The spring of the Quillon lasts 45 minutes.\n"
-    )
-    asked = Settings.load(search="library", library=(tmp_path / "notes",))
-    first = Session.start("What is the Quillon?", settings=asked)
-    where = (await first.result()).searched
-    for question in ("How long does its spring last?", "shorter"):
-        session = Session.start(question, settings=Settings.load(), follows=first.session_id)
-        result = await session.result()
-        assert result.searched == where, question
-        assert not [p for p in result.problems if p.stage == "search"]
-    elsewhere = Session.start(
-        "And then?", settings=Settings.load(search="duckduckgo"), follows=first.session_id
-    )
-    assert elsewhere.settings.search == "duckduckgo", "what is told holds"
-
-
 def test_following_an_unknown_session_is_refused(settings: Settings) -> None:
     for name in ("nothing", "../home", ""):
         if name:

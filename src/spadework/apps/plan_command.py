@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from spadework.apps.forecast_text import foretold
 from spadework.apps.saying import say
+from spadework.apps.terminal.question_input import searching_as
 from spadework.sessions.preview import Preview, preview
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -14,6 +15,7 @@ from spadework.settings import Settings
 
 def print_plan(question: str, settings: Settings, follows: str, as_json: bool) -> None:
     """Print plan and forecast of a question as text or one JSON object; faults go to stderr."""
+    settings = searching_as(settings, follows)
     session = Session.start(question, settings=settings, follows=follows)
     told: list[str] = []
 

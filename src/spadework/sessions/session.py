@@ -77,7 +77,7 @@ class Session:
         earlier: Sequence[str] = (),
     ) -> Self:
         """A new session; one that `follows` another (its id) uses that one's pages first, and
-        searches only for what they lack, where that one has searched unless told otherwise.
+        searches only for what they lack.
 
         `earlier` are the questions before this one where no session is followed, oldest first.
         Raises SettingsError for an empty question, SessionNotFound for an unknown `follows`.
@@ -86,8 +86,6 @@ class Session:
         if not question:
             raise SettingsError("The question is empty: say what you want to know.")
         settings = settings or Settings.load()
-        if follows:
-            settings = _searching_as(settings, follows)
         files = tuple(str(Path(path).absolute()) for path in attachments)
         brief = Brief.after(settings.home, question, files, follows, earlier)
         return cls(new_session_id(), brief, settings, budget or Budget.of(settings))
@@ -282,12 +280,3 @@ class Session:
         with quotas.stepped_out(self.settings), suppress(TimeoutError, Stopped):
             return await unless_stopped(self._stop, self._answers.get(), seconds=seconds)
         return ""
-
-
-def _searching_as(settings: Settings, follows: str) -> Settings:
-    """The settings with where the session that is followed has been told to search, where these are
-    not told. Raises SessionNotFound.
-    """
-    kept = read_metadata(session_folder(settings.home, follows)).settings
-    told = {name: kept.get(name) for name in ("search", "library") if name not in settings.given}
-    return settings.with_(**told) if any(told.values()) else settings

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from spadework.apps.terminal.question_input import searching_as
+from spadework.sessions.session import Session
+from spadework.settings import Settings
 from tests.apps.process import Terminal
 
 
@@ -68,3 +72,27 @@ def test_a_session_in_another_home_is_taken_up(offline: Terminal, tmp_path: Path
     code, out, err = offline.run("resume", first["session_id"], "--json", "--home", "elsewhere")
     assert code == 0, err
     assert json.loads(out)["session_id"] == first["session_id"]
+
+
+async def test_a_follow_up_is_searched_where_the_session_before_was_told_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "quillon.md").write_text(
+        "# Quillon\n\nQuillon is a radio. Its spring lasts an hour.\n"
+    )
+    asked = Settings.load(search="library", library=(notes,))
+    first = Session.start("What is the Quillon?", settings=asked)
+    where = (await first.result()).searched
+    for question in ("How long does its spring last?", "shorter"):
+        settings = searching_as(Settings.load(), first.session_id)
+        session = Session.start(question, settings=settings, follows=first.session_id)
+        assert (await session.result()).searched == where, question
+    told = searching_as(Settings.load(search="duckduckgo"), first.session_id)
+    assert (told.search, told.library) == ("duckduckgo", (notes,)), "what is told holds"
+    monkeypatch.setenv("SPADEWORK_SEARCH", "searxng")
+    assert searching_as(Settings.load(), first.session_id).search == "searxng"
+    monkeypatch.delenv("SPADEWORK_SEARCH")
+    shutil.rmtree(notes)
+    assert searching_as(Settings.load(), first.session_id) == Settings.load(), "it is gone"

@@ -10,6 +10,7 @@ from spadework.apps.saying import say_aside
 from spadework.apps.terminal.abilities import can_ask
 from spadework.apps.terminal.piped_input import Material, material
 from spadework.errors import SettingsError
+from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.listing import readable_sessions
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -34,6 +35,7 @@ def session_of(
             raise SettingsError(f"--{name} needs a terminal: there is nobody here to answer.")
     attached = checked_attachments([path for path in attach if path != STDIN])
     before = followed_session(settings.home, follows, last=last)
+    settings = searching_as(settings, before)
     session = Session.start(question, settings=settings, attachments=attached, follows=before)
     piped = material(
         most=settings.page_bytes,
@@ -53,6 +55,23 @@ def followed_session(home: Path, follows: str, *, last: bool) -> str:
             "--continue and --follow cannot be used together: each names the session to follow up."
         )
     return last_finished(home) if last else follows
+
+
+def searching_as(settings: Settings, follows: str) -> Settings:
+    """The settings with where the session that is followed was told to search, where nothing else
+    is told by option or environment; folders that are gone are left out. Only for who sits at this
+    machine: a server's callers search what the server searches. Raises SessionNotFound.
+    """
+    if not follows:
+        return settings
+    kept = read_metadata(session_folder(settings.home, follows)).settings
+    open_ = {"search", "library"} - settings.model_fields_set
+    told = {name: kept[name] for name in open_ if name in kept}
+    if "library" in told:
+        told["library"] = [path for path in told["library"] if Path(path).exists()]
+        if not told["library"]:
+            return settings
+    return settings.with_(**told) if told else settings
 
 
 def last_finished(home: Path) -> str:
