@@ -6,7 +6,9 @@ import bz2
 import gzip
 import io
 import lzma
+import random
 import tarfile
+import tracemalloc
 import zipfile
 
 import pytest
@@ -143,6 +145,32 @@ def test_a_member_that_is_locked_or_damaged_costs_no_other():
     body[body.index(b"PK\x01\x02") + 8] |= 1
     locked = "… It is not shown: The file is locked by a password."
     assert read(bytes(body)).markdown == f"# a.txt\n\n{locked}\n\n# b.txt\n\nmore"
+
+
+def damaged(members: int, size: int) -> bytes:
+    """A zip file of members whose check does not hold."""
+    whole = zipped(
+        {f"{n}.txt": random.Random(n).randbytes(size // 100) * 100 for n in range(members)}
+    )
+    archive = bytearray(whole)
+    at = 0
+    while (at := archive.find(b"PK\x01\x02", at)) >= 0:
+        archive[at + 16] ^= 1
+        at += 4
+    return bytes(archive)
+
+
+def test_what_was_unpacked_of_damaged_members_counts_and_is_not_kept():
+    with pytest.raises(TooLarge):
+        read(damaged(12, 10_000_000))
+    body = damaged(8, 10_000_000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(Unreadable, match="damaged"):
+            read(body)
+        assert tracemalloc.get_traced_memory()[1] < 45_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_damage_is_named():

@@ -56,6 +56,17 @@ def test_the_paragraphs_of_an_item_are_of_one_item():
     assert read(odf(body, styles=styles)).markdown == "1. one\n\n   and more\n2. two"
 
 
+def test_what_stands_behind_an_inner_list_stays_behind_it():
+    inner = "<text:list><text:list-item><text:p>in it</text:p></text:list-item></text:list>"
+    body = (
+        f"<text:list><text:list-item><text:p>one</text:p>{inner}<text:p>behind</text:p>"
+        "<text:p>and more</text:p></text:list-item><text:list-item><text:p>two</text:p>"
+        "</text:list-item></text:list>"
+    )
+    found = read(odf(body)).markdown
+    assert found == "- one\n    - in it\n- behind\n\n  and more\n- two"
+
+
 def test_headings_that_are_numbered_as_items_of_a_list_are_headings():
     head = '<text:h text:outline-level="{}">{}</text:h>'
     inner = f"<text:list><text:list-item>{head.format(2, 'Boats')}</text:list-item></text:list>"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -184,6 +186,17 @@ def test_windows_line_ends_are_read():
 def test_endless_repetition_is_read_in_time(part):
     clean_markdown(part * 20_000, "")
     html_to_text(f"{part * 20_000}\n</pre></h1>")
+
+
+@pytest.mark.parametrize("around", ["<pre>{}</pre>", "<h1>{}</h1>", "<?{}?>"])
+def test_what_is_long_between_tags_takes_little_memory(around):
+    source = around.format("x = 1\n" * 200_000)
+    tracemalloc.start()
+    try:
+        html_to_text(source)
+        assert tracemalloc.get_traced_memory()[1] < 20 * len(source)
+    finally:
+        tracemalloc.stop()
 
 
 @given(st.text(alphabet=st.sampled_from("ab <>`*_[]()!#|-\n~:\"'&;\\/="), max_size=200))

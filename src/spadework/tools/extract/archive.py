@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import PurePosixPath
+from typing import IO
 
 from spadework.errors import FetchError, TooLarge, Unreadable
 from spadework.tools.extract.document_kinds import file_name
@@ -29,14 +30,16 @@ MAX_MEMBER = 20_000_000
 MAX_BYTES = 100_000_000
 #: Most bytes that one byte may become: text is seldom packed 20 to 1, a bomb is 1000 to 1.
 MAX_RATIO = 200
+#: A member is unpacked in pieces of so many bytes, so that what was tried of a damaged one counts.
+_PIECE = 100_000
 
 #: What an operating system adds for itself.
 _OF_SYSTEMS = re.compile(r"\A__MACOSX/|(?:\.DS_Store|Thumbs\.db)\Z")
 _TOO_DEEP = "An archive in an archive is not opened."
 
 ReadMember = Callable[[bytes, str], Extracted]
-#: A name, and what reads at most so many bytes.
-_Member = tuple[str, Callable[[int], bytes]]
+#: A name, and the bytes as they are unpacked.
+_Member = tuple[str, Iterator[bytes]]
 #: What opens a packed file, by its first bytes.
 _OPENERS: dict[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
     b"\x1f\x8b": lambda packed: gzip.GzipFile(fileobj=packed),
@@ -49,7 +52,7 @@ def extract_zip_archive(body: bytes, url: str, read: ReadMember | None) -> Extra
     """The members of a zip file. Raises Unreadable if damaged or encrypted, TooLarge."""
     with whole("zip file"), open_zip(body, "zip file") as archive:
         files = (found for found in archive.infolist() if not found.is_dir())
-        members = ((found.filename, partial(_unzip, archive, found)) for found in files)
+        members = ((found.filename, _unzip(archive, found)) for found in files)
         return _read_all(members, len(body), url, read)
 
 
@@ -77,16 +80,20 @@ def extract_packed(body: bytes, url: str, read: ReadMember | None) -> Extracted:
     return read(inner, name.stem if name.suffix in (".gz", ".bz2", ".xz") else name.name)
 
 
-def _unzip(archive: zipfile.ZipFile, found: zipfile.ZipInfo, limit: int) -> bytes:
+def _unzip(archive: zipfile.ZipFile, found: zipfile.ZipInfo) -> Iterator[bytes]:
     with whole("file"), archive.open(found) as member:
-        return member.read(limit)
+        yield from _pieces(member)
 
 
 def _tar_members(archive: tarfile.TarFile) -> Iterator[_Member]:
     for found in archive:
         member = archive.extractfile(found) if found.isreg() else None
         if member is not None:
-            yield found.name, member.read
+            yield found.name, _pieces(member)
+
+
+def _pieces(member: IO[bytes]) -> Iterator[bytes]:
+    return iter(partial(member.read, _PIECE), b"")
 
 
 def _read_all(
@@ -97,29 +104,40 @@ def _read_all(
         raise Unreadable(_TOO_DEEP)
     left = min(MAX_BYTES, max(size, 1_000) * MAX_RATIO)
     parts: list[str] = []
-    faults: list[Unreadable] = []
+    first, faults = "", 0
     kept = (member for member in members if not _OF_SYSTEMS.search(member[0]))
-    for name, read_bytes in islice(kept, MAX_MEMBERS):
-        try:
-            body = read_bytes(min(MAX_MEMBER, left) + 1)
-        except Unreadable as error:  # damaged, or locked: the others may be whole
-            faults.append(error)
-            parts.append(blocks([heading(name, 1), plain(f"… It is not shown: {error}")]))
-            continue
+    for name, pieces in islice(kept, MAX_MEMBERS):
+        body, fault = _unpacked(pieces, min(MAX_MEMBER, left))
         if len(body) > left:
             raise TooLarge(
                 "The archive holds more than can be read, or was made to: it grows too much."
             )
         left -= len(body)
-        parts.append(blocks([heading(name, 1), _text(body, name, read)]))
-    if faults and len(faults) == len(parts):
-        raise faults[0]
+        if fault:  # damaged, or locked: the others may be whole
+            first, faults = first or fault, faults + 1
+        shown = plain(f"… It is not shown: {fault}") if fault else _text(body, name, read)
+        parts.append(blocks([heading(name, 1), shown]))
+    if faults and faults == len(parts):
+        raise Unreadable(first)
     rest = sum(1 for _ in islice(kept, MAX_COUNTED))
     return Extracted(
         title=file_name(url),
         markdown=blocks([*parts, not_shown(rest, "members", more=rest == MAX_COUNTED)]),
         kind="archive",
     )
+
+
+def _unpacked(pieces: Iterator[bytes], limit: int) -> tuple[bytes, str]:
+    """A member's bytes, a piece more than `limit` at most, and the fault that ended them."""
+    body = bytearray()
+    try:
+        for piece in pieces:
+            body += piece
+            if len(body) > limit:
+                break
+    except Unreadable as error:
+        return bytes(body), str(error)
+    return bytes(body), ""
 
 
 def _text(body: bytes, name: str, read: ReadMember) -> str:

@@ -20,14 +20,14 @@ _KNOWN = re.compile(
 # None looks for a tag's end past another one: of many without each would be searched to the end.
 _HIDDEN = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|svg|head)\b.*?(?:</\1\s*>|\Z)|<!doctype[^<>]*>"
-    r"|<\?(?:(?!<\?).)*?\?>",
+    r"|<\?(?:[^<?]++|<(?!\?)|\?(?!>))*+\?>",
     re.I | re.S,
 )
-_WHOLE = re.compile(
-    r"<pre\b[^<>]*>(?P<code>(?:(?!<pre\b).)*?)</pre\s*>"
-    r"|<h(?P<level>[1-6])\b[^<>]*>(?P<title>(?:(?!<h[1-6]\b).)*?)</h[1-6]\s*>",
-    re.I | re.S,
-)
+_WHOLE = re.compile(r"<(?:pre|h(?P<level>[1-6]))\b[^<>]*>", re.I)
+# What ends it, or begins the next one. Looked for apart: in one pattern with the beginning it would
+# take many times the memory of what stands between.
+_CODE_END = re.compile(r"</pre\s*>|<pre\b", re.I)
+_TITLE_END = re.compile(r"</h[1-6]\s*>|<h[1-6]\b", re.I)
 _ITEM = re.compile(r"<li\b[^<>]*>", re.I)
 _BREAK = re.compile(r"<br\b[^<>]*>|</tr\s*>", re.I)
 _CELL = re.compile(r"</t[dh]\s*>\s*<t[dh]\b[^<>]*>", re.I)
@@ -51,15 +51,18 @@ def without_tags(text: str) -> str:
 def html_to_text(source: str) -> str:
     """HTML as Markdown blocks; headings, list items and `<pre>` keep their shape, images go."""
     parts: list[str] = []
-    position = 0
+    position = at = 0
     source = _HIDDEN.sub("", source)
-    for match in _WHOLE.finditer(source):
-        parts += _paragraphs(source[position : match.start()])
-        if match["level"]:
-            parts.append(heading(without_tags(match["title"]), int(match["level"])))
-        else:
-            parts.append(fence(without_tags(match["code"]).strip("\n")))
-        position = match.end()
+    while begins := _WHOLE.search(source, at):
+        at = begins.end()
+        level = begins["level"]
+        ends = (_TITLE_END if level else _CODE_END).search(source, at)
+        if not ends or not ends[0].startswith("</"):
+            continue
+        parts += _paragraphs(source[position : begins.start()])
+        inside = without_tags(source[at : ends.start()])
+        parts.append(heading(inside, int(level)) if level else fence(inside.strip("\n")))
+        position = at = ends.end()
     return blocks([*parts, *_paragraphs(source[position:])])
 
 

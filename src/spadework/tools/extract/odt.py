@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import repeat
+from itertools import groupby, repeat
 
 from spadework.errors import Unreadable
 from spadework.tools.extract.draft import Draft
@@ -87,12 +87,12 @@ class _Document:
             if child(entry, "h") is not None:  # numbered headings are items of lists
                 self.read(entry)
                 continue
-            said = [plain(_text(part)) for part in entry if tag(part) != "list"]
-            if any(said):
-                self.draft.item(blocks(said), depth, numbered=numbered)
-            for part in entry:
-                if tag(part) == "list":
-                    self._list(part, depth + 1, numbered=numbered)
+            for inner, parts in groupby(entry, lambda part: tag(part) == "list"):
+                if inner:
+                    for part in parts:
+                        self._list(part, depth + 1, numbered=numbered)
+                elif any(said := [plain(_text(part)) for part in parts]):
+                    self.draft.item(blocks(said), depth, numbered=numbered)
         if depth == 0:
             self.draft.add("")
 

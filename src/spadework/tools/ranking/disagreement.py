@@ -7,6 +7,7 @@ SAME, SAME_BUT_DENIED and NEAR were chosen by `benchmarks/disagreements.py`.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from itertools import product
 from typing import Literal, NamedTuple
@@ -193,7 +194,8 @@ def _words_around(text: str, code: str) -> Iterator[tuple[str, set[str], bool]]:
     for n, (token, _) in enumerate(telling):
         if token[0].isdigit():
             beside = [*telling[max(0, n - NEAR) : n], *telling[n + 1 : n + 1 + NEAR]]
-            dated = any(abs(n - year) <= DATED or not year for year in years)
+            at = bisect_left(years, n - DATED)
+            dated = years[:1] == [0] or (at < len(years) and years[at] <= n + DATED)
             yield token, set[str]().union(*(own for _, own in beside)), dated
 
 

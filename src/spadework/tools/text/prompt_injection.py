@@ -98,15 +98,16 @@ _ORDERS = tuple(
         rf"{_COMMAND}{_SAY}\b.{{0,120}}\bin your (?:final )?{_ANSWER}\b",
         rf"\bin your (?:final )?{_ANSWER},? (?:you (?:must|should|will) )?(?:please )?(?:only"
         rf" |always )?{_SAY}\b",
-        # Looked for once, at the beginning: from every place it would take the square of the time.
-        rf"^(?=.*https?://).*?{_COMMAND}(?:fetch|visit|open|call|load|request|go"
-        r" to|send|post)\b.{0,200}\b(?:before|while|when|then)\s+"
-        r"(?:you\s+)?(?:answer|summari|writ|report|respond|continu)",
         # The same in other languages.
         r"\bignorier\w*\s+(?:\w+\s+){0,3}(?:vorherig|bisherig|vorangegangen)\w*\s+(?:anweisung|befehl|regel)",
         r"\b(?:ignorez|oubliez)\s+(?:\w+\s+){0,3}(?:instructions|consignes)\s+(?:précédentes|antérieures)",
         r"\b(?:ignora|olvida|ignore)\s+(?:\w+\s+){0,3}(?:instrucciones|instruções)\s+(?:anteriores|previas)",
     )
+)
+#: What is to be done first; an order where an address stands behind its beginning.
+_ERRAND = re.compile(
+    rf"{_COMMAND}(?:fetch|visit|open|call|load|request|go to|send|post)\b.{{0,200}}\b(?:before|"
+    r"while|when|then)\s+(?:you\s+)?(?:answer|summari|writ|report|respond|continu)"
 )
 #: What may stand around a comment, a cell or a heading.
 _MARKS = "#/*;-<! \t"
@@ -129,7 +130,18 @@ def is_injection(text: str) -> bool:
     reported = _QUOTED.sub(" … ", text)
     source = reported if len(re.findall(r"\w+", reported)) >= REPORTS else text
     said = _simple(source)
-    return bool(_HINT.search(said)) and any(order.search(said) for order in _ORDERS)
+    return bool(_HINT.search(said)) and (
+        any(order.search(said) for order in _ORDERS) or _sends_away(said)
+    )
+
+
+def _sends_away(said: str) -> bool:
+    """Whether an errand begins before the last address. Looking for an address behind each would
+    take the square of the time.
+    """
+    last = max(said.rfind("http://"), said.rfind("https://"))
+    errand = _ERRAND.search(said) if last >= 0 else None
+    return errand is not None and errand.start() <= last
 
 
 def is_stuffed(text: str) -> bool:

@@ -24,7 +24,10 @@ _NAME = "o200k_base"
 #: SHA-256; nothing is downloaded.
 _ADDRESS = f"https://openaipublic.blob.core.windows.net/encodings/{_NAME}.tiktoken"
 #: On white space of some 400,000 characters tiktoken's stack overflows, which is no Exception.
-_LONG_SPACE = re.compile(r"\s{100000}")
+_MOST_SPACE = 100_000
+#: Looked for from where white space begins only: from every place it would take the square of the
+#: time.
+_LONG_SPACE = re.compile(rf"(?<!\s)\s{{{_MOST_SPACE},}}+")
 _loading = threading.Lock()
 
 
@@ -85,6 +88,7 @@ def count(text: str) -> int:
 def _encode(text: str) -> list[int]:
     tokens, at = [], 0
     for space in _LONG_SPACE.finditer(text):
-        tokens += _encoding().encode_ordinary(text[at : space.end()])
-        at = space.end()
+        for end in range(space.start() + _MOST_SPACE, space.end() + 1, _MOST_SPACE):
+            tokens += _encoding().encode_ordinary(text[at:end])
+            at = end
     return tokens + _encoding().encode_ordinary(text[at:])
