@@ -120,6 +120,7 @@ def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
                 gaps=found.gaps,
                 quality=found.quality,
                 queries=queries.get(name, ()),
+                near=found.near,
             )
         )
     return tuple(made)
