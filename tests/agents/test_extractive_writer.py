@@ -8,7 +8,7 @@ from spadework.agents.extractive import writer
 from spadework.agents.extractive.writer import own_cell
 from spadework.agents.marked_section import one_a_heading
 from spadework.agents.sentence_context import dangling, state_sentences
-from spadework.tools.export.markdown_report import to_markdown
+from spadework.tools.export.markdown_report import sentences_markdown, to_markdown
 from spadework.values import Evidence, Part, Report, Section, Sentence
 from tests.tools.export.results import evidence, source
 
@@ -114,3 +114,16 @@ def test_a_cell_is_in_its_own_words_only_in_its_row_and_column(
 ) -> None:
     assert own_cell(text, row, (KELLING, TOWNS)) is own
     assert not own_cell(text, row, (KELLING,))
+
+
+def test_a_bar_within_a_cell_is_told_once_as_it_is() -> None:
+    piped = _quoted("P", r"| `-a \| b` | x \| y | |", "row", 70, NAMES)
+    entries = (TOWNS, KELLING, piped)
+    told = writer.section("T", entries)
+    cell, other = told.sentences[2:]
+    assert (cell.text, other.text) == ("`-a | b`", "x | y")
+    assert own_cell("`-a | b`", "", (piped, TOWNS))
+    drawn = _drawn(told, *entries)
+    assert r"| `-a \| b` [1] | x \| y [1] | – |" in drawn
+    assert all(text in drawn for text in sentences_markdown(told))
+    assert writer.quote_entry(piped, TOWNS).text == "Town: `-a | b`; Area: x | y."

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from spadework.sessions.listing import list_sessions
 from spadework.settings import Settings
 from tests.sessions.followed import ASKED, ask, body, changing, of, shown, tell_of_a_ferry
 from tests.world.brain import assessment
@@ -22,6 +23,11 @@ NEAREST = "The nearest that was read"
 async def test_what_was_open_stays_open_beside_what_is_added(settings: Settings) -> None:
     first = await ask("Which radios of the Russian army need batteries?", settings)
     assert f"## {NEAREST}" in first.report
+    assert any(topic.evidence for topic in first.topics)
+    assert [topic.state for topic in first.topics] == ["open"] * len(first.topics)
+    assert first.state == "open"
+    [listed] = list_sessions(settings.home)
+    assert listed.found == "open"
     second = await ask("Add how long the spring of the Quillon lasts", settings, first.session_id)
     third = await ask("shorter", settings, second.session_id)
     for report in (second.report, third.report):

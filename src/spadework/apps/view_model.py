@@ -248,6 +248,7 @@ class ViewModel:
                 score=min(1.0, max(0.0, topic.score)),
                 evidence_ids=tuple(e.id for e in topic.evidence),
                 gaps=topic.gaps,
+                near=topic.near,
             )
         self.said = "The report is ready."
         return {"everything"}

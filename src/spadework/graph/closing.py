@@ -14,7 +14,7 @@ from spadework.graph.sources import sources_of
 from spadework.graph.state import ResearchState, proving, queries_of
 from spadework.graph.unreached import list_unreached
 from spadework.graph.verifying import Verified
-from spadework.tools.export.markdown_report import sentence_markdown, to_markdown
+from spadework.tools.export.markdown_report import sentences_markdown, to_markdown
 from spadework.tools.text.phrases import Phrases
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Citation, Coverage, CoveredTopic, Evidence, Mode, Page, Problem, Result
@@ -28,9 +28,14 @@ LATE = "in time"
 def citations_of(verified: Verified, ledger: Mapping[str, Evidence]) -> list[Citation]:
     """The citations of verified sections, sentence by sentence as they stand in the report."""
     return [
-        Citation(sentence=sentence_markdown(sentence), evidence_id=id_, verdict=finding.verdict)
+        Citation(sentence=text, evidence_id=id_, verdict=finding.verdict)
         for checked in verified.checked
-        for sentence, finding in zip(checked.section.sentences, checked.findings, strict=True)
+        for sentence, text, finding in zip(
+            checked.section.sentences,
+            sentences_markdown(checked.section),
+            checked.findings,
+            strict=True,
+        )
         for id_ in sentence.evidence_ids
         if id_ in ledger
     ]
@@ -115,6 +120,7 @@ def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
                 gaps=found.gaps,
                 quality=found.quality,
                 queries=queries.get(name, ()),
+                near=found.near,
             )
         )
     return tuple(made)

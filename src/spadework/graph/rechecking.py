@@ -12,7 +12,7 @@ from spadework.graph.closing import citations_of
 from spadework.graph.earlier import as_it_was
 from spadework.graph.state import ResearchState
 from spadework.graph.verifying import Check, verify_sections
-from spadework.tools.export.markdown_report import sentence_markdown
+from spadework.tools.export.markdown_report import sentences_markdown
 from spadework.tools.web.urls import hosts_for_urls
 from spadework.values import Citation, Section
 
@@ -119,7 +119,7 @@ def _citations(base: Base, sections: Sequence[Section], new: Sequence[Citation])
         known[at]
         for section in sections
         for known in (old if section in base.sections else changed,)
-        for one in section.sentences
+        for one, text in zip(section.sentences, sentences_markdown(section), strict=True)
         for id_ in one.evidence_ids
-        if (at := (sentence_markdown(one), id_)) in known
+        if (at := (text, id_)) in known
     ]

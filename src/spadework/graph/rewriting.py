@@ -16,7 +16,7 @@ from spadework.agents.verifier import Finding
 from spadework.graph.citing import MOST_NEAR
 from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState, proving
-from spadework.tools.export.markdown_report import sentence_markdown
+from spadework.tools.export.markdown_report import sentences_markdown
 from spadework.tools.text.facts import nearest
 from spadework.values import Evidence, Review, Section, Verdict, Weakness
 
@@ -130,7 +130,7 @@ def known_findings(state: ResearchState) -> dict[Stated, Finding]:
     cited = state.get("citations", [])
     verdicts: dict[str, Verdict] = {each.sentence: each.verdict for each in cited}
     return {
-        each: Finding(verdicts.get(sentence_markdown(each.sentence), "supported"))
+        each: Finding(verdicts.get(text, "supported"))
         for section in (review.sections if review else ())
-        for each in state_sentences(section)
+        for each, text in zip(state_sentences(section), sentences_markdown(section), strict=True)
     }

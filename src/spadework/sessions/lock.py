@@ -12,14 +12,17 @@ from spadework.errors import SessionBusy
 
 #: The file that is locked.
 LOCK = ".lock"
+#: Who only asks whether a session is held holds it for a moment: so many seconds are waited for
+#: that, and the lock is tried again after so many.
+_MOMENT, _AGAIN = 0.2, 0.02
 
 
 @contextmanager
 def hold_session(folder: Path) -> Iterator[None]:
     """Hold the session in `folder`. Raises SessionBusy when another process does."""
-    lock = FileLock(folder / LOCK, mode=0o600)
+    lock = _lock(folder)
     try:
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=_MOMENT, poll_interval=_AGAIN)
     except Timeout:
         raise SessionBusy(f"Session {folder.name} is being worked on by another process.") from None
     try:
@@ -29,11 +32,21 @@ def hold_session(folder: Path) -> Iterator[None]:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a process, this one among them, works on the session in `folder` now."""
+    """Whether a process, this one among them, works on the session in `folder` now. Whose lock may
+    not be opened is not held.
+    """
     if not (folder / LOCK).exists():
         return False
+    lock = _lock(folder)
     try:
-        with hold_session(folder):
-            return False
-    except SessionBusy:
+        lock.acquire(timeout=0)
+    except Timeout:
         return True
+    except OSError:
+        return False
+    lock.release()
+    return False
+
+
+def _lock(folder: Path) -> FileLock:
+    return FileLock(folder / LOCK, mode=0o600)

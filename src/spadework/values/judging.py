@@ -21,7 +21,8 @@ STATE_WORDS: dict[CoverageState, str] = {
 
 def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | None:
     """How far all topics of a result are proven together, by how many there are, how many of them
-    are covered and how much evidence there is; None where there were no topics.
+    are covered and how much evidence there is of those that are not open; None where there were no
+    topics.
     """
     if not topics:
         return None

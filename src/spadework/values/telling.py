@@ -253,7 +253,9 @@ class Usage(Value):
 
 
 class CoveredTopic(Value):
-    """A topic of a result with its evidence; `queries` are what was searched for it."""
+    """A topic of a result with its evidence; `queries` are what was searched for it. `near`: the
+    evidence is only the nearest that was read.
+    """
 
     name: str
     covered: bool
@@ -262,11 +264,14 @@ class CoveredTopic(Value):
     gaps: tuple[str, ...] = ()
     quality: Quality | None = None
     queries: tuple[str, ...] = ()
+    near: bool = False
 
     @property
     def state(self) -> CoverageState:
-        """Answered, partly (something is quoted for it), or open."""
-        return "answered" if self.covered else "partly" if self.evidence else "open"
+        """Answered, partly (something is quoted that may answer it), or open."""
+        if self.covered:
+            return "answered"
+        return "partly" if self.evidence and not self.near else "open"
 
 
 class Result(Value):
@@ -306,9 +311,13 @@ class Result(Value):
     @property
     def state(self) -> CoverageState | None:
         """How far its topics are proven as a whole, None where it has none."""
-        evidence = sum(len(topic.evidence) for topic in self.topics)
         covered = sum(topic.covered for topic in self.topics)
-        return state_as_whole(len(self.topics), covered, evidence)
+        return state_as_whole(len(self.topics), covered, self.answering)
+
+    @property
+    def answering(self) -> int:
+        """How much of its evidence is not of open topics, of which it is only the nearest."""
+        return sum(len(topic.evidence) for topic in self.topics if topic.state != "open")
 
     def found_by(self, source: Source) -> str:
         """How a source was found: "found by 3 of 5 queries", "" where no query found it."""

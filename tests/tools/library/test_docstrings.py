@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import time
 
 import pytest
 from hypothesis import given
@@ -362,3 +363,19 @@ DOC = '"""A pot holds soup, and there is always more than one spoon in it."""'
 )
 def test_a_class_of_fields_is_shown_with_what_it_is_made_of(source, shown):
     assert headings(source.replace("DOC", DOC)) == [f"class pkg.{shown}"]
+
+
+@pytest.mark.timed
+def test_classes_that_share_their_bases_are_read_once_each():
+    made = ["class A0(BaseModel):\n x: int", "class B0(BaseModel):\n y: int"]
+    for n in range(1, 25):
+        made += [f"class {name}{n}(A{n - 1}, B{n - 1}):\n pass" for name in "AB"]
+    source = "\n".join([*made, "class Pot(A24, B24):\n DOC"]).replace("DOC", DOC)
+    began = time.monotonic()
+    assert headings(source) == ["class pkg.Pot(*, y, x)"]
+    assert time.monotonic() - began < 1
+
+
+def test_classes_that_derive_from_each_other_are_read():
+    source = "class Pot(Lid):\n DOC\nclass Lid(Pot, BaseModel):\n size: int".replace("DOC", DOC)
+    assert headings(source) == ["class pkg.Pot(*, size)"]

@@ -103,7 +103,7 @@ def drawn_metadata(
             "results_summary": {
                 "covered": sum(topic.covered for topic in result.topics),
                 "topics": len(result.topics),
-                "evidence": sum(len(topic.evidence) for topic in result.topics),
+                "evidence": result.answering,
                 "sources": len(result.sources),
                 "confidence": result.confidence,
             },

@@ -68,9 +68,17 @@ def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequenc
     return "\n\n".join(parts) + "\n"
 
 
-def sentence_markdown(sentence: Sentence) -> str:
-    """A sentence as in the report, without marks and emphasis; code without its fence."""
-    return sentence.text if sentence.code else escape_markdown(sentence.text)
+def sentences_markdown(section: Section) -> list[str]:
+    """The sentences of a section as in the report, without marks and emphasis; code without its
+    fence.
+    """
+    takes = [(part.form == "table", sum(part.takes)) for part in section.parts]
+    in_cells = [cell for cell, count in takes for _ in range(count)]
+    told = [one.text if one.code else escape_markdown(one.text) for one in section.sentences]
+    return [
+        text.replace("|", _PIPE) if n < len(in_cells) and in_cells[n] else text
+        for n, text in enumerate(told)
+    ]
 
 
 def escape_markdown(text: str, *, emphasis: bool = False) -> str:

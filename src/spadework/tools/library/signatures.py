@@ -47,7 +47,7 @@ def field_signature(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> 
 
     `classes` are those of its module by name: fields of bases among them are inherited.
     """
-    record = _record(node, classes, frozenset())
+    record = _record(node, classes, {})
     if record is None or not record.fields:
         return ""
     fields = record.fields.items()
@@ -57,13 +57,23 @@ def field_signature(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> 
 
 
 def _record(
-    node: ast.ClassDef, classes: Mapping[str, ast.ClassDef], below: frozenset[str]
+    node: ast.ClassDef, classes: Mapping[str, ast.ClassDef], known: dict[str, _Record | None]
 ) -> _Record | None:
-    """A class with its fields. `below` are the classes it was reached from: none is its base."""
-    below |= {node.name}
+    """A class with its fields. `known` are the records by class: each is made once, and one that is
+    being made is no base.
+    """
+    if node.name not in known:
+        known[node.name] = None
+        known[node.name] = _make_record(node, classes, known)
+    return known[node.name]
+
+
+def _make_record(
+    node: ast.ClassDef, classes: Mapping[str, ast.ClassDef], known: dict[str, _Record | None]
+) -> _Record | None:
     bases = [_name(base) for base in node.bases]
-    inside = [classes[base] for base in bases if base in classes and base not in below]
-    above = [record for base in inside if (record := _record(base, classes, below))]
+    inside = [classes[base] for base in bases if base in classes]
+    above = [record for base in inside if (record := _record(base, classes, known))]
     decorator = next((each for each in node.decorator_list if _name(each) == "dataclass"), None)
     direct = "dataclass" if decorator else next((_KINDS[b] for b in bases if b in _KINDS), "")
     kind = direct or next((record.kind for record in above), "")

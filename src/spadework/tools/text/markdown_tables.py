@@ -54,10 +54,10 @@ def rows_at(text: str, table: Block, place: Span) -> list[Span]:
 
 
 def cells(row: str) -> list[str]:
-    """The cells of a row without the pipes between them."""
+    """The cells of a row without the pipes between them; one that a cell holds has no backslash."""
     inner = row.strip().removeprefix("|")
     inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
-    return [cell.strip() for cell in _CELL.split(inner)]
+    return [cell.strip().replace("\\|", "|") for cell in _CELL.split(inner)]
 
 
 def row_as_sentence(header: str, row: str) -> str:
