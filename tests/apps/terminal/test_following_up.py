@@ -79,9 +79,7 @@ async def test_a_follow_up_is_searched_where_the_session_before_was_told_to(
 ) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
-    (notes / "quillon.md").write_text(
-        "# Quillon\n\nQuillon is a radio. Its spring lasts an hour.\n"
-    )
+    (notes / "quillon.md").write_text("# Quillon\n\nQuillon is a radio. Its spring lasts an hour.")
     asked = Settings.load(search="library", library=(notes,))
     first = Session.start("What is the Quillon?", settings=asked)
     where = (await first.result()).searched
