@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from spadework.tools.extract.extracted import Extracted
@@ -74,6 +76,11 @@ def test_no_page_holds_up_the_judgement_whether_scripts_would_show_more(begins, 
         "<main data-reactroot>\n<!-- > --><!--$-->\n</main>",
         "<app-root class=b>loading …</app-root>",
         "<div id=root>full</div><div id=app></div>",
+        '<a id="app-x">to it</a>' * 11 + '<div id="root"></div>',
+        '<div data-x="a<b" id="root"></div>',
+        '<div id="root" data-x="a>b"></div>',
+        "<p class='it=\"'>it</p><div id = 'root' ></div>",
+        '<script>if (a<b) c=\'="\';</script><div id="root"></div>',
     ],
 )
 def test_an_empty_room_makes_a_page_thin(room):
@@ -81,3 +88,31 @@ def test_an_empty_room_makes_a_page_thin(room):
     html = f"<p>{words}</p>{room}<script src=/app.js></script>".encode()
     found = Extracted(title="", markdown=words)
     assert thin(Fetched(URL, 200, "text/html", "utf-8", html), found)
+
+
+@pytest.mark.parametrize(
+    "full",
+    [
+        '<a id="app-x"></a>',
+        '<a href="?id=root"></a>',
+        '<a title="its id=root is set"></a>',
+        "<script>x = '<div id=\"root\"></div>'</script>",
+    ],
+)
+def test_what_only_looks_like_a_room_makes_no_page_thin(full):
+    words = "The lighthouse of Port Aldermere is 41 metres tall."
+    html = f"<p>{words * 5}</p>{full}<script src=/app.js></script>".encode()
+    found = Extracted(title="", markdown=words * 5)
+    assert not thin(Fetched(URL, 200, "text/html", "utf-8", html), found)
+
+
+@pytest.mark.timed
+@pytest.mark.parametrize(
+    "part",
+    ["<a =\"<a ='", "<div id=root ", "<div id='root\" ", "<div id=root><!--", "<a-", "<script "],
+)
+def test_rooms_are_looked_for_in_one_pass(part):
+    html = (part * 20_000 + "<script>1</script>").encode()
+    began = time.monotonic()
+    thin(Fetched(URL, 200, "text/html", "utf-8", html), Extracted(title="", markdown=""))
+    assert time.monotonic() - began < 1

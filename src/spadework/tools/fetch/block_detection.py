@@ -29,13 +29,20 @@ _UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 _SCRIPT, _SCRIPT_END = (
     re.compile(pattern, re.IGNORECASE) for pattern in (r"<script\b", r"</script\s*+>")
 )
-#: The beginning of an element that scripts fill.
-_ROOM = re.compile(
-    r"<(?:(?P<tag>[a-z][a-z0-9-]*+)\b[^<>]*?\b(?:id=[\"']?(?:root|app|main-app|react-root|__next"
-    r"|__nuxt|___gatsby|svelte|ember\d*|q-app)|ng-app|data-reactroot)"
-    r"|(?P<own>app-root|[a-z]+-app))\b",
+#: The beginning of an element; what stands in quotes may hold the signs that end it.
+_TAG = re.compile(
+    r"""<(?P<tag>[a-z][a-z0-9-]*+)(?P<given>(?:[^<>=]++|=(?:\s*+(?:"[^"]*+"|'[^']*+'))?+)*+)>?""",
     re.IGNORECASE,
 )
+_ATTRIBUTE = re.compile(
+    r"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'<>=]++)))?+"""
+)
+#: What an element that scripts fill is called, or is given.
+_ROOM_TAG = re.compile(r"app-root|[a-z]+-app", re.IGNORECASE)
+_ROOM_ID = re.compile(
+    r"root|app|main-app|react-root|__next|__nuxt|___gatsby|svelte|ember\d*|q-app", re.IGNORECASE
+)
+_ROOM_SIGNS = ("ng-app", "data-ng-app", "data-reactroot")
 #: So many of them are looked into; a page has one.
 _MOST_ROOMS = 10
 _NOTHING = re.compile(
@@ -110,12 +117,33 @@ def _scripts(html: str) -> Iterator[int]:
 
 def _has_empty_room(html: str) -> bool:
     """Is there an element that scripts have yet to fill?"""
-    for room in islice(_ROOM.finditer(html), _MOST_ROOMS):
-        inside = html.find(">", room.end()) + 1
-        nothing = _NOTHING.match(html, inside) if inside else None
-        if nothing and nothing["tag"].lower() == (room["tag"] or room["own"]).lower():
+    for room in islice(filter(_is_room, _tags(html)), _MOST_ROOMS):
+        nothing = _NOTHING.match(html, room.end())
+        if nothing and nothing["tag"].lower() == room["tag"].lower():
             return True
     return False
+
+
+def _tags(html: str) -> Iterator[re.Match[str]]:
+    """Where elements begin, but in scripts."""
+    at = 0
+    while tag := _TAG.search(html, at):
+        yield tag
+        at = tag.end()
+        if tag["tag"].lower() == "script":
+            ends = _SCRIPT_END.search(html, at)
+            if not ends:
+                return
+            at = ends.end()
+
+
+def _is_room(tag: re.Match[str]) -> bool:
+    if not tag[0].endswith(">"):
+        return False
+    return bool(_ROOM_TAG.fullmatch(tag["tag"])) or any(
+        name.lower() in _ROOM_SIGNS or (name.lower() == "id" and _ROOM_ID.fullmatch("".join(value)))
+        for name, *value in _ATTRIBUTE.findall(tag["given"])
+    )
 
 
 def _html(fetched: Fetched) -> str:
