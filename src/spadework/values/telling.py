@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal
@@ -19,6 +18,7 @@ from spadework.values.judging import (
     Shortfall,
     state_as_whole,
 )
+from spadework.values.publisher import tell_beside
 from spadework.values.value import Value
 
 Verdict = Literal[
@@ -27,13 +27,6 @@ Verdict = Literal[
 Status = Literal["completed", "time_limited", "budget_limited", "partial", "failed"]
 Mode = Literal["model", "extractive"]
 SectionKind = Literal["summary", "topic", "code", "conflicts", "limits"]
-
-
-PUBLISHER_CHARS = 80
-_SIGN = re.compile(r"[\W_]+")
-#: Names that are addresses say nothing that the host does not, and would be links.
-_ADDRESS = re.compile(r"://|^\S+\.[a-z]{2,}(?:/\S*)?$", re.IGNORECASE)
-
 #: How sentences are set.
 Form = Literal["paragraph", "bullets", "steps", "table", "code", "heading"]
 
@@ -119,18 +112,12 @@ def _rows(takes: Sequence[int], columns: Sequence[str]) -> list[int]:
 
 def _without_bare(parts: Sequence[Part]) -> tuple[Part, ...]:
     """The parts without sub-headings under which nothing stands."""
-    following = [*parts, Part(form="heading")][1:]
-    return tuple(
-        part
-        for part, after in zip(parts, following, strict=True)
-        if part.form != "heading" or after.form != "heading"
-    )
+    forms = [*(part.form for part in parts[1:]), "heading"]
+    return tuple(p for p, after in zip(parts, forms, strict=True) if {p.form, after} != {"heading"})
 
 
 class Report(Value):
-    """The answer as typed sections; `title` is the question, or a heading for one that is long.
-    `language` is the code of the one in which code tells what surrounds them.
-    """
+    """The answer as sections under the question; `language` is that of what code tells of it."""
 
     title: str
     sections: tuple[Section, ...] = ()
@@ -201,24 +188,12 @@ class Source(Value):
     @property
     def published_by(self) -> str:
         """The publisher, "" where the domain says as much."""
-        return _beside(self.publisher, self.domain)
+        return tell_beside(self.publisher, self.domain)
 
     @property
     def place(self) -> str:
         """Where the source is from: its publisher, if that says more, and its domain."""
         return ", ".join(filter(None, (self.published_by, self.domain)))
-
-
-def _beside(publisher: str, domain: str) -> str:
-    """The publisher on one line, "" where the domain says as much: not *Reuters* at reuters.com."""
-    name = " ".join(publisher.split())[:PUBLISHER_CHARS].strip()
-    if not name or _ADDRESS.search(name):
-        return ""
-    return "" if _letters(name) in _letters(domain) else name
-
-
-def _letters(text: str) -> str:
-    return _SIGN.sub("", text.lower())
 
 
 class Problem(Value):
@@ -318,10 +293,3 @@ class Result(Value):
     def answering(self) -> int:
         """How much of its evidence is not of open topics, of which it is only the nearest."""
         return sum(len(topic.evidence) for topic in self.topics if topic.state != "open")
-
-    def found_by(self, source: Source) -> str:
-        """How a source was found: "found by 3 of 5 queries", "" where no query found it."""
-        asked = {query for topic in self.topics for query in topic.queries}
-        asked |= {found.query for other in self.sources for found in other.found_by}
-        by = {found.query for found in source.found_by}
-        return f"found by {len(by)} of {len(asked)} queries" if by else ""

@@ -81,7 +81,7 @@ def quotes_view(result: Result, n: int) -> RenderableType:
     parts.append(_whole(one_line(source.url, 2_000), source.url))
     parts.append(_whole(one_line(str(file), 2_000), file.as_uri()))
     if found:
-        by = result.found_by(source)
+        by = _found_by(result, source)
         parts.append(Text(f"at the characters {places}{f', {by}' if by else ''}", "dim"))
     return Group(*parts)
 
@@ -103,6 +103,14 @@ def conflicts_view(result: Result) -> RenderableType:
             )
             lines.append(Text(f"  - {one_line(side.claim, 1_000)} {cited}"))
     return Text("\n").join(lines)
+
+
+def _found_by(result: Result, source: Source) -> str:
+    """How a source was found: "found by 3 of 5 queries", "" where no query found it."""
+    asked = {query for topic in result.topics for query in topic.queries}
+    asked |= {found.query for other in result.sources for found in other.found_by}
+    by = {found.query for found in source.found_by}
+    return f"found by {len(by)} of {len(asked)} queries" if by else ""
 
 
 def evidence_of(result: Result, source: Source) -> list[Evidence]:
