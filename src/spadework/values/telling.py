@@ -113,7 +113,8 @@ def _rows(takes: Sequence[int], columns: Sequence[str]) -> list[int]:
 def _without_bare(parts: Sequence[Part]) -> tuple[Part, ...]:
     """The parts without sub-headings under which nothing stands."""
     forms = [*(part.form for part in parts[1:]), "heading"]
-    return tuple(p for p, after in zip(parts, forms, strict=True) if {p.form, after} != {"heading"})
+    both = zip(parts, forms[: len(parts)], strict=True)
+    return tuple(part for part, after in both if {part.form, after} != {"heading"})
 
 
 class Report(Value):
