@@ -179,7 +179,6 @@ def test_commands(home: Path, tmp_path: Path) -> None:
         ["resume", RESULT.session_id, "--events"],
         ["stats"],
         ["stats", "--json"],
-        ["sessions", "repair", "--dry-run"],
     ):
         code, out, err = terminal.run(*command)
         assert code in (0, 3), err

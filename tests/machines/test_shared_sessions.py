@@ -16,7 +16,6 @@ from psycopg.errors import UndefinedTable
 from spadework.errors import SessionError
 from spadework.events import Answered, Asked, Ended, Event, Finished, Notice, Reading, Started
 from spadework.sessions import runs as runs_module
-from spadework.sessions.file_check import broken_files
 from spadework.sessions.files import read_page, whole_result
 from spadework.sessions.listing import list_sessions
 from spadework.sessions.log import read_log
@@ -164,8 +163,7 @@ async def test_a_session_is_replayed_on_another_machine_from_what_it_has_heard(
     done = await replay(third.home, session.session_id)
     assert done.result.report == result.report
     assert done.replayed > 10 and not done.missing
-    assert not broken_files(third.home / "sessions" / session.session_id)
-    assert not broken_files(session.folder)
+    assert whole_result(third.home / "sessions" / session.session_id)
 
 
 async def test_a_plan_is_approved_from_another_machine(

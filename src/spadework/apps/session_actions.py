@@ -1,4 +1,4 @@
-"""The sessions that are kept: print, export, delete, repair."""
+"""The kept sessions: print, export, delete and redraw them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from pathlib import Path
 
 import typer
 
-from spadework.apps.ending import FAILED
 from spadework.apps.outputs import Output, write_output
 from spadework.apps.outputs import print_report as draw_report
 from spadework.apps.saying import say
 from spadework.errors import SessionError
-from spadework.sessions import repairing
 from spadework.sessions.contents import session_files
 from spadework.sessions.files import read_report, read_result, session_folder, whole_result
 from spadework.sessions.records import delete_session
@@ -78,17 +76,6 @@ def redraw(home: Path | None, session_id: str) -> None:
     settings = Settings.load(home=home)
     for name in redrawn(session_folder(settings.home, session_id), settings):
         say(name)
-
-
-def repair(home: Path, dry_run: bool) -> int:
-    """Say what is broken and done about it, a line each; 1 where something could not be done."""
-    told = []
-    for one in repairing.repair(home, dry_run=dry_run):
-        say(one.text)
-        told.append(one)
-    if not told:
-        say("Nothing is broken.", err=True)
-    return FAILED if any(one.failed for one in told) else 0
 
 
 def _result(home: Path, session_id: str) -> Result:

@@ -13,7 +13,7 @@ from spadework.apps.options import AsJson, Events, Home, Minutes, Output, settin
 from spadework.home import home_of
 
 sessions = typer.Typer(
-    help="List, show, export, delete, redraw or repair sessions. Their files are listed, too.",
+    help="List, show, export, delete or redraw sessions, and list their files.",
     rich_markup_mode=None,
     invoke_without_command=True,
 )
@@ -87,19 +87,6 @@ def redraw_session(session_id: str, home: Home = None) -> None:
     from spadework.apps.session_actions import redraw
 
     redraw(home, session_id)
-
-
-@sessions.command("repair")
-def repair_sessions(
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
-    ] = False,
-    home: Home = None,
-) -> None:
-    """Set broken files aside in folders named `broken`, and keep what can still be read."""
-    from spadework.apps.session_actions import repair
-
-    raise typer.Exit(repair(home_of(home), dry_run))
 
 
 def resume(

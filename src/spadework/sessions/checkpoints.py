@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Mapping
-from itertools import chain
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -108,19 +107,6 @@ def our_serde() -> JsonPlusSerializer:
 async def last_state(graph: Graph, config: RunnableConfig) -> ResearchState:
     """What was saved of a run."""
     return cast("ResearchState", (await graph.aget_state(config)).values)
-
-
-def damaged_checkpoint(db: sqlite3.Connection) -> str:
-    """What is wrong with the checkpoints in the file of a session, "" where nothing is."""
-    told = our_serde()
-    rows = db.execute("SELECT type, checkpoint FROM checkpoints")
-    written = db.execute("SELECT type, value FROM writes")
-    try:
-        for row in chain(rows, written):
-            told.loads_typed(row)
-    except (ValueError, TypeError, sqlite3.Error):
-        return "a checkpoint is damaged"
-    return ""
 
 
 def _sum(data: bytes) -> bytes:

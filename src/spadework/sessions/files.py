@@ -136,17 +136,6 @@ def taken_over(metadata: Metadata) -> Metadata:
     return metadata.model_copy(update={"version": VERSION})
 
 
-def is_newer(folder: Path) -> bool:
-    """Whether a newer spadework has written the files of a session."""
-    try:
-        read_metadata(folder)
-    except SessionUnreadable as error:
-        return not error.why  # nothing is wrong with the file
-    except SessionError:
-        return False
-    return False
-
-
 def make_folder(folder: Path) -> None:
     """Make the folder of a session. Raises SettingsError where that cannot be."""
     try:
@@ -159,15 +148,10 @@ def make_folder(folder: Path) -> None:
         ) from None
 
 
-def check_progress(folder: Path) -> Progress:
-    """How far a session is: just begun where the file is missing. Raises SessionUnreadable."""
-    return read_value(folder, PROGRESS, Progress) or Progress()
-
-
 def read_progress(folder: Path) -> Progress:
-    """How far a session is; that of one just begun where the file is missing or broken."""
+    """Return how far a session is; as just begun where the file is missing or broken."""
     try:
-        return check_progress(folder)
+        return read_value(folder, PROGRESS, Progress) or Progress()
     except SessionUnreadable:
         return Progress()
 

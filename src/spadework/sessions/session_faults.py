@@ -11,10 +11,10 @@ from pathlib import Path
 
 import psutil
 
-from spadework.errors import DiskFailed, SessionError, SessionUnreadable
+from spadework.errors import DiskFailed, SessionError
 from spadework.graph.stopping import DiskStopped
 from spadework.sessions.file_names import JOURNAL, METADATA
-from spadework.sessions.session_file import REPAIR
+from spadework.sessions.session_file import unreadable
 from spadework.tools.stores.database_faults import ClaimLost, DatabaseDown
 from spadework.tools.stores.disk_faults import IO_ERROR, NO_SPACE, disk_fault, said_of
 
@@ -41,8 +41,7 @@ def _explain_fault(folder: Path, fault: OSError | sqlite3.Error) -> SessionError
         said = f"Session {name} cannot go on: {why}. What it has gathered stays."
         return DiskFailed(said, hint=mended)
     if not why:
-        said = " ".join(str(fault).split())[:150]
-        return SessionUnreadable(f"Session {name} cannot be read: {JOURNAL}: {said}.", hint=REPAIR)
+        return unreadable(folder, JOURNAL, " ".join(str(fault).split())[:150])
     file = JOURNAL if isinstance(fault, sqlite3.Error) else _name(fault)
     if why == IO_ERROR and _is_full(folder):
         why = NO_SPACE  # which SQLite cannot tell from a broken disk

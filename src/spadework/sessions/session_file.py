@@ -8,10 +8,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from spadework.errors import SessionUnreadable, SettingsError
-from spadework.sessions.file_names import RESULT
-
-#: What mends a session whose files are broken.
-REPAIR = "`spadework sessions repair` keeps what can be read."
+from spadework.sessions.file_names import JOURNAL, RESULT
 
 V = TypeVar("V", bound=BaseModel)
 
@@ -63,12 +60,20 @@ def readable_bytes(folder: Path, name: str) -> bytes:
 
 
 def unreadable(folder: Path, name: str, why: str) -> SessionUnreadable:
-    """The error of a file that is broken."""
-    # What a run ended with is in its last checkpoint as well.
-    anew = f"`spadework resume {folder.name}` writes it anew."
+    """Return the error for a broken file, with what the user can do about it."""
     error = SessionUnreadable(
         f"Session {folder.name} cannot be read: {name}: {why}"[:300].rstrip(".") + ".",
-        hint=anew if name == RESULT else REPAIR,
+        hint=_mend(folder.name, name),
     )
     error.why = why
     return error
+
+
+def _mend(session_id: str, name: str) -> str:
+    resume = f"`spadework resume {session_id}`"
+    if name == RESULT:  # the last checkpoint holds it as well
+        return f"{resume} writes it again."
+    delete = f"`spadework sessions delete {session_id}` removes the session."
+    if name == JOURNAL:
+        return f"Without that file {resume} starts the research again; {delete}"
+    return f"Its other files are intact; {delete}"
