@@ -55,11 +55,21 @@ class Two:
         return [path.stem for path in (self.home / "sessions" / self.done / "pages").glob("*.md")]
 
 
+async def csrf_of(client: httpx.AsyncClient) -> str:
+    found = re.search(r'name="csrf" value="([^"]+)"', (await client.get("/")).text)
+    assert found
+    return found[1]
+
+
 async def ask(client: httpx.AsyncClient, question: str, **more: Any) -> httpx.Response:
-    csrf = re.search(r'name="csrf" value="([^"]+)"', (await client.get("/")).text)
-    assert csrf
     files = more.pop("files", None)
-    data = {"csrf": csrf[1], "question": question, "unseen": "1", "minutes": "1", **more}
+    data = {
+        "csrf": await csrf_of(client),
+        "question": question,
+        "unseen": "1",
+        "minutes": "1",
+        **more,
+    }
     return await client.post("/ask", data=data, files=files)
 
 

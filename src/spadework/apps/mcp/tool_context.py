@@ -27,7 +27,7 @@ class ToolContext:
     async def home_of(self, session_id: str) -> Path:
         """The home in which the caller looks for a session, brought there from workers."""
         await self.people.look()
-        settings = self.people.settings_of(self.people.owner_of(session_id, self.user))
+        settings = self.people.settings_of(self.user)
         await bring(settings, session_id)
         return settings.home
 

@@ -1,9 +1,8 @@
-"""What is done: ask, answer, change the plan, stop, cancel, resume, share, delete, each a form."""
+"""Forms that act: ask, answer, change the plan, stop, cancel, resume, delete."""
 
 from __future__ import annotations
 
 import asyncio
-import re
 import shutil
 
 from starlette.datastructures import FormData, UploadFile
@@ -13,7 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from spadework.apps.web.forms import form_of, save_uploads, text_of, whole_number
 from spadework.apps.web.known_sessions import known_session
-from spadework.apps.web.page_context import Web, server_of, web_of
+from spadework.apps.web.page_context import Web, web_of
 from spadework.apps.web.pages import start_page, status_of
 from spadework.apps.web.templating import UNASKED, part
 from spadework.errors import DaySpent, SessionBusy, SettingsError, Stopping
@@ -26,7 +25,6 @@ from spadework.sessions.session import Session
 
 #: The longest question, in characters; what is longer belongs into a file.
 MOST_QUESTION = 20_000
-_NAMES = re.compile(r"[,;\s]+")
 
 
 async def ask(request: Request) -> Response:
@@ -156,18 +154,7 @@ async def delete(request: Request) -> Response:
         raise SessionBusy("This session is still running.", hint="Cancel it first, then delete it.")
     await asyncio.to_thread(delete_session, web.settings.home, session_id)
     await forget(web.settings, session_id)
-    await asyncio.to_thread(server_of(request).people.shares.share, session_id, web.user, ())
     return RedirectResponse("/", 303)
-
-
-async def share(request: Request) -> Response:
-    """Share a session of one's own with those who are named, or with nobody any more."""
-    web = web_of(request)
-    form = await form_of(request)
-    session_id = await known_session(web, request.path_params["id"])
-    names = [name for name in _NAMES.split(text_of(form, "names")) if name]
-    await asyncio.to_thread(server_of(request).people.shares.share, session_id, web.user, names)
-    return RedirectResponse(f"/s/{session_id}", 303)
 
 
 def _running(request: Request) -> Run:

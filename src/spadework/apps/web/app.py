@@ -92,7 +92,6 @@ def page_routes() -> list[BaseRoute]:
         Route(f"{session}/stop", acting.stop, methods=done),
         Route(f"{session}/cancel", acting.cancel, methods=done),
         Route(f"{session}/resume", acting.resume, methods=done),
-        Route(f"{session}/share", acting.share, methods=done),
         Route(f"{session}/delete", acting.delete, methods=done),
         Route(session + "/report.{ending}", pages.export),
         Route(session + "/pages/{hash}", pages.snapshot),

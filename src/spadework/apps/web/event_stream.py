@@ -76,7 +76,7 @@ class _Stream:
                             yield ": still here\n\n"
                         continue
                     news = now
-                    if isinstance(beat[1], Started) and beat[1].follows and not self._seen.owner:
+                    if isinstance(beat[1], Started) and beat[1].follows:
                         self._before = await question_of(self._web, beat[1].follows)
                     if (text := self._told(picture, beat, after, csrf)) is not None:
                         yield text

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence, Set
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
 
 from spadework.apps.view_model import ViewModel
-from spadework.apps.web.known_sessions import read_question
 from spadework.apps.web.page_context import Web
-from spadework.errors import DiskFailed, SessionError
 from spadework.sessions.listing import Listed, list_sessions
 from spadework.sessions.lock import is_held
-from spadework.sessions.machines.finding import know, know_all
+from spadework.sessions.machines.finding import know_all
 from spadework.values import STATE_WORDS, CoverageState
 
 #: Sessions in the list; older ones are reached by their address.
@@ -37,7 +34,7 @@ _EARLY = {"completed": "", "partial": "stopped early"}
 @dataclass(frozen=True)
 class Entry:
     """A session in the list; `state` and the day, `when`, in words; `time` of that day, "" where it
-    is not known; `owner` where another has shared it.
+    is not known.
     """
 
     id: str
@@ -46,7 +43,6 @@ class Entry:
     when: str
     time: str = ""
     live: bool = False
-    owner: str = ""
 
 
 async def history_of(web: Web) -> list[Entry]:
@@ -63,22 +59,6 @@ async def history_of(web: Web) -> list[Entry]:
     ]
     held = await asyncio.to_thread(_held, web, kept)
     return [*new, *(_entry(data, web, live, held) for data in kept)][:MOST_LISTED]
-
-
-async def shared_with(web: Web) -> list[Entry]:
-    """The newest sessions that others have shared with the user."""
-    people = web.access.people
-    if people is None or not people.there:
-        return []
-    found = []
-    for share in people.shares.reaching(web.user)[:MOST_LISTED]:
-        settings = people.settings_of(share.owner)
-        with suppress(SessionError, DiskFailed):
-            await know(settings, share.session_id)
-            asked = await asyncio.to_thread(read_question, settings.home, share.session_id)
-            owner = share.owner or "the owner of this server"
-            found.append(Entry(share.session_id, asked, owner, "Shared with you", owner=owner))
-    return found
 
 
 def _newest(home: Path) -> list[Listed]:

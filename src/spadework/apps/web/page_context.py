@@ -66,27 +66,15 @@ class Server:
 
 @dataclass(frozen=True)
 class Seen:
-    """A session as who asks may see it, in the server as its owner has it. `owner` names another
-    owner, of whom nothing else is shown; `changes`: whether who asks may act on it; `shared`: with
-    whom it is shared, None where sharing is not offered.
-    """
+    """The server as the session's owner has it, and whether the visitor may act on the session."""
 
     web: Web
-    owner: str = ""
-    changes: bool = False
-    shared: tuple[str, ...] | None = None
+    changes: bool
 
 
 def seen_of(request: Request) -> Seen:
-    """The session that a request names."""
-    server = server_of(request)
-    session_id, user, people = request.path_params["id"], user_of(request.scope), server.people
-    owner = people.owner_of(session_id, user.name)
-    web = server.web(owner)
-    if owner != user.name:
-        return Seen(web, owner or "the owner of this server")
-    shared = people.shares.names(session_id, owner) if people.there else None
-    return Seen(web, changes=user.may("ask"), shared=shared)
+    """Return the server as the visitor has it, and whether the visitor may act on sessions."""
+    return Seen(web_of(request), changes=user_of(request.scope).may("ask"))
 
 
 def server_of(request: Request) -> Server:

@@ -93,7 +93,7 @@ async def session(request: Request) -> Response:
     seen, session_id = seen_of(request), request.path_params["id"]
     web = seen.web
     picture, live = await view_model_of(web, session_id)
-    before = "" if seen.owner else await question_of(web, picture.follows)
+    before = await question_of(web, picture.follows)
     run = web.runs.running(session_id)
     return await page(
         request,

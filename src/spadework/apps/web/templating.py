@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse
 from spadework.apps.forecast_text import foretold, took_beside
 from spadework.apps.view_model import ViewModel
 from spadework.apps.web.forms import csrf_cookie, csrf_token
-from spadework.apps.web.history import history_of, shared_with, words_of
+from spadework.apps.web.history import history_of, words_of
 from spadework.apps.web.page_context import web_of
 from spadework.apps.web.page_rendering import draft_html
 from spadework.apps.web.permissions import refusal, user_of
@@ -40,7 +40,7 @@ async def page(request: Request, name: str, status: int = 200, **values: Any) ->
     """A whole page, with the history at its side."""
     web, user = web_of(request), user_of(request.scope)
     around = {
-        "history": [*await history_of(web), *await shared_with(web)],
+        "history": await history_of(web),
         "nav": [item for item in _MENU if not refusal(user, "GET", item[0])],
         "user": web.user,
         "may_ask": user.may("ask"),

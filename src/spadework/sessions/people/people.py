@@ -6,12 +6,10 @@ import asyncio
 import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
 from spadework.errors import DiskFailed
 from spadework.sessions.machines.shared import shared_sessions
-from spadework.sessions.people.kept_list import UNKNOWN, KeptList
-from spadework.sessions.people.shares import Shares
+from spadework.sessions.people.kept_list import UNKNOWN
 from spadework.sessions.people.tokens import Tokens
 from spadework.sessions.people.user import is_user_name, user_name
 from spadework.settings import Settings
@@ -26,7 +24,6 @@ class People:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.tokens = Tokens(settings.home, settings.database_url)
-        self.shares = Shares(settings.home, settings.database_url)
         self._settings: dict[str, Settings] = {"": settings}
 
     @property
@@ -35,24 +32,22 @@ class People:
         return bool(self.settings.user_header) or self.tokens.kept
 
     async def look(self) -> None:
-        """Know what others changed. Raises DiskFailed, SettingsError: nobody may be let in then."""
+        """Take over tokens that others changed. Raises DiskFailed, SettingsError: let nobody in."""
         if self.settings.database_url is None:
             return
-        lists: dict[str, KeptList[Any]] = {"tokens": self.tokens.list, "shares": self.shares.list}
-        known = {name: one.version for name, one in lists.items()}
+        tokens = self.tokens.list
         try:
             seconds = self.settings.health_seconds
             async with asyncio.timeout(seconds), shared_sessions(self.settings) as shared:
                 from spadework.tools.stores.postgres.list_rows import list_news
 
-                news = await list_news(shared.database, known)
+                news = await list_news(shared.database, {"tokens": tokens.version})
         except TimeoutError:
             raise DiskFailed("The database does not tell who may ask: it took too long.") from None
-        for name, one in lists.items():
-            if name in news:
-                one.take(*news[name])
-            elif one.version == UNKNOWN:  # nobody has begun it
-                one.take(0, "[]")
+        if "tokens" in news:
+            tokens.take(*news["tokens"])
+        elif tokens.version == UNKNOWN:  # nobody has begun it
+            tokens.take(0, "[]")
 
     def settings_of(self, name: str) -> Settings:
         """A user's settings, leading to their home alone. Raises SettingsError for a wrong name."""
@@ -66,11 +61,6 @@ class People:
                 qdrant_collection=f"{server.qdrant_collection[:60]}-{short}",
             )
         return self._settings[name]
-
-    def owner_of(self, session_id: str, user: str) -> str:
-        """In whose home a user looks for a session: in the own one, but for what was shared."""
-        owner = self.shares.owner(session_id, user) if self.there else None
-        return user if owner is None else owner
 
     def names(self) -> Iterator[str]:
         """The owner of the server, and all users who have begun something."""
