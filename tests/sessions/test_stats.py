@@ -105,40 +105,6 @@ def _first_only(request: object) -> dict[str, object]:
     return made
 
 
-async def test_figures_over_time_name_what_runs_gave(
-    model: Model, world: World, searx: Searx, online: Settings
-) -> None:
-    for _ in range(2):
-        await ask(ASKED, online)
-    found = statistics(online.home)
-    [day], whole = found.trends, found.all_of_it
-    assert whole is not None
-    assert (day.sessions, whole.sessions) == (2, 2)
-    seconds = [figures.seconds for figures in found.sessions]
-    assert day.seconds == pytest.approx(sum(seconds) / 2, abs=0.01)
-    answered = sum(f.covered for f in found.sessions)
-    tokens = sum(f.tokens for f in found.sessions)
-    assert day.per_thousand == pytest.approx(1_000 * answered / tokens, abs=1e-3)
-    assert day.completeness == answered / sum(f.topics for f in found.sessions)
-    hits, asked = (sum(f[n] for f in found.sessions) for n in (-4, -3))
-    assert day.cached == pytest.approx(hits / asked, abs=1e-3)
-    assert set(day.phases) == {"start", "plan", "search", "read", "assess", "write"}
-    assert 0 < sum(day.phases.values()) <= 2 * sum(seconds)
-
-
-async def test_a_source_that_fails_and_a_run_that_recovers_are_counted(
-    model: Model, world: World, searx: Searx, online: Settings
-) -> None:
-    bad = world.put("blog", "/gone", "<title>Gone</title><p>No.</p>", status=500)
-    good = world.put("forum", "/keeper", f"<title>Keeper</title><main><p>{LAMP}</p></main>")
-    searx.script("", [bad, good])
-    play(model, {"Lighthouse": "Port Aldermere lighthouse"})
-    await ask("What is known about the lighthouse?", online)
-    whole = statistics(online.home).all_of_it
-    assert whole is not None
-    assert (whole.source_success, whole.recovery) == (0.5, 1.0)
-
-
 async def test_unfinished_and_broken_sessions_are_left_out(settings: Settings) -> None:
     done = await Session.start("What is the Quillon?", settings=settings).result()
     broken = settings.home / "sessions" / "20200101-000000-abcdef"
@@ -177,4 +143,4 @@ async def test_all_of_it_is_one_json_object(settings: Settings) -> None:
     result = await Session.start("What is the Quillon?", settings=settings).result()
     told = json.loads(statistics(settings.home).as_json())
     assert told["sessions"][0]["session_id"] == result.session_id
-    assert {"providers", "kinds", "rounds", "gains", "trends", "all", "alerts"} <= told.keys()
+    assert {"providers", "kinds", "rounds", "gains", "alerts"} <= told.keys()

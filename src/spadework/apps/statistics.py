@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from spadework.apps.saying import say, say_aside
-from spadework.sessions.session_figures import PHASES, Figures, Worth
+from spadework.sessions.session_figures import Figures, Worth
 from spadework.sessions.stats import Statistics, statistics
-from spadework.sessions.trends import Trend
 
-#: Sessions and stretches of time shown; all of them are in the JSON.
+#: Sessions shown; all of them are in the JSON.
 SHOWN = 20
 #: What a kind of worth is called.
 SORTS = {"kind": "query", "provider": "provider", "round": "round"}
@@ -39,13 +38,11 @@ def _without_collecting() -> Iterator[None]:
 
 def lines(found: Statistics) -> list[str]:
     """The statistics as lines of text."""
-    if found.all_of_it is None:
+    if not found.sessions:
         return ["There are no finished sessions yet.", *_to_look_at(found)]
     newest = f", the newest {SHOWN} of them:" if len(found.sessions) > SHOWN else ""
     parts = [
         [f"Sessions: {len(found.sessions)}{newest}", "", *_sessions(found.sessions[:SHOWN])],
-        ["", "Over time:", "", *_over_time(found, found.all_of_it)],
-        ["", "Where the time goes (mean seconds):", "", *_phases(found, found.all_of_it)],
         ["", "What brought the evidence that is in the reports:", "", *_worth(found)],
         ["", "What the rounds added (mean coverage before and after):", "", *_gains(found)],
     ]
@@ -80,36 +77,6 @@ def foreseen(f: Figures) -> str:
     low, _, high, runs = f.foreseen
     told = f"{low:.1f}-{high:.1f}" if high < SHOWN else f"{low:.0f}-{high:.0f}"
     return told if runs else f"({told})"
-
-
-def _over_time(found: Statistics, whole: Trend) -> list[str]:
-    head = "since|sessions|seconds|answered|per 1,000 tokens|pages read|recovered|known|as foreseen"
-    rows = [
-        (
-            *(t.since, t.sessions, f"{t.seconds:.1f}", percent(t.completeness)),
-            "-" if t.per_thousand is None else f"{t.per_thousand:.2f}",
-            *(percent(share) for share in (t.source_success, t.recovery, t.cached, t.foreseen)),
-            t.alerted,
-        )
-        for t in (*found.trends[-SHOWN:], whole._replace(since="all"))
-    ]
-    return _table(f"{head}|to look at", rows)
-
-
-def percent(share: float | None) -> str:
-    """A share in words, "-" where there is none."""
-    return "-" if share is None else f"{100 * share:.0f} %"
-
-
-def _phases(found: Statistics, whole: Trend) -> list[str]:
-    timed = [trend for trend in found.trends[-SHOWN:] if trend.phases]
-    if not timed:
-        return ["The sessions so far have kept no times."]
-    rows = [
-        (trend.since, *(f"{trend.phases[phase]:.2f}" for phase in PHASES))
-        for trend in (*timed, whole._replace(since="all"))
-    ]
-    return _table("|".join(("since", *PHASES)), rows)
 
 
 def worth_name(worth: Worth) -> str:

@@ -74,10 +74,3 @@ class Figures(NamedTuple):
     requests: int
     phases: Sequence[float]
     foreseen: Sequence[Any]
-
-    @property
-    def held(self) -> bool | None:
-        """Whether the time was within what was foreseen; None where nothing was."""
-        if not self.foreseen:
-            return None
-        return bool(self.foreseen[0] <= self.seconds <= self.foreseen[2])

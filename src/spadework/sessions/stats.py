@@ -1,6 +1,5 @@
-"""Statistics over all sessions, from the index: what they gave and cost, over time; what brought
-evidence that is in the reports; how forecasts came out; what should be looked at. Nothing heavy is
-imported for what the index knows.
+"""Statistics over all sessions, read from the index: what each found and cost, what brought the
+evidence in the reports, and which sessions need attention.
 """
 
 from __future__ import annotations
@@ -12,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from spadework.sessions.file_names import LOG, METADATA, RESULT
-from spadework.sessions.session_figures import PHASES, Figures, Gain, Worth
+from spadework.sessions.session_figures import Figures, Gain, Worth
 from spadework.sessions.session_index import Drawn, View, view_sessions
-from spadework.sessions.trends import Trend, trends
 
 #: Alerts that are told in words, the newest first.
 MOST_ALERTS = 50
@@ -22,16 +20,14 @@ MOST_ALERTS = 50
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """All of it: sessions newest first; providers, kinds of queries and rounds by the evidence in
-    reports that they brought; the rounds of each session; `trends` by day, week or month, oldest
-    first, and over `all_of_it`; alerts as sentences, the newest of `alerted` sessions.
+    """Hold the figures of sessions, newest first; what providers, kinds of queries and rounds
+    brought, by evidence in reports; the rounds of each session; and alerts as sentences, the newest
+    of `alerted` sessions.
     """
 
     sessions: Sequence[Figures] = ()
     worth: Sequence[Worth] = ()
     rounds: Sequence[tuple[str, Sequence[Sequence[Any]]]] = ()
-    trends: Sequence[Trend] = ()
-    all_of_it: Trend | None = None
     alerts: Sequence[str] = ()
     alerted: int = 0
 
@@ -53,8 +49,6 @@ class Statistics:
                 "kinds": [worth._asdict() for worth in self.brought("kind")],
                 "rounds": [worth._asdict() for worth in self.brought("round")],
                 "gains": [gain._asdict() for gain in self.gains()],
-                "trends": [trend._asdict() for trend in self.trends],
-                "all": self.all_of_it._asdict() if self.all_of_it else None,
                 "alerts": list(self.alerts),
                 "alerted": self.alerted,
             },
@@ -71,7 +65,7 @@ def statistics(home: Path, told: Callable[[str], None] | None = None) -> Statist
     rounds: list[tuple[str, list[list[Any]]]] = []
     alerts: list[str] = []
     broken: list[str] = []
-    crossed: set[str] = set()
+    alerted = 0
     for id_, value in view_sessions(home, _VIEW, told):
         if isinstance(value, str):
             broken.append(value)
@@ -79,11 +73,10 @@ def statistics(home: Path, told: Callable[[str], None] | None = None) -> Statist
         figures, to_look_at, brought, gained = value
         sessions.append(Figures._make(figures))
         if to_look_at:
-            crossed.add(id_)
+            alerted += 1
             alerts += to_look_at
         _add(worth, brought)
         rounds.append((id_, gained))
-    periods, whole = trends(sessions, crossed, PHASES)
     return Statistics(
         sessions=sessions,
         # By what is in reports of what they brought, then by all of it.
@@ -92,10 +85,8 @@ def statistics(home: Path, told: Callable[[str], None] | None = None) -> Statist
             key=lambda w: (w.by, -w.cited, -w.evidence, w.name),
         ),
         rounds=rounds,
-        trends=periods,
-        all_of_it=whole,
         alerts=[*alerts[:MOST_ALERTS], *broken[:MOST_ALERTS]],
-        alerted=len(crossed) + len(broken),
+        alerted=alerted + len(broken),
     )
 
 

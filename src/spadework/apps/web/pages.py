@@ -13,7 +13,6 @@ from spadework.apps.statistics import foreseen, worth_name
 from spadework.apps.web.forms import whole_number
 from spadework.apps.web.known_sessions import page_of, question_of, result_of, view_model_of
 from spadework.apps.web.page_context import Web, seen_of, web_of
-from spadework.apps.web.plots import MOST_LISTED, SIZES, plots
 from spadework.apps.web.snapshot import part_of
 from spadework.apps.web.templating import UNASKED, page, part
 from spadework.errors import (
@@ -29,6 +28,8 @@ from spadework.sessions.health import COSTS, probe
 from spadework.sessions.library_examples import from_library
 from spadework.sessions.stats import statistics
 
+#: Sessions in the tables of the statistics, the newest first.
+MOST_LISTED = 200
 #: Characters of a question in an address.
 MOST = 2_000
 MEDIA_TYPES = {
@@ -148,17 +149,15 @@ async def export(request: Request) -> Response:
 
 
 async def statistics_page(request: Request) -> Response:
-    """What the sessions gave and cost, with plots."""
+    """Show what the sessions found and cost."""
     found = await asyncio.to_thread(statistics, web_of(request).settings.home)
     return await page(
         request,
         "statistics.html",
         found=found,
-        plots=plots(found),
         name_of=worth_name,
         foreseen=foreseen,
         most_listed=MOST_LISTED,
-        **SIZES,
     )
 
 
