@@ -31,15 +31,14 @@ from spadework.settings import Settings
 from spadework.tools.dense.embedder import embedder
 from spadework.tools.dense.filling import fill
 from spadework.tools.dense.vectors import Vectors
-from spadework.tools.library import near
+from spadework.tools.library import search as near
 from spadework.tools.library.document import Document
 from spadework.tools.library.folders import files
 from spadework.tools.library.index_writer import StoreWriter
-from spadework.tools.library.near import passages
 from spadework.tools.library.query import any_of, parse_question
 from spadework.tools.library.schema import open_index, schema, stems, word_analyzer
-from spadework.tools.library.search import Searcher
-from spadework.tools.library.source_reading import cut_file
+from spadework.tools.library.search import Searcher, passages
+from spadework.tools.library.source_reader import cut_file
 from spadework.tools.ranking.fusion import reciprocal_rank_fusion
 from spadework.tools.ranking.relevance import STOP_WORDS
 

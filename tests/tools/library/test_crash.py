@@ -19,12 +19,13 @@ import pytest
 from filelock import FileLock
 
 from spadework.errors import SettingsError
-from spadework.tools.library import build, builder
+from spadework.tools.library import build
+from spadework.tools.library import shelf as builder
 from spadework.tools.library.document import Document, cut_document
 from spadework.tools.library.index_writer import StoreWriter
 from spadework.tools.library.library import Library
-from spadework.tools.library.plan import plan
 from spadework.tools.library.search import Searcher
+from spadework.tools.library.shelf import plan
 
 EACH = 25  # documents in a commit
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.tools.library.document import Document, packages_of, pieces
-from spadework.tools.library.uses import count_uses, defined_names, used_names
+from spadework.tools.library.python_sources import count_uses, defined_names, used_names
 
 CODE = """\
 # Use

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import SearchError
-from spadework.tools.library.document import Document, cut_document
+from spadework.tools.library.document import COPY, Document, cut_document, resemblance, sketch
 from spadework.tools.library.index_writer import StoreWriter
-from spadework.tools.library.near_copies import COPY, resemblance, sketch
 from spadework.tools.library.search import Searcher
 
 PAPER = (

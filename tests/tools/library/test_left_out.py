@@ -12,10 +12,9 @@ import pytest
 
 from spadework.apps.search_command import index_paths
 from spadework.settings import Settings
-from spadework.tools.library import builder
+from spadework.tools.library import shelf as builder
 from spadework.tools.library.library import Library
-from spadework.tools.library.process_pool import Reader, read_packages
-from spadework.tools.library.source_reading import cut_package
+from spadework.tools.library.source_reader import Reader, cut_package, read_packages
 from spadework.tools.library.standard import compiled_modules
 
 DOCSTRING = '"""Stirs whatever is in the pot until it is warm, and then some more."""'

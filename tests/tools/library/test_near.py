@@ -14,7 +14,7 @@ from spadework.errors import ModelError
 from spadework.tools.dense import vectors
 from spadework.tools.dense.embedder import EndpointEmbedder
 from spadework.tools.dense.meaning import Meaning
-from spadework.tools.library import near
+from spadework.tools.library import search as near
 from spadework.tools.library.library import Library
 from tests.world.embedding import Embeddings, Fault
 

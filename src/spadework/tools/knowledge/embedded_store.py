@@ -26,10 +26,16 @@ from spadework.tools.knowledge.catalogue import Catalogue, entries
 from spadework.tools.knowledge.entry import Entry, Recalled, Which
 from spadework.tools.knowledge.page_ranking import answer, document
 from spadework.tools.knowledge.passage_index import PassageIndex
-from spadework.tools.library.near import Dense, Nearest, nothing, passages
 from spadework.tools.library.query import Asked, parse_question
 from spadework.tools.library.schema import no_panic
-from spadework.tools.library.search import propose_passages, rarity
+from spadework.tools.library.search import (
+    Dense,
+    Nearest,
+    nothing,
+    passages,
+    propose_passages,
+    rarity,
+)
 from spadework.tools.stores.private_files import private_folder
 from spadework.tools.stores.transaction import transaction
 from spadework.tools.web.urls import canonical_url

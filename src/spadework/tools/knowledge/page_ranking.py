@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from spadework.tools.dense.vectors import Near
 from spadework.tools.knowledge.entry import Entry, Recalled, merge_spans
 from spadework.tools.library.document import Document
-from spadework.tools.library.near import blend_rankings, with_near
 from spadework.tools.library.query import Asked
-from spadework.tools.library.ranking import Match, Ranked, rank
-from spadework.tools.library.snippet import snippet
+from spadework.tools.library.ranking import Match, Ranked, rank, snippet
+from spadework.tools.library.search import blend_rankings, with_near
 
 #: Fewer telling words count as so many: all of a few stand in many unrelated pages.
 FEW_WORDS = 3

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from spadework.tools.knowledge.entry import Entry, Which
 from spadework.tools.knowledge.page_ranking import document
 from spadework.tools.library.document import pieces
-from spadework.tools.library.near import passages
+from spadework.tools.library.search import passages
 from spadework.tools.web.urls import host_of
 from spadework.values import Page
 

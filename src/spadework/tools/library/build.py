@@ -25,15 +25,13 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from spadework.errors import SettingsError
-from spadework.tools.library.document import cut_document
-from spadework.tools.library.document_tables import DAMAGED
+from spadework.tools.library.document import DAMAGED, cut_document
 from spadework.tools.library.folders import File, files
 from spadework.tools.library.index_writer import StoreWriter
 from spadework.tools.library.packages import installed_packages
-from spadework.tools.library.plan import Plan
-from spadework.tools.library.process_pool import read_files, read_packages
 from spadework.tools.library.schema import no_panic
-from spadework.tools.library.source_reading import SourceText, changed_at
+from spadework.tools.library.shelf import Plan
+from spadework.tools.library.source_reader import SourceText, changed_at, read_files, read_packages
 from spadework.tools.stores.private_files import private_folder
 
 #: How long another process that builds the same library is waited for.

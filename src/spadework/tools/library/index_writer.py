@@ -16,21 +16,20 @@ from typing import Self
 import tantivy
 
 from spadework.tools.library.document import (
+    COLUMNS,
+    INSERT,
     Cut,
     Document,
     Piece,
     Skipped,
     cut_document,
-    packages_of,
-    places,
-)
-from spadework.tools.library.document_tables import (
-    COLUMNS,
-    INSERT,
     document_of,
     open_to_write,
+    packages_of,
+    places,
     row_of,
 )
+from spadework.tools.library.python_sources import count_uses
 from spadework.tools.library.schema import (
     open_index,
     open_writer,
@@ -39,7 +38,6 @@ from spadework.tools.library.schema import (
     spread,
     subject,
 )
-from spadework.tools.library.uses import count_uses
 
 #: A commit after so many passages, or so many seconds: what a killed process loses at most.
 COMMIT_PASSAGES, COMMIT_SECONDS = 50_000, 20.0

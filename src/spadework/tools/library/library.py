@@ -11,10 +11,8 @@ from spadework.tools.dense.filling import fill
 from spadework.tools.dense.meaning import Meaning
 from spadework.tools.dense.vectors import Passage, Vectors
 from spadework.tools.library.document import Document, Skipped
-from spadework.tools.library.near import Dense, nothing, passages
-from spadework.tools.library.plan import Plan, plan
-from spadework.tools.library.search import Searcher
-from spadework.tools.library.shelved import Shelved
+from spadework.tools.library.search import Dense, Searcher, nothing, passages
+from spadework.tools.library.shelf import Plan, Shelved, plan
 from spadework.tools.ranking.query_operators import without_operators
 from spadework.values import Hit
 
