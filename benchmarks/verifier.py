@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from spadework.agents.checked_text import Known
-from spadework.agents.checking import note_doubts, reason_to_refuse
+from spadework.agents.checking import find_unfounded, note_doubts, reason_to_refuse
 from spadework.agents.entry_text import entry_of
 from spadework.agents.verifier import BATCH, VerdictsAnswer
 from spadework.prompts import render
@@ -67,11 +67,13 @@ def evidence(case: dict[str, Any]) -> tuple[list[Evidence], dict[str, str]]:
     return made, pages
 
 
-def against(
-    sentence: Sentence, cited: list[Evidence], pages: dict[str, str], case: dict[str, Any]
-) -> str:
-    """Why code refuses a sentence."""
-    return reason_to_refuse(sentence, cited, [*map(Known, pages.values())], Known(case["section"]))
+def found_by_code(case: dict[str, Any]) -> tuple[str, str]:
+    """Return why code refuses the sentence of a case whoever judges, and what it flags in it."""
+    cited, pages = evidence(case)
+    there, question = [Known(text) for text in pages.values()], Known(case["section"])
+    said = Sentence(text=case["sentence"], evidence_ids=tuple(e.id for e in cited))
+    refused = reason_to_refuse(said, cited, there, question)
+    return refused, find_unfounded(said, cited, [*there, question]) or note_doubts(said, cited)
 
 
 def _day(date: str) -> datetime | None:
@@ -90,18 +92,17 @@ def requests(path: Path, half: str) -> Iterator[tuple[list[int], str]]:
         group = numbered[n : n + BATCH]
         entries, items = [], []
         for number, case in group:
-            cited, pages = evidence(case)
+            cited, _ = evidence(case)
             own = [e.model_copy(update={"id": f"E{number}{e.id.lower()}"}) for e in cited]
             entries += [entry_of(e) for e in own]
-            sentence = Sentence(text=case["sentence"], evidence_ids=tuple(e.id for e in cited))
-            odd = against(sentence, cited, pages, case)
+            refused, note = found_by_code(case)
             items.append(
                 {
                     "sentence": case["sentence"],
                     "ids": [e.id for e in own],
                     "code": False,
                     "inferred": False,
-                    "note": "" if odd else note_doubts(sentence, cited),
+                    "note": "" if refused else note,
                 }
             )
         prompt = render("verifier", items=items, evidence=entries)
@@ -109,8 +110,8 @@ def requests(path: Path, half: str) -> Iterator[tuple[list[int], str]]:
 
 
 def judged(path: Path, half: str, folder: Path) -> None:
-    """Write the requests to a folder, or print the figures of the answers that stand there:
-    NAME-01.request.txt is answered by NAME-01.answer.json.
+    """Write the requests to a folder, or print the figures of the answers that stand there, less
+    what code refuses: NAME-01.request.txt is answered by NAME-01.answer.json.
     """
     known = list(cases(path, half))
     said: dict[int, str] = {}
@@ -122,7 +123,11 @@ def judged(path: Path, half: str, folder: Path) -> None:
         else:
             folder.mkdir(parents=True, exist_ok=True)
             file.with_name(f"{path.stem}-{n:02}.request.txt").write_text(shown)
-    supported = {n for n, verdict in said.items() if verdict == "supported"}
+    supported = {
+        n
+        for n, verdict in said.items()
+        if verdict == "supported" and not found_by_code(known[n - 1])[0]
+    }
     true = {n for n, case in enumerate(known, 1) if case["label"] == TRUE}
     false = {n for n, case in enumerate(known, 1) if case["label"] not in (TRUE, BEYOND)}
     right = len(supported & true)
@@ -150,10 +155,7 @@ def main() -> None:
             continue
         counts: Counter[tuple[str, str]] = Counter()
         for case in cases(path, given.half):
-            cited, pages = evidence(case)
-            sentence = Sentence(text=case["sentence"], evidence_ids=tuple(e.id for e in cited))
-            why = against(sentence, cited, pages, case)
-            note = "" if why else note_doubts(sentence, cited)
+            why, note = found_by_code(case)
             found = "refused" if why else "flagged" if note else "passed"
             label = {TRUE: "true", BEYOND: "beyond"}.get(case["label"], "false")
             counts[label, found] += 1

@@ -1,5 +1,5 @@
-"""What code says of a sentence by itself: it refuses what is surely in no page, and flags what
-looks odd.
+"""What code says of a sentence by itself: it refuses strange code and addresses, and flags figures,
+dates and names that are in no page, and what looks odd.
 """
 
 from __future__ import annotations
@@ -9,7 +9,13 @@ from datetime import UTC, datetime
 import pytest
 
 from spadework.agents.checked_text import Known
-from spadework.agents.checking import keep_founded_heading, note_doubts, reason_to_refuse
+from spadework.agents.checking import (
+    find_unfounded,
+    keep_founded_heading,
+    note_doubts,
+    reason_to_refuse,
+)
+from spadework.tools.text.detect import language_of
 from spadework.values import Evidence, Sentence
 
 QUOTE = "Port Aldermere has 48,212 inhabitants and was founded in 1204 by Queen Isaura."
@@ -45,7 +51,10 @@ def evidence(quote: str = QUOTE, **changes: object) -> Evidence:
 
 
 def said_of(sentence: Sentence, *cited: Evidence, page: str = PAGE, question: str = "") -> str:
-    return reason_to_refuse(sentence, cited, [Known(page)], Known(question))
+    there, asked = [Known(page)], Known(question)
+    refused = reason_to_refuse(sentence, cited, there, asked)
+    home = language_of(question)
+    return refused or find_unfounded(sentence, cited, [*there, asked], home)
 
 
 def why(text: str, *, code: bool = False, page: str = PAGE, question: str = "") -> str:
@@ -72,9 +81,13 @@ def why(text: str, *, code: bool = False, page: str = PAGE, question: str = "") 
         "Die PORT-Sperre gilt in der ganzen Stadt, wie ihr Gesetz sagt.",
         "La ville compte 48 212 habitants et elle se trouve au bord de la mer.",
         "Whales sing at night beneath the ice.",
+        "Meanwhile, the harbour stays shut.",
+        "Granularity: the census counts each town by itself.",
+        "Trade-offs: the port is old and long.",
+        "Conversely, the town is small.",
     ],
 )
-def test_what_stands_in_the_page_in_other_words_or_figures_is_not_refused(text: str) -> None:
+def test_what_stands_in_the_page_in_other_words_or_figures_is_not_flagged(text: str) -> None:
     assert why(text) == ""
 
 
@@ -95,8 +108,21 @@ def test_what_stands_in_the_page_in_other_words_or_figures_is_not_refused(text: 
         ("Die Stadt nutzt IPv6.", "ipv6"),
     ],
 )
-def test_what_stands_nowhere_is_refused_and_named(text: str, strange: str) -> None:
+def test_what_stands_nowhere_is_named(text: str, strange: str) -> None:
     assert strange in why(text)
+
+
+@pytest.mark.parametrize("heading", ["Granularity", "Trade-offs", "Meanwhile elsewhere"])
+def test_the_first_word_of_a_heading_is_no_name(heading: str) -> None:
+    assert keep_founded_heading(heading, [Known(PAGE)]) == heading
+
+
+def test_what_a_reader_says_of_time_place_and_version_is_known() -> None:
+    claim = "Norwood closed its harbour on Monday 16 February 2026, as of version 9.4."
+    read = evidence(claim=claim)
+    for said in ("Norwood closed it in February 2026.", "It holds as of version 9.4."):
+        assert said_of(Sentence(text=said), read) == ""
+        assert why(said)
 
 
 def test_a_short_text_is_in_the_language_of_the_question() -> None:

@@ -4,6 +4,8 @@ once by its writer, or taken out. No quote stands in for it.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from spadework.sessions.one_call import research
@@ -51,6 +53,7 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
         return written(*((text, ids) for text in (FREE, WRONG)))
 
     model.script("SectionAnswer", write)
+    judging(model)
     return Settings.load(iterations=1)
 
 
@@ -60,17 +63,10 @@ async def verdicts(settings: Settings) -> tuple[Result, dict[str, str]]:
 
 
 def judging(model: Model, **found: str) -> None:
-    """The verdicts of the verifier on sentences with a word in them; all others hold."""
-
-    def answer(request: ChatRequest) -> dict[str, object]:
-        said = verdicts_of(request, "supported")
-        for n, sentence in told(request):
-            for word, verdict in found.items():
-                if word in sentence:
-                    said["verdicts"][n - 1] |= {"verdict": verdict, "missing": f"not {word}"}
-        return said
-
-    model.script("VerdictsAnswer", answer)
+    """Script the verdicts on sentences with a word in them; what tells of 1999 is unsupported, all
+    others hold.
+    """
+    model.script("VerdictsAnswer", lambda request: row_by_row(request, **found))
 
 
 def asked_of(model: Model, schema: str) -> list[ChatRequest]:
@@ -88,17 +84,28 @@ def mending(model: Model, *texts: tuple[int, str]) -> None:
     )
 
 
-async def test_what_the_model_finds_supported_stays_and_what_code_refused_is_not_shown_to_it(
+async def test_a_figure_that_stands_in_no_page_is_judged_and_asked_twice(
     model: Model, settings: Settings
 ) -> None:
+    judging(model, **{"1999": "supported"})
+    _, found = await verdicts(settings)
+    assert found == {FREE: "supported", WRONG: "supported"}
+    first, again = asked_of(model, "VerdictsAnswer")
+    assert FREE in first.prompt and WRONG in first.prompt and LAMP in first.prompt
+    assert "1999: in no page that is cited." in again.prompt
+    assert FREE not in again.prompt
+    assert not asked_of(model, "MendingAnswer")
+
+
+async def test_code_that_stands_in_no_page_is_refused_whoever_judges(
+    model: Model, settings: Settings
+) -> None:
+    model.script("SectionAnswer", written((FREE, ["E1"]), ("It is lit by `lamp --on`.", ["E1"])))
     mending(model, (2, ""))
-    result, found = await verdicts(settings)
+    _, found = await verdicts(settings)
     assert found == {FREE: "supported"}
     [asked] = asked_of(model, "VerdictsAnswer")
-    assert FREE in asked.prompt
-    assert LAMP in asked.prompt
-    assert WRONG not in asked.prompt
-    assert "1999" not in result.report
+    assert "lamp --on" not in asked.prompt
 
 
 async def test_what_did_not_hold_goes_back_to_its_writer_with_the_reason(
@@ -112,7 +119,7 @@ async def test_what_did_not_hold_goes_back_to_its_writer_with_the_reason(
     [asked] = asked_of(model, "MendingAnswer")
     assert FREE in asked.prompt
     assert "contradicted. not modern" in asked.prompt
-    assert "1999: in no page" in asked.prompt
+    assert "unsupported. not 1999" in asked.prompt
 
 
 async def test_what_does_not_hold_after_it_was_mended_is_taken_out_and_named(
@@ -209,7 +216,7 @@ async def test_a_table_is_judged_cell_by_cell_with_row_and_column(
     model.script("MendingAnswer", Fault("refusal"))
     result, found = await verdicts(settings)
     assert found == {"gave way to an electric one": "supported"}
-    [asked] = asked_of(model, "VerdictsAnswer")
+    asked, _ = asked_of(model, "VerdictsAnswer")
     assert "The old lamp · What became of it: gave way to an electric one [E1]" in asked.prompt
     assert (
         "| The old lamp | gave way to an electric one [1] |\n| A third lamp | – |" in result.report
@@ -246,11 +253,11 @@ async def test_a_model_that_fails_its_examination_neither_judges_nor_writes(
     assert again.report.partition("## Problems")[0] == result.report.partition("## Problems")[0]
 
 
-def row_by_row(request: ChatRequest, **found: str) -> dict[str, object]:
+def row_by_row(request: ChatRequest, **found: str) -> dict[str, Any]:
     """The verdicts on what is told with a word in it; all else holds."""
     said = verdicts_of(request, "supported")
     for n, sentence in told(request):
-        for word, verdict in found.items():
+        for word, verdict in {"1999": "unsupported", **found}.items():
             if word in sentence:
                 said["verdicts"][n - 1] |= {"verdict": verdict, "missing": f"not {word}"}
     return said
@@ -273,18 +280,15 @@ async def test_what_leans_on_a_mended_sentence_is_judged_again(
     lit = "It burns brightly every night."
     model.script("SectionAnswer", {"markdown": f"{WRONG} [E1] {lit} [E1]"})
     mending(model, (1, "The old lamp of the lighthouse was replaced."))
-    model.script("VerdictsAnswer", lambda r: row_by_row(r, **{"lamp of the lighthouse": "partly"}))
-    model.script(
-        lambda r: r.schema_name == "VerdictsAnswer" and "old lamp of the lighthouse was" in r.user,
-        lambda r: {
-            "verdicts": [
-                {"number": n, "verdict": "contradicted", "missing": "burns"}
-                if "burns" in sentence and "comes after “The old" in line
-                else {"number": n, "verdict": "supported", "missing": ""}
-                for (n, sentence), line in zip(told(r), lines(r), strict=True)
-            ]
-        },
-    )
+
+    def answer(request: ChatRequest) -> dict[str, object]:
+        said = row_by_row(request)
+        for n, line in enumerate(lines(request)):
+            if "burns" in line and "comes after “The old" in line:
+                said["verdicts"][n] |= {"verdict": "contradicted", "missing": "burns"}
+        return said
+
+    model.script("VerdictsAnswer", answer)
     _, found = await verdicts(settings)
     assert found == {"The old lamp of the lighthouse was replaced.": "supported"}
 

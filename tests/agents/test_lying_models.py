@@ -1,5 +1,5 @@
 """Writers that lie, by thirty lies each: with an honest judge none ships, a judge that lies as well
-fails its examination, and a liar that passed ships no figure, date or name that stands in no page.
+fails its examination, and a figure, date or name that stands in no page is asked twice.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from spadework.agents.checked_text import Known
-from spadework.agents.checking import reason_to_refuse
+from spadework.agents.checking import find_unfounded
 from spadework.agents.citation_material import Material
 from spadework.graph.verifying import Check, verify_sections
 from spadework.sessions.one_call import research
@@ -76,11 +76,6 @@ def lying(model: Model, said: list[str]) -> None:
     )
 
 
-def gullible(request: ChatRequest) -> dict[str, object]:
-    """Everything holds, but in the examination."""
-    return honest(request) if in_examination(request) else honest(request, "supported")
-
-
 async def test_with_an_honest_judge_no_lie_ships(model: Model, settings: Settings) -> None:
     for seed in range(3):
         said = lies(seed)
@@ -109,19 +104,27 @@ async def test_a_judge_that_calls_everything_supported_fails_its_examination(
     assert not any(text in result.report for text in lies(1))
 
 
-async def test_of_a_liar_that_passed_nothing_ships_that_no_page_says(
+async def test_what_stands_in_no_page_is_asked_twice_of_a_judge_that_passed(
     model: Model, settings: Settings
 ) -> None:
-    model.script("VerdictsAnswer", gullible)
-    for seed in range(3):
-        said = lies(seed)
-        lying(model, said)
-        result = await research("What is known about Port Aldermere?", settings)
-        assert not any(text in result.report for text in said[:4])
+    said = lies(0)
+    lying(model, said)
+
+    def careless(request: ChatRequest) -> dict[str, object]:
+        """Hold everything to be true that no note warns of."""
+        if in_examination(request) or "found something odd" in request.prompt:
+            return honest(request)
+        return honest(request, "supported")
+
+    model.script("VerdictsAnswer", careless)
+    result = await research("What is known about Port Aldermere?", settings)
+    assert not any(text in result.report for text in said[:4])
 
 
 @pytest.mark.parametrize("seed", range(RUNS))
-async def test_code_refuses_every_figure_date_and_name_that_stands_in_no_page(seed: int) -> None:
+async def test_without_a_judge_no_figure_date_or_name_ships_that_stands_in_no_page(
+    seed: int,
+) -> None:
     entry = Evidence(
         id="E1",
         topic="Town",
@@ -135,9 +138,7 @@ async def test_code_refuses_every_figure_date_and_name_that_stands_in_no_page(se
         title="Port Aldermere",
     )
     strange = [Sentence(text=text, evidence_ids=("E1",)) for text in lies(seed)[:4]]
-    assert all(
-        reason_to_refuse(sentence, [entry], [Known(PAGE)], Known("")) for sentence in strange
-    )
+    assert all(find_unfounded(sentence, [entry], [Known(PAGE)]) for sentence in strange)
     truth = Sentence(text="In 2024 there were 48,212 inhabitants.", evidence_ids=("E1",))
     section = Section(heading="Town", sentences=(*strange, truth))
     plan = Plan(question="q", topics=(Topic(name="Town", question="q"),))

@@ -1,5 +1,6 @@
-"""What code can say of a sentence and the pages it cites. It refuses little, and always the same:
-what is surely in no page. What only looks wrong is flagged, so that a model looks twice.
+"""What code can say of a sentence and the pages it cites. It refuses strange code and addresses;
+figures, dates and names that it cannot find are flagged, so that a model looks twice, and refused
+only where no model judges.
 """
 
 from __future__ import annotations
@@ -56,13 +57,11 @@ def reason_to_refuse(
     cited: Sequence[Evidence],
     pages: Sequence[Known],
     question: Known,
-    home: str = "",
     code: str = "",
 ) -> str:
-    """Why a sentence cannot stand, "" where code has nothing against it: an address, a piece of
-    code, a figure, a date or a name that stands nowhere in the texts of the `pages` it cites, their
-    titles and dates, or the question. `home` is the language of the report, `code` that which the
-    report itself tells: what it defines has a name there.
+    """Return why a sentence cannot stand whoever judges, "" where code has nothing against it: it
+    cites nothing, or an address or a piece of code that stands nowhere in the `pages` it cites,
+    their titles, the question, or the `code` that the report itself tells.
     """
     if not cited:
         return "It cites no evidence."
@@ -79,9 +78,19 @@ def reason_to_refuse(
         whole = any(all(part in text.unmarked for part in parts) for text in shown)
         if not whole and not _put_together(named, shown):
             return f"“{named}” stands in none of its sources."
-    # A conclusion may be about the code of the report itself.
-    known = shown if sentence.inferred else there
-    found = strange(sentence.text, known, home or language_of(question.text))
+    return ""
+
+
+def find_unfounded(
+    sentence: Sentence, cited: Sequence[Evidence], there: Sequence[Known], home: str = ""
+) -> str:
+    """Return a note that names the figures, dates and names of a sentence that stand neither
+    `there` nor in what is told of the cited entries; "" where all do. `home` is the language of the
+    report.
+    """
+    if sentence.code:
+        return ""
+    found = strange(sentence.text, [*there, about(cited)], home)
     return f"{', '.join(found)}: in no page that is cited." if found else ""
 
 
@@ -103,21 +112,25 @@ def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
 
 
 def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -> str:
-    """A heading, or the name of a column, on one line, in the language `home` where it shows none;
-    "" for one with a figure, date or name that does not stand `there`, or an order to machines.
+    """Return a heading, or the name of a column, on one line, in the language `home` where it shows
+    none; "" for one with a figure, date or name that does not stand `there`, or an order to
+    machines.
     """
     line = " ".join(heading.split())
     words = line.split()
-    # Where every word has a capital, one says nothing.
+    # The capital of the first word says nothing, nor does any where every word has one.
     titled = sum(word[:1].isupper() for word in words[1:]) > len(words[1:]) / 2
-    said = " ".join(w if w[1:] != w[1:].lower() else w.lower() for w in words) if titled else line
+    said = " ".join(
+        w.lower() if w[1:] == w[1:].lower() and (titled or not n) else w
+        for n, w in enumerate(words)
+    )
     return "" if is_injection(line) or strange(said, there, home) else line
 
 
 def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> str:
-    """What looks wrong though it may be right, as a note for who judges; "" where nothing does: a
-    relation that no quote names, or a figure or name that stands in the page but not in what is
-    cited. `home` is the language of the report.
+    """Return what looks wrong though it may be right, as a note for who judges; "" where nothing
+    does: a relation that no quote names, or a figure or name that stands in the page but not in
+    what is cited. `home` is the language of the report.
     """
     if sentence.code:
         return ""
@@ -151,10 +164,12 @@ def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
 
 
 def about(cited: Sequence[Evidence]) -> Known:
-    """What is told of the pages beside their texts. A date in the ways in which it is written."""
+    """Return what is told of entries beside the texts of their pages: title, heading, author,
+    address, the day in the ways in which it is written, and what who read them says of them.
+    """
     dates = sorted({e.published_at for e in cited if e.published_at})
     told = [
-        *dict.fromkeys(f"{e.title}\n{e.heading}\n{e.author}\n{e.url}" for e in cited),
+        *dict.fromkeys(f"{e.title}\n{e.heading}\n{e.author}\n{e.url}\n{e.claim}" for e in cited),
         *(f"{date:%Y-%m-%d} {date.day} {date:%B} {date.year}" for date in dates),
     ]
     return Known("\n".join(told))
@@ -211,12 +226,24 @@ def _singular(name: str) -> str:
 
 
 def _opening(said: str, code: str) -> set[str]:
-    """The first words of sentences that are rather names, lower-case."""
+    """Return the first words of sentences that are rather names, lower-case. One before a comma or
+    a colon leads to the sentence ("Meanwhile,", "Trade-offs:").
+    """
     known = language(code)
     ordinary = known.stop | known.starters | known.leans
-    found = (_WORD.search(said[slice(*span)]) for span in sentences(said, code))
-    first = {match.group() for match in found if match and match.group()[0].isupper()}
-    return {word.lower() for word in first if word.lower() not in ordinary and rather_a_name(word)}
+    found = (_WORD.search(said, *span) for span in sentences(said, code))
+    first = {
+        match.group()
+        for match in found
+        if match
+        and match.group()[0].isupper()
+        and said[match.end() : match.end() + 1] not in (*",:",)
+    }
+    return {
+        word.lower()
+        for word in first
+        if word.lower() not in ordinary and rather_a_name(word.partition("-")[0])
+    }
 
 
 def _marked_words(said: str) -> set[str]:

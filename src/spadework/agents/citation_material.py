@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from spadework.agents.checked_text import Known
 from spadework.agents.checking import about as told_of
-from spadework.agents.checking import keep_founded_heading, reason_to_refuse
+from spadework.agents.checking import find_unfounded, keep_founded_heading, reason_to_refuse
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import codes
 from spadework.tools.text.prompt_injection import without_injections
@@ -40,9 +40,17 @@ class Material:
         return [self.ledger[id_] for id_ in ids if id_ in self.ledger]
 
     def refused(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
-        """Why code refuses a sentence that cites these."""
-        pages, question = self._pages(cited), Known(self.question)
-        return reason_to_refuse(sentence, cited, pages, question, self.home, self.code)
+        """Return why code refuses a sentence that cites these, whoever judges; "" for no reason."""
+        return reason_to_refuse(
+            sentence, cited, self._pages(cited), Known(self.question), self.code
+        )
+
+    def unfounded(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
+        """Return a note on the figures, dates and names that code finds in no page of these."""
+        there = [*self._pages(cited), Known(self.question)]
+        # A conclusion may be about the code of the report itself.
+        known = [*there, Known(self.code)] if sentence.inferred else there
+        return find_unfounded(sentence, cited, known, self.home)
 
     def beside(self, sections: Iterable[Section], names: Iterable[str] = ()) -> Material:
         """The same with the code that these sections tell, and the files that are called by these

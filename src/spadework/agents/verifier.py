@@ -1,9 +1,10 @@
 """The verifier: what becomes of every sentence of a report.
 
-A sentence that is its quote's own words holds. Code refuses what is surely in no page; all else is
-put before a model, which sees the sentence and, of each entry it cites, the quote with its title,
-heading, date and neighbours. What code finds odd is asked once more, with the reason. Without a
-model that may judge, such a sentence could not be checked.
+A sentence that is its quote's own words holds. Code refuses strange code and addresses; all else
+is put before a model, which sees the sentence and, of each entry it cites, the quote with its
+title, heading, date and neighbours. What code finds odd is asked once more, with the reason. A
+sentence that no model has judged could not be checked; it falls if code finds a figure, date or
+name of it in no page.
 """
 
 from __future__ import annotations
@@ -102,10 +103,18 @@ def judge_section(section: Section, findings: Findings) -> Checked:
 
 @dataclass(frozen=True)
 class Asked:
-    """A sentence that is put before the model, with what code finds odd about it."""
+    """A sentence that is put before the model, with what code finds odd about it. Code refuses one
+    with something `unfounded` where no model has judged it.
+    """
 
     stated: Stated
     note: str = ""
+    unfounded: str = ""
+
+    @property
+    def unjudged(self) -> Finding:
+        """What is found of it where no model has judged it."""
+        return Finding("unsupported", self.unfounded) if self.unfounded else UNCHECKED
 
 
 async def verify(
@@ -119,13 +128,13 @@ async def verify(
     """What is found of every sentence, with what is `known`, and what could not be checked."""
     findings, asked = await asyncio.to_thread(_check_by_code, sections, material, known)
     if not asked or model is None:
-        return findings | {each.stated: UNCHECKED for each in asked}, []
+        return findings | {each.stated: each.unjudged for each in asked}, []
     answers, why = await _ask_model(model, asked, material, seconds)
     problems = model.news("verifier")
     if unseen := len(asked) - len(answers):
         effect = f"{unseen} sentences could not be checked by a model."
         problems += [Problem(stage="model", subject="verifier", reason=why, effect=effect)]
-    return findings | {each.stated: answers.get(each, UNCHECKED) for each in asked}, problems
+    return findings | {each.stated: answers.get(each, each.unjudged) for each in asked}, problems
 
 
 def _check_by_code(
@@ -147,11 +156,14 @@ def _check_by_code(
             findings[each] = Finding("unsupported", why)
         elif sentence.code and not sentence.inferred:
             findings[each] = Finding("supported")
-        elif each.label and len(sentence.text.split()) <= NAME_WORDS:
-            # The name of a row, so short that it states nothing.
-            findings[each] = Finding("supported")
         else:
-            asked.append(Asked(each, note_doubts(sentence, cited, material.home)))
+            unfounded = material.unfounded(sentence, cited)
+            if each.label and not unfounded and len(sentence.text.split()) <= NAME_WORDS:
+                # The name of a row, so short that it states nothing.
+                findings[each] = Finding("supported")
+                continue
+            note = unfounded or note_doubts(sentence, cited, material.home)
+            asked.append(Asked(each, note, unfounded))
     return findings, asked
 
 

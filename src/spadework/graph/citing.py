@@ -20,7 +20,9 @@ MOST_NEAR = 8
 
 
 def put_right(sections: Sequence[Section], material: Material) -> list[Section]:
-    """The sections; a sentence that code would refuse also cites an entry that bears it out."""
+    """Return the sections; a sentence with something that code finds in none of its sources also
+    cites an entry that has it.
+    """
     made = []
     for section in sections:
         told = {
@@ -74,7 +76,7 @@ def _cited_evidence(section: Section, material: Material) -> list[Evidence]:
 
 def _with_another(sentence: Sentence, material: Material) -> Sentence:
     cited = material.cited(sentence.evidence_ids)
-    if own_words(sentence, cited) or not material.refused(sentence, cited):
+    if own_words(sentence, cited) or not _lacks_source(sentence, cited, material):
         return sentence
     topics = {e.topic for e in cited}
     others = [
@@ -85,7 +87,11 @@ def _with_another(sentence: Sentence, material: Material) -> Sentence:
     shared = {e.id: len(said & stems(e.quote, code)) for e in others}
     near = [e for e in others if shared[e.id] >= max(1.0, SAME_MATTER * len(said))]
     for other in sorted(near, key=lambda e: -shared[e.id])[:MOST_TRIED]:
-        if not material.refused(sentence, [*cited, other]):
+        if not _lacks_source(sentence, [*cited, other], material):
             ids = (*(e.id for e in cited), other.id)
             return sentence.model_copy(update={"evidence_ids": ids})
     return sentence
+
+
+def _lacks_source(sentence: Sentence, cited: Sequence[Evidence], material: Material) -> bool:
+    return bool(material.refused(sentence, cited) or material.unfounded(sentence, cited))
