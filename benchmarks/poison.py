@@ -33,8 +33,7 @@ from spadework.settings import Settings
 from spadework.tools.extract import read_document
 from spadework.tools.knowledge import Entry
 from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
-from spadework.tools.knowledge.entry import LEAST_CHARS
-from spadework.tools.knowledge.sufficiency import subject
+from spadework.tools.knowledge.entry import LEAST_CHARS, subject
 from spadework.tools.stores.page_store import content_hash
 from spadework.values import Page, Result
 

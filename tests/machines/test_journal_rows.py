@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from spadework.tools.stores.claim import CLAIM
+from spadework.tools.stores.journal_rows import CLAIM
 from spadework.tools.stores.postgres.database import opened
 from spadework.tools.stores.postgres.session_rows import New, SharedSessions
 from tests.tools.stores.test_journal import (  # noqa: F401 - they are run here

@@ -12,8 +12,8 @@ from spadework.agents.refusals import Unsupported
 from spadework.errors import BudgetSpent, SpadeworkError, TooLong
 from spadework.events import Called, Verdict
 from spadework.tools.stores.event_record import Record
+from spadework.tools.stores.exchanges import Request
 from spadework.tools.stores.journal import Journal
-from spadework.tools.stores.tape import Request
 
 #: Characters of a digest that tell one request from another.
 DIGEST_CHARS = 16

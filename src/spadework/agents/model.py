@@ -28,8 +28,8 @@ from spadework.prompts import Prompt
 from spadework.prompts.shortening import shorten_prompt
 from spadework.settings import Role, Settings
 from spadework.tools.stores.event_record import Record
+from spadework.tools.stores.exchanges import Request, Tape, last_text
 from spadework.tools.stores.journal import Journal
-from spadework.tools.stores.tape import Request, Tape, last_text
 from spadework.tools.text import tokens
 from spadework.values import Problem
 

@@ -20,7 +20,7 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.page_reader import Fetch
 from spadework.tools.ranking.selection import LOCAL
-from spadework.tools.stores.tape import Piece, Request, Tape
+from spadework.tools.stores.exchanges import Piece, Request, Tape
 from spadework.tools.text.markdown_marks import one_line
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.web.urls import canonical_url

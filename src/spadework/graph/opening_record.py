@@ -13,7 +13,7 @@ from spadework.settings import Role, Settings
 from spadework.tools.search.provider import Provider
 from spadework.tools.search.provider_choice import Choice
 from spadework.tools.search.provider_table import PROVIDERS
-from spadework.tools.stores.recording import Recording
+from spadework.tools.stores.cassette import Recording
 from spadework.values import Hit, Problem, Query, Value
 
 #: Settings that are never written down: every key.

@@ -17,7 +17,7 @@ from spadework.tools.ranking.recency import is_dated
 from spadework.tools.ranking.relevance import query_terms, relevance
 from spadework.tools.ranking.selection import LOCAL
 from spadework.tools.search.provider import Provider
-from spadework.tools.stores.tape import Request, Tape
+from spadework.tools.stores.exchanges import Request, Tape
 from spadework.tools.text.markdown_marks import one_line
 from spadework.tools.text.prompt_injection import is_injection, without_injections
 from spadework.tools.web.recorded_traffic import replay_traffic, tape_traffic

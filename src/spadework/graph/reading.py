@@ -31,7 +31,7 @@ from spadework.tools.fetch.page_pool import (
     Why,
     read_many,
 )
-from spadework.tools.knowledge.sufficiency import fresh_since
+from spadework.tools.knowledge.entry import fresh_since
 from spadework.tools.ranking.selection import LOCAL
 from spadework.tools.stores.journal import Journal
 from spadework.tools.web.urls import canonical_url, host_of

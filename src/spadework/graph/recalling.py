@@ -22,7 +22,7 @@ from spadework.graph.provider_search import ranked_hits
 from spadework.graph.searching import leads_of
 from spadework.graph.session_context import SessionContext
 from spadework.graph.session_id import checked_session_id
-from spadework.tools.knowledge.sufficiency import enough, fresh_since, relevant, subject
+from spadework.tools.knowledge.entry import enough, fresh_since, relevant, subject
 from spadework.tools.ranking.selection import KNOWLEDGE
 from spadework.tools.search.domain_filter import is_wanted
 from spadework.tools.stores.page_store import PageStore, content_hash

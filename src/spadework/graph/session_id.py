@@ -6,7 +6,7 @@ import secrets
 from datetime import UTC, datetime
 
 from spadework.errors import SettingsError
-from spadework.tools.stores.session_ids import is_session_id
+from spadework.tools.stores.private_files import is_session_id
 
 
 def checked_session_id(session_id: str) -> str:

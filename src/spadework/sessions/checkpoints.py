@@ -20,9 +20,9 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from spadework.graph.checkpoint_types import OUR_VALUES
 from spadework.graph.research import Graph
 from spadework.graph.state import ResearchState
-from spadework.tools.stores.claim import claim_on
 from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.journal import Journal
+from spadework.tools.stores.journal_rows import claim_on
 
 #: What the kind of a value ends with that has its checksum, of so many bytes, behind it.
 _SUMMED, _SUM_BYTES = "+sum", 8

@@ -13,8 +13,8 @@ from spadework.sessions.brief import Brief
 from spadework.sessions.machines.sharing_limits import limits_shared
 from spadework.sessions.reserve import reserve
 from spadework.settings import Settings
-from spadework.tools.stores.claim import claim_on
 from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.journal_rows import claim_on
 
 #: Whether this is done within a session: one that it starts must not wait for its end.
 _inside: ContextVar[bool] = ContextVar("inside", default=False)

@@ -16,8 +16,7 @@ from spadework.errors import SessionError, SessionNotFound, SessionUnreadable, S
 from spadework.sessions.drawing.phases import Phase
 from spadework.sessions.file_names import LEDGER, METADATA, PROGRESS, RESULT
 from spadework.sessions.session_file import Kept, read_bytes, read_value, readable_bytes, unreadable
-from spadework.tools.stores.private_files import private_folder
-from spadework.tools.stores.session_ids import is_session_id
+from spadework.tools.stores.private_files import is_session_id, private_folder
 from spadework.values import Coverage, Evidence, Forecast, Problem, Result
 from spadework.visible import visible
 

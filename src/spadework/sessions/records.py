@@ -38,9 +38,9 @@ from spadework.sessions.lock import hold_session
 from spadework.sessions.log import log_lines, read_log
 from spadework.sessions.logs import LOGS, Logs
 from spadework.settings import Settings
-from spadework.tools.stores.claim import claim_on
 from spadework.tools.stores.disk import DiskHangs, on_disk
 from spadework.tools.stores.event_record import Record
+from spadework.tools.stores.journal_rows import claim_on
 from spadework.tools.stores.page_store import write_atomically
 from spadework.tools.stores.plan_store import PlanStore
 from spadework.values import Result

@@ -19,8 +19,8 @@ from spadework.sessions.file_names import JOURNAL, METADATA
 from spadework.sessions.files import read_metadata, read_result, session_folder
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.tools.stores.recording import Missing, Recording
-from spadework.tools.stores.tape import Request
+from spadework.tools.stores.cassette import Missing, Recording
+from spadework.tools.stores.exchanges import Request
 from spadework.values import Result
 
 

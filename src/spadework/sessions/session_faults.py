@@ -15,8 +15,14 @@ from spadework.errors import DiskFailed, SessionError
 from spadework.graph.stopping import DiskStopped
 from spadework.sessions.file_names import JOURNAL, METADATA
 from spadework.sessions.session_file import unreadable
-from spadework.tools.stores.database_faults import ClaimLost, DatabaseDown
-from spadework.tools.stores.disk_faults import IO_ERROR, NO_SPACE, disk_fault, said_of
+from spadework.tools.stores.disk import (
+    IO_ERROR,
+    NO_SPACE,
+    ClaimLost,
+    DatabaseDown,
+    disk_fault,
+    said_of,
+)
 
 #: Bytes below which a disk is full for a database.
 LEAST_FREE = 65_536

@@ -21,9 +21,8 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from spadework.tools.stores.disk_faults import said_of
-from spadework.tools.stores.private_files import private_file
-from spadework.tools.stores.session_ids import is_session_id
+from spadework.tools.stores.disk import said_of
+from spadework.tools.stores.private_files import is_session_id, private_file
 
 #: The file, in the home; the version of its rows, raised whenever they hold something else.
 INDEX, VERSION = "sessions.sqlite", 2

@@ -8,7 +8,7 @@ import pytest
 
 from spadework.settings import Settings
 from spadework.tools.knowledge import Recalled
-from spadework.tools.knowledge.sufficiency import DOMAINS, RELEVANT, enough, fresh_since, relevant
+from spadework.tools.knowledge.entry import DOMAINS, RELEVANT, enough, fresh_since, relevant
 from spadework.values import Freshness, Query, Task, Topic
 from tests.tools.knowledge.pages import NOW, entry
 

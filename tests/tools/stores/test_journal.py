@@ -20,9 +20,9 @@ import pytest
 from spadework.budget import Budget
 from spadework.errors import Blocked, BudgetSpent, SearchError, TooSlow
 from spadework.holds import HoldRequest
+from spadework.tools.stores.cassette import Recording
+from spadework.tools.stores.exchanges import Request, Tape, last_text
 from spadework.tools.stores.journal import Ask, Journal
-from spadework.tools.stores.recording import Recording
-from spadework.tools.stores.tape import Request, Tape, last_text
 from spadework.values import Usage
 
 

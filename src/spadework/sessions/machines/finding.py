@@ -20,7 +20,7 @@ from spadework.sessions.records import delete_session
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.page_store import write_atomically
-from spadework.tools.stores.session_ids import is_session_id
+from spadework.tools.stores.private_files import is_session_id
 
 if TYPE_CHECKING:
     from spadework.tools.stores.postgres.session_rows import Kept, SharedSessions

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from spadework.errors import ModelError
 from spadework.tools.dense.vector_tables import reading, writing
-from spadework.tools.stores.transaction import transaction
+from spadework.tools.stores.session_database import transaction
 
 if TYPE_CHECKING:
     import numpy as np

@@ -20,7 +20,7 @@ from filelock import FileLock
 from spadework.errors import KnowledgeError
 from spadework.tools.knowledge.entry import Entry, Which, condition_of
 from spadework.tools.stores.private_files import private_file
-from spadework.tools.stores.transaction import transaction
+from spadework.tools.stores.session_database import transaction
 from spadework.tools.web.urls import host_of
 from spadework.values import Page
 

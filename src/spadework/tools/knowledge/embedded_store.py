@@ -24,8 +24,7 @@ from spadework.tools.dense.meaning import Meaning
 from spadework.tools.dense.vectors import Near, Passage, Vectors
 from spadework.tools.knowledge.catalogue import Catalogue, entries
 from spadework.tools.knowledge.entry import Entry, Recalled, Which
-from spadework.tools.knowledge.page_ranking import answer, document
-from spadework.tools.knowledge.passage_index import PassageIndex
+from spadework.tools.knowledge.page_index import PassageIndex, answer, document
 from spadework.tools.library.query import Asked, parse_question
 from spadework.tools.library.schema import no_panic
 from spadework.tools.library.search import (
@@ -37,7 +36,7 @@ from spadework.tools.library.search import (
     rarity,
 )
 from spadework.tools.stores.private_files import private_folder
-from spadework.tools.stores.transaction import transaction
+from spadework.tools.stores.session_database import transaction
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Page
 

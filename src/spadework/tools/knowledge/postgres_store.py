@@ -17,18 +17,18 @@ from pydantic import SecretStr
 
 from spadework.errors import KnowledgeError, SettingsError
 from spadework.tools.knowledge.entry import Entry, Recalled, Which, condition_of
-from spadework.tools.knowledge.lexemes import (
+from spadework.tools.knowledge.page_index import (
     WEIGHTS,
     Passage,
+    answer,
     lexemes_of,
     mark,
     passages_of,
     words_of,
 )
-from spadework.tools.knowledge.page_ranking import answer
 from spadework.tools.library.query import parse_question
 from spadework.tools.library.ranking import Match
-from spadework.tools.stores.database_faults import DatabaseDown
+from spadework.tools.stores.disk import DatabaseDown
 from spadework.tools.stores.postgres.address import where_is
 from spadework.tools.stores.postgres.database import Database, opened
 from spadework.tools.web.urls import canonical_url, host_of

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from spadework.tools.extract.extracted import Link
 from spadework.tools.ranking.relevance import query_terms, relevance, relevance_parts
-from spadework.tools.stores.claim import claim_on
 from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.journal_rows import claim_on
 from spadework.tools.stores.page_store import write_atomically
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.web.urls import canonical_url

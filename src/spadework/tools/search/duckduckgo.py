@@ -22,7 +22,7 @@ from spadework.tools.search.countries import is_spoken, region
 from spadework.tools.search.domain_filter import with_sites
 from spadework.tools.search.result_rows import Row, number_rows
 from spadework.tools.search.search_filters import tongue
-from spadework.tools.stores.tape import Piece
+from spadework.tools.stores.exchanges import Piece
 from spadework.tools.web.recorded_traffic import over_the_wire
 from spadework.values import Hit, Query, Wish
 

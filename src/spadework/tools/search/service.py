@@ -10,7 +10,7 @@ import httpx
 
 from spadework.errors import SearchError
 from spadework.tools.search.failure import OPEN, Access, failure, parse_json, without_results
-from spadework.tools.stores.tape import Piece
+from spadework.tools.stores.exchanges import Piece
 from spadework.tools.web.connections import certificates, closing_lines
 from spadework.tools.web.recorded_traffic import over_the_wire
 

@@ -22,12 +22,16 @@ from spadework import errors
 from spadework.bill import Amounts, Bill
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, FetchError, SpadeworkError
-from spadework.tools.stores.claim import claim_on
-from spadework.tools.stores.exchanges import Exchanges, error_from_text, error_to_text
-from spadework.tools.stores.journal_rows import AnswerRow, JournalRows, sum_charges
-from spadework.tools.stores.recording import Recording
-from spadework.tools.stores.sqlite_rows import SqliteRows
-from spadework.tools.stores.tape import Request, Tape
+from spadework.tools.stores.cassette import Recording
+from spadework.tools.stores.exchanges import (
+    Exchanges,
+    Request,
+    Tape,
+    error_from_text,
+    error_to_text,
+)
+from spadework.tools.stores.journal_rows import AnswerRow, JournalRows, claim_on, sum_charges
+from spadework.tools.stores.session_database import SqliteRows
 
 T = TypeVar("T")
 #: How an answer is had: by asking, where what comes goes onto the tape; or from the tape alone.

@@ -1,4 +1,4 @@
-"""A journal's rows, wherever kept: what was made of answers, exchanges, and their bodies."""
+"""The rows of a session's journal, and the claim under which they are written."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from contextvars import ContextVar
+from typing import Any, NamedTuple, Protocol
 
 from spadework.bill import total
 from spadework.values import Usage
@@ -140,3 +141,32 @@ def sum_charges(rows: Iterable[Any]) -> tuple[Usage, float] | None:
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise sqlite3.DatabaseError("what was charged cannot be read") from error
     return (used, max(elapsed for _, elapsed in read)) if read else None
+
+
+class Claim(Protocol):
+    """Everything raises ClaimLost, an OSError, once another process runs the session."""
+
+    @property
+    def session_id(self) -> str:
+        """The session that is claimed."""
+        ...
+
+    def journal_rows(self) -> JournalRows:
+        """The rows of its journal."""
+        ...
+
+    async def tell(self, lines: bytes) -> None:
+        """Keep lines of its record, and wake who watches."""
+
+    async def keep_file(self, name: str, data: bytes) -> None:
+        """Keep a file of its folder, by its path in there."""
+
+
+#: The claim under which this is done; set by a worker around each session that it runs.
+CLAIM: ContextVar[Claim | None] = ContextVar("claim", default=None)
+
+
+def claim_on(session_id: str) -> Claim | None:
+    """The claim to a session under which this is done, None where it is one machine's alone."""
+    claim = CLAIM.get()
+    return claim if claim is not None and claim.session_id == session_id else None

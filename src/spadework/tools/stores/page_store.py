@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from spadework.tools.stores.claim import claim_on
 from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.journal_rows import claim_on
 from spadework.tools.stores.private_files import make_folder
 from spadework.visible import visible
 

@@ -1,8 +1,9 @@
-"""Folders and files of their owner alone: what somebody reads is nobody else's business."""
+"""Files and folders that only their owner can read, and the ids of sessions that name them."""
 
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -46,3 +47,8 @@ def _close(path: Path) -> None:
     if mode & _OTHERS:
         with suppress(PermissionError):  # somebody else's, who lets us write there
             path.chmod(mode & 0o777 & ~_OTHERS)
+
+
+def is_session_id(text: str) -> bool:
+    """Whether a text can be the id of a session: letters, digits, - and _; never a path."""
+    return re.fullmatch(r"[A-Za-z0-9][\w-]{0,99}", text, re.ASCII) is not None

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from spadework.errors import SearchError
-from spadework.tools.stores.tape import Piece, Tape
+from spadework.tools.stores.exchanges import Piece, Tape
 
 Send = Callable[[], Awaitable[Piece]]
 _wire: ContextVar[Callable[[Any, Send], Awaitable[Piece]] | None] = ContextVar("wire", default=None)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.postgres.database import Database
-from spadework.tools.stores.sqlite_rows import SqliteRows
+from spadework.tools.stores.session_database import SqliteRows
 
 #: Bodies that are asked for at a time.
 AT_ONCE = 50

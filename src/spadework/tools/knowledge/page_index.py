@@ -1,0 +1,155 @@
+"""Passages of known pages: their index, their terms, and pages ranked by them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import tantivy
+
+from spadework.tools.dense.vectors import Near
+from spadework.tools.knowledge.entry import Entry, Recalled, merge_spans
+from spadework.tools.library.document import Document, pieces
+from spadework.tools.library.index_writer import index_passages
+from spadework.tools.library.query import Asked, Term
+from spadework.tools.library.ranking import Match, Ranked, rank, snippet
+from spadework.tools.library.schema import all_terms, open_index, open_writer, schema
+from spadework.tools.library.search import blend_rankings, with_near
+from spadework.tools.stores.private_files import close_files, private_folder
+
+#: Fewer telling words count as so many: all of a few stand in many unrelated pages.
+FEW_WORDS = 3
+
+
+def document(entry: Entry) -> Document:
+    """A page as the library's ranking knows it."""
+    return Document(entry.page.url, entry.page.title, entry.text, entry.page.published_at)
+
+
+def answer(
+    matches: Sequence[Match],
+    known: Mapping[int, Entry],
+    question: Asked,
+    weights: Mapping[str, float],
+    limit: int,
+    near: Sequence[Near] = (),
+) -> list[Recalled]:
+    """At most `limit` of the `known` pages that match or are near. `weights`: terms' rarity."""
+    documents = {number: document(entry) for number, entry in known.items()}
+    there = with_near([match for match in matches if match.number in known], near, documents)
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for match in there:
+        spans.setdefault(match.number, []).append((match.start, match.end))
+    words = {word for term in question.terms for word in term.words}
+    tells = min(1.0, sum(term.needed for term in question.terms) / FEW_WORDS)
+    best = blend_rankings(rank(there, documents, question, weights), near, documents)[:limit]
+
+    def recalled(one: Ranked) -> Recalled:
+        entry = known[one.best.number]
+        shown = snippet(entry.text[one.best.start : one.best.end], words)
+        merged = merge_spans(spans[one.best.number])
+        return Recalled(entry, shown, round(one.own * tells, 3), merged)
+
+    return [recalled(one) for one in best]
+
+
+_HEAP_BYTES = 32_000_000
+
+
+class PassageIndex:
+    """The index in `folder`, read by several processes; who writes holds the store's lock."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._index: tantivy.Index | None = None
+
+    def searcher(self) -> tantivy.Searcher | None:
+        """A view of what was committed last, None where there is no index yet."""
+        if self._index is None and not (self.folder / "meta.json").exists():
+            return None
+        self._index = self._index or open_index(self.folder)
+        self._index.reload()
+        return self._index.searcher()
+
+    @property
+    def intact(self) -> bool:
+        """Whether there is an index, not damaged and of this format."""
+        try:
+            return self.searcher() is not None
+        except ValueError:
+            return False
+
+    def write(self, entries: Iterable[tuple[int, Entry]], gone: Iterable[int] = ()) -> None:
+        """Index pages by number and drop those of `gone`, all or nothing."""
+        private_folder(self.folder)
+        writer = open_writer(open_index(self.folder), _HEAP_BYTES)
+        dropped = tantivy.Query.term_set_query(schema(), "document", list(gone))
+        writer.delete_documents_by_query(dropped)
+        for number, entry in entries:
+            page = document(entry)
+            for passage in index_passages(number, page, pieces(page)):
+                writer.add_document(passage)
+        writer.commit()
+        writer.wait_merging_threads()
+        close_files(self.folder)
+
+    def remove(self) -> None:
+        """Delete its files. Who is just reading them may go on."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+#: The last place that a word can have in a passage.
+_LAST = 16_383
+#: PostgreSQL's weights of title, heading, body (`schema.BOOSTS`), and their worth, D to A.
+TITLE, HEADING, BODY = "A", "B", "D"
+WEIGHTS = [0.5, 0.5, 0.6, 0.75]
+
+
+class Passage(NamedTuple):
+    """A stretch of a page, and its words as a tsvector."""
+
+    begins: int
+    ends: int
+    words: str
+
+
+def passages_of(entry: Entry, owner: str) -> list[Passage]:
+    """The passages of a page, with the mark of its owner among their words."""
+    title = all_terms(entry.page.title)
+    made = []
+    for piece in pieces(document(entry)):
+        body = all_terms(entry.text[piece.start : piece.end])
+        fields = ((title, TITLE), (all_terms(piece.heading), HEADING), (body, BODY))
+        made.append(Passage(piece.start, piece.end, _vector(fields, owner)))
+    return made
+
+
+def words_of(question: Asked) -> list[str]:
+    """The words of a question, each once, as lexemes that a tsquery is made of."""
+    return [*dict.fromkeys(word for term in question.terms for word in lexemes_of(term))]
+
+
+def lexemes_of(term: Term) -> list[str]:
+    """The words of a term."""
+    return [lexeme(word) for word in ((term.text,) if term.signed else term.words)]
+
+
+def mark(owner: str) -> str:
+    """The lexeme that all passages of an owner have: it begins with a sign, as no word does."""
+    return lexeme(f"@{owner}")
+
+
+def lexeme(word: str) -> str:
+    """A word, quoted."""
+    plain = word.replace("\x00", "").encode(errors="replace").decode()
+    return "'" + plain.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def _vector(fields: Iterable[tuple[list[str], str]], owner: str) -> str:
+    places: dict[str, list[str]] = {mark(owner): []}
+    weighed = ((word, weight) for words, weight in fields for word in words)
+    for place, (word, weight) in enumerate(weighed, 1):
+        places.setdefault(lexeme(word), []).append(f"{min(place, _LAST)}{weight}")
+    return " ".join(f"{word}:{','.join(at)}" if at else word for word, at in places.items())
