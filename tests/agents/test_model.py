@@ -16,6 +16,7 @@ from spadework.budget import Budget
 from spadework.errors import BadReply, BudgetSpent, ModelError
 from spadework.prompts import Prompt
 from spadework.settings import Settings
+from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.journal import Journal
 from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
@@ -67,6 +68,28 @@ async def test_an_answer_comes_typed_by_json_schema_in_one_call(
     assert client[1].used.model_calls == 1
     assert client[1].used.tokens_in > 0
     assert client[1].used.money is None, "no price is known for this model"
+
+
+async def _unwritten(_: bytes) -> None:
+    """Keep no record on disk."""
+
+
+async def test_a_call_that_is_cut_off_is_counted_with_what_was_sent(
+    model: Server, tmp_path: Path
+) -> None:
+    model.delay = 5
+    async with asking(model, tmp_path, prices={"world-model": (1.0, 10.0)}) as (client, budget):
+        client.record = Record(_unwritten)
+        with pytest.raises(ModelError, match="in time"):
+            await client.ask("writer", PROMPT, Verse, seconds=0.5)
+        [told] = client.record.events
+        used = budget.used
+    assert (used.model_calls, used.model_errors, used.tokens_out) == (1, 1, 0)
+    assert used.tokens_in > 10
+    assert used.money == pytest.approx(used.tokens_in / 1_000_000)
+    assert (told.verdict, told.tokens_in, told.money) == ("late", used.tokens_in, used.money)
+    async with asking(model, tmp_path) as (_, later):
+        assert later.used.tokens_in == used.tokens_in, "who takes the run up knows what it took"
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from spadework.agents.answer_shape import fault, parse_answer
 from spadework.agents.refusals import Unsupported
+from spadework.bill import Amounts
 from spadework.errors import BudgetSpent, SpadeworkError, TooLong
 from spadework.events import Called, Verdict
 from spadework.tools.stores.event_record import Record
@@ -26,9 +27,9 @@ class Call(NamedTuple):
     request: Request
     began: float
 
-    def late(self, said: str) -> Called:
-        """What is told of one that was not answered in time."""
-        return self._told("late", said)
+    def late(self, said: str, charge: Amounts) -> Called:
+        """Return what is told of one that was not answered in time, and of what it took."""
+        return self._told("late", said, charge)
 
     async def answered(
         self, record: Record, journal: Journal, text: str, shape: type[BaseModel]
@@ -52,17 +53,10 @@ class Call(NamedTuple):
         await self._tell(record, journal, verdict, str(error))
 
     async def _tell(self, record: Record, journal: Journal, verdict: Verdict, reason: str) -> None:
-        charge = await journal.charge(self.request)
-        money = charge.get("money", 0.0)
-        cost = {
-            "tokens_in": int(charge.get("tokens_in") or 0),
-            "tokens_out": int(charge.get("tokens_out") or 0),
-            "money": None if money is None else round(money, 6),
-        }
-        record.tell(self._told(verdict, reason).model_copy(update=cost))
+        record.tell(self._told(verdict, reason, await journal.charge(self.request)))
 
-    def _told(self, verdict: Verdict, reason: str) -> Called:
-        content = self.request.content
+    def _told(self, verdict: Verdict, reason: str, charge: Amounts) -> Called:
+        content, money = self.request.content, charge.get("money", 0.0)
         return Called(
             role=self.role,
             model=content["model"],
@@ -72,6 +66,9 @@ class Call(NamedTuple):
             verdict=verdict,
             reason=reason[:300],
             seconds=round(time.monotonic() - self.began, 3),
+            tokens_in=int(charge.get("tokens_in") or 0),
+            tokens_out=int(charge.get("tokens_out") or 0),
+            money=None if money is None else round(money, 6),
         )
 
 

@@ -154,20 +154,22 @@ class Endpoint:
         raise AssertionError("the last try returns or raises")
 
     async def _paid(self, request: Request) -> str:
-        """One request: what it may cost is set aside before, what it did cost is recorded after.
-        The model is allowed an answer no longer than what was set aside for it.
+        """Send one request: what it may cost is set aside before, what it did cost is recorded
+        after; of one that is cut off what was sent. The model is allowed an answer no longer than
+        what was set aside for it.
         """
         now = time.monotonic()
         until = now + WAITING_SHARE * (request.turn.until - now)
         hold = await self._budget.hold(request.wish, until=until)
-        used, price = (0, 0), 0.0 if self._price(0, 0) is not None else None
-        began = time.monotonic()
+        used = (request.wish.told, 0)
+        price, began = self._price(*used), time.monotonic()
         try:
             reply = await self._shaped(request.shape, hold.room).ainvoke(request.messages)
             text, thought, used = text_of(reply), thinks(reply), used_by(reply, request.wish.told)
             price = self._price(*used)
         except Exception as error:  # noqa: BLE001 - the border to libraries of providers, which raise whatever comes when they read an answer
             told = meaning(error, self.name, secret_of(self._settings))
+            used, price = (0, 0), self._price(0, 0)
             if isinstance(told, Overlong):
                 told.asked = hold.tokens
             if not isinstance(told, Unwanted | Unsupported):  # what only taught us is no failure

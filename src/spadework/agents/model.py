@@ -92,11 +92,12 @@ class Model:
         late = {"model": place.name, "shape": answer.__name__, "prompt": asked}
         call = Call(role, Request("late", late), time.monotonic())
         try:
-            if before := await self._journal.noted("late", late):
-                raise TimeoutError(before)
-            async with asyncio.timeout(limit):
-                turn = Turn(role, time.monotonic() + limit)
-                return await self._ask(place, turn, prompt, answer)
+            with self._budget.metered() as bill:
+                if before := await self._journal.noted("late", late):
+                    raise TimeoutError(before)
+                async with asyncio.timeout(limit):
+                    turn = Turn(role, time.monotonic() + limit)
+                    return await self._ask(place, turn, prompt, answer)
         except TimeoutError as error:
             self._late.add(place)
             self._budget.add(model_errors=1)
@@ -105,7 +106,7 @@ class Model:
             said = str(error) or (asked_at.failing if asked_at else "")
             said = said or f"{place.label} did not answer in time."
             await self._journal.note("late", late, said)
-            self.record.tell(call.late(said))
+            self.record.tell(call.late(said, bill.amounts))
             raise ModelError(said) from None
 
     def news(self, role: Role) -> list[Problem]:

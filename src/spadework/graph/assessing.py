@@ -65,14 +65,17 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
     for topic, judgement in zip(topics, looked.judgements, strict=True):
         known = [e for e in [*ledger, *added] if e.topic == topic.name]
         new = any(e.topic == topic.name for e in added)
-        proof = known if context.judging else _as_judged(known, judgement)
+        by_code, old = judgement.quality is None, before.get(topic.name)
+        proof = _as_judged(known, judgement, old) if by_code else known
         found = _coverage(topic, judgement, proof, context.settings.completeness)
-        old = before.get(topic.name)
-        back = old is not None and (not new if context.judging else no_better(found, old))
+        back = old is not None and (no_better(found, old) if by_code else not new)
         if old and back:
-            # It is as far answered as before, whatever is said. Only what to search may be news.
+            # It is as far answered as before, whatever is said. What to search may be news, and,
+            # where code stands in for a model that has failed, what it has quoted.
             wanted = judgement.recommendations or old.recommendations
-            found = old.model_copy(update={"recommendations": wanted})
+            more = found.evidence_ids if context.judging and not found.near else ()
+            ids = tuple(dict.fromkeys([*old.evidence_ids, *more]))
+            found = old.model_copy(update={"recommendations": wanted, "evidence_ids": ids})
         coverage[topic.name] = found
     done = _round(number, before, before | coverage, (len(ledger), len(ledger) + len(added)))
     settings = context.settings
@@ -122,7 +125,7 @@ async def _by_topic(
     return Looked(
         [judgement for judgement, _, _ in judged],
         added,
-        [p for _, seen, _ in judged for p in seen] if context.model else [],
+        [p for _, seen, _ in judged for p in seen] if context.judging else [],
         [problem for _, _, problems in judged for problem in problems],
     )
 
@@ -168,9 +171,11 @@ async def _judge(
     return whole, seen, problems
 
 
-def _as_judged(known: Sequence[Evidence], judgement: Judgement) -> list[Evidence]:
-    """The entries of a topic that the spots of its newest judgement hold, in their order, rows with
-    the names of their columns: without a model all that was read is judged anew in every round.
+def _as_judged(
+    known: Sequence[Evidence], judgement: Judgement, old: Coverage | None
+) -> list[Evidence]:
+    """Return the entries that code's newest judgement of a topic quotes, in its order, rows with the
+    names of their columns, and behind them what the judgement before rested on.
     """
     found = [
         e
@@ -179,7 +184,8 @@ def _as_judged(known: Sequence[Evidence], judgement: Judgement) -> list[Evidence
         if e.content_hash == spot.page.content_hash and e.start < spot.end and spot.start < e.end
     ]
     named = [columns for e in found if (columns := columns_of(e, known))]
-    return list(dict.fromkeys([*named, *found]))
+    before = old.evidence_ids if old and not old.near else ()
+    return list(dict.fromkeys([*named, *found, *(e for e in known if e.id in before)]))
 
 
 def _coverage(

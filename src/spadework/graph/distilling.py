@@ -85,20 +85,16 @@ async def pool_passages(
     pages: Mapping[str, Page],
     shown_before: Sequence[Passage],
 ) -> dict[str, list[Passage]]:
-    """The best passages of the pages of all topics, by topic of a task of the newest round. In the
-    first round they are those that any worker found; without a model, which reads them for nothing,
-    those of all rounds: what is quoted is chosen anew. With one, a gap is searched in all pages
-    that were read, but what was shown for a topic is not shown for it again.
+    """Return the best passages of the pages of all topics, by topic of a task of the newest round.
+
+    In the first round they are those that any worker found, and where code judges, which reads them
+    for nothing, those of all rounds. Where a model judges, a gap is searched in all pages that were
+    read, and what was shown for a topic is not shown for it again.
     """
     by_model = context.judging is not None
     rounds = [find.round for find in finds] or [0]
     newest, first = max(rounds), min(rounds)
-    places = {
-        (p.content_hash, p.start, p.end)
-        for find in finds
-        if not context.model or find.round == newest
-        for p in find.passages
-    }
+    places = {(p.content_hash, p.start, p.end) for find in finds for p in find.passages}
     known = {page.content_hash: page for page in pages.values()}
     order = sorted(known.values(), key=lambda page: -page.rrf)
     texts = {page.content_hash: await context.pages.get(page.content_hash) for page in order}

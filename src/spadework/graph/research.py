@@ -142,8 +142,7 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     judged = await assess_round(context, state)
     known, number = after(state, judged), judged["rounds"][0].number
     emit, before = emitter(context, runtime), state.get("coverage", {})
-    by_model = context.judging is not None
-    for event in score_topics(number, before, judged["coverage"], by_model=by_model):
+    for event in score_topics(number, before, judged["coverage"]):
         emit(event)
     emit(
         Assessed(

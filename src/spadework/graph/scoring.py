@@ -11,9 +11,9 @@ from spadework.values import Coverage
 
 
 def score_topics(
-    round_: int, before: Mapping[str, Coverage], after: Mapping[str, Coverage], *, by_model: bool
+    round_: int, before: Mapping[str, Coverage], after: Mapping[str, Coverage]
 ) -> Iterator[Scored]:
-    """What is told of each topic that was judged in a round."""
+    """Yield what is told of each topic that was judged in a round. Only a model rates quality."""
     for name, coverage in after.items():
         old = before.get(name)
         known = old.evidence_ids if old else ()
@@ -23,7 +23,7 @@ def score_topics(
             round=round_,
             before=old.score if old else 0.0,
             score=coverage.score,
-            by="model" if by_model else "code",
+            by="model" if coverage.quality else "code",
             why=_why(old, coverage, len(new)),
             evidence=new,
         )
