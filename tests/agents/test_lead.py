@@ -8,11 +8,15 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from spadework.agents import lead
 from spadework.agents.lead import prompt_of
+from spadework.agents.model import Model as Client
+from spadework.budget import Budget
 from spadework.graph.research import build_graph
 from spadework.sessions.one_call import research
 from spadework.sessions.session import Session
 from spadework.settings import Settings
+from spadework.tools.stores.journal import Journal
 from spadework.tools.text import tokens
 from spadework.tools.text.titles import MOST_CHARS, is_long, shorten_question
 from spadework.values import Question
@@ -96,6 +100,37 @@ async def test_the_day_is_that_of_the_start_also_where_the_run_goes_on_on_anothe
     await graph.aupdate_state(config, {"asked_on": "2020-01-02"}, as_node="clarify")
     await graph.ainvoke(None, config, context=settings)
     assert "Asked on: 2020-01-02" in asked(model).user
+
+
+@pytest.mark.parametrize(
+    ("question", "freshness", "query", "sent"),
+    [
+        ("How tall is the lighthouse?", "any", "lighthouse height 2026-03-04", "lighthouse height"),
+        ("How tall is the lighthouse?", "any", "lighthouse height 2026", "lighthouse height"),
+        ("How tall is it?", "any", "height on March 4th, 2026 in metres", "height on in metres"),
+        ("How tall was it in 2026?", "any", "height 2026", "height 2026"),
+        ("How tall is it?", "any", "fire of 4 March 2025", "fire of 4 March 2025"),
+        ("What is new in the harbour?", "now", "harbour March 2026", "harbour March 2026"),
+        ("How tall is it?", "any", "2026-03-04", "How tall is it?"),
+    ],
+)
+async def test_the_day_of_asking_is_in_no_query_that_does_not_ask_for_it(
+    model: Model, settings: Settings, question: str, freshness: str, query: str, sent: str
+) -> None:
+    topic = {"name": "T", "question": question, "must_cover": []}
+    made = {"question_type": "general", "complexity": "simple", "freshness": freshness}
+    made |= {"language": "en", "subjects": []}
+    queries = [{"text": query, "kind": "original"}]
+    model.script("PlanAnswer", made | {"topics": [topic | {"queries": queries}]})
+    budget = Budget()
+    journal = await Journal.open(settings.home / "journal.sqlite", budget)
+    client = Client(settings, budget, journal)
+    asked_now = Question(text=question, asked_on="2026-03-04")
+    plan, problems = await lead.plan(client, asked_now, [], seconds=20)
+    await client.close()
+    await journal.close()
+    assert not problems
+    assert [query.text for query in plan.topics[0].queries] == [sent]
 
 
 def test_what_was_answered_before_is_told_in_five_hundred_tokens() -> None:

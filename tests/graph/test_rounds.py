@@ -1,9 +1,10 @@
-"""A round adds or reorders evidence, whoever judges: nothing that the round before found is lost."""
+"""A round adds or reorders evidence, whoever judges: nothing found by the one before is lost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import aclosing
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -62,10 +63,12 @@ def plan(model: Model) -> None:
 
 
 def passes(model: Model) -> None:
+    """It judges, honestly."""
     plan(model)
 
 
 def fails_its_examination(model: Model) -> None:
+    """It calls everything supported."""
     plan(model)
     model.script(
         "VerdictsAnswer",
@@ -76,15 +79,18 @@ def fails_its_examination(model: Model) -> None:
 
 
 def answers_nothing(model: Model) -> None:
+    """It answers with an empty object, whatever it is asked."""
     model.script("", "{}")
 
 
 def dies_midway(model: Model) -> None:
+    """It judges the first round and fails from then on."""
     plan(model)
     model.script("AssessmentAnswer", _first_assessed(model), Fault("error"))
 
 
 def is_slow(model: Model) -> None:
+    """It takes two seconds for each judgement."""
     plan(model)
     model.delays = {"AssessmentAnswer": 2.0}
 
@@ -145,7 +151,7 @@ async def test_no_round_loses_what_an_earlier_one_has_found(
         )
     rounds, result = await rounds_of(settings)
     assert len(rounds) > 1 or playing is is_slow
-    for before, after in zip(rounds, rounds[1:], strict=False):
+    for before, after in pairwise(rounds):
         for topic, old in before.items():
             assert set(old.evidence_ids) <= set(after[topic].evidence_ids)
             assert after[topic].covered or not old.covered

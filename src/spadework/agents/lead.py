@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from pydantic import create_model
@@ -100,7 +101,8 @@ async def plan(
     async def ask(model: Model) -> Plan:
         prompt = prompt_of(question, hits, searching, quick=quick)
         answer = await model.ask("lead", prompt, _QUICK if quick else PlanAnswer, seconds=seconds)
-        return _plan(question.text, answer, QUICK_TOPICS if quick else MOST_TOPICS["complex"])
+        made = _plan(question.text, answer, QUICK_TOPICS if quick else MOST_TOPICS["complex"])
+        return made if made.freshness != "any" else _without_today(made, question)
 
     return await first_of(
         model, "lead", question.text, ask, lambda: extractive.plan(question, hits)
@@ -146,6 +148,32 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
         wishes=tuple(one_line(wish, WISH_CHARS) for wish in answer.wishes[:MOST_WISHES]),
         topics=topics[: min(most, MOST_TOPICS[complexity])],
     )
+
+
+def _without_today(plan: Plan, question: Question) -> Plan:
+    """Return the plan without the day of asking in its queries, where nobody named that year: the
+    lead is told it so that "last week" is understood, and a small model copies what it is told.
+    """
+    year, _, rest = question.asked_on.partition("-")
+    if not year or year in " ".join([question.text, question.wishes, *question.earlier]):
+        return plan
+    month, day = (part.lstrip("0") for part in rest.split("-"))
+    months = language(spoken(question.text)).months
+    names = "|".join(re.escape(name) for name, number in months.items() if number == month)
+    part = rf"(?:0?{day}(?:st|nd|rd|th|\.)?|0?{month}|{names})"
+    today = re.compile(
+        rf"(?:\b{part}[\s,./-]+){{0,2}}\b{year}\b(?:[\s,./-]+{part}\b){{0,2}}", re.IGNORECASE
+    )
+
+    def undated(topic: Topic) -> Topic:
+        texts = [" ".join(today.sub(" ", query.text).split()) for query in topic.queries]
+        queries = [
+            query.model_copy(update={"text": text or topic.question})
+            for query, text in zip(topic.queries, texts, strict=True)
+        ]
+        return topic.model_copy(update={"queries": tuple(queries)})
+
+    return plan.model_copy(update={"topics": tuple(map(undated, plan.topics))})
 
 
 def topic_of(answer: TopicAnswer) -> Topic:

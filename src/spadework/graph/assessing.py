@@ -174,8 +174,8 @@ async def _judge(
 def _as_judged(
     known: Sequence[Evidence], judgement: Judgement, old: Coverage | None
 ) -> list[Evidence]:
-    """Return the entries that code's newest judgement of a topic quotes, in its order, rows with the
-    names of their columns, and behind them what the judgement before rested on.
+    """Return the entries that code's newest judgement of a topic quotes, in its order, rows with
+    the names of their columns, and behind them what the judgement before rested on.
     """
     found = [
         e
