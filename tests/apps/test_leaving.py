@@ -16,8 +16,8 @@ from uuid import uuid4
 import psutil
 import pytest
 
+from spadework.apps.terminal.live_run import Run
 from spadework.apps.terminal.progress import Lines
-from spadework.apps.terminal.running import Run
 from spadework.graph.session_context import SessionContext
 from spadework.sessions.reserve import reserve, took
 from spadework.sessions.session import Session
@@ -75,7 +75,7 @@ import asyncio, sys, threading
 from spadework import Session, Settings
 from spadework.apps.leaving import LEAVING
 from spadework.apps.outputs import Output
-from spadework.apps.terminal import running
+from spadework.apps.terminal import live_run as running
 from spadework.graph.session_context import SessionContext
 close = SessionContext.close
 async def hanging(desk):

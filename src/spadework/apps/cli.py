@@ -119,7 +119,7 @@ def ask(
     from spadework.apps.terminal.question_input import session_of
 
     session = session_of(" ".join(question), settings, attach or (), follow, last=continue_)
-    from spadework.apps.terminal.running import run
+    from spadework.apps.terminal.live_run import run
 
     raise typer.Exit(run(session, wanted))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spadework.apps.saying import say
-from spadework.apps.terminal.abilities import is_plain
+from spadework.apps.terminal.screen import is_plain
 from spadework.errors import SettingsError
 from spadework.tools.stores.page_store import write_atomically
 from spadework.values import Result

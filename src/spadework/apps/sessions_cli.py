@@ -102,7 +102,7 @@ def resume(
 
     wanted = Wanted(output, as_json, events).checked()
     place = _bring(settings_from(home=home).home, session_id)
-    from spadework.apps.terminal.running import run
+    from spadework.apps.terminal.live_run import run
     from spadework.sessions.session import Session
 
     raise typer.Exit(run(Session.resume(session_id, home=place, minutes=minutes), wanted))

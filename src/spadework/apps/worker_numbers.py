@@ -11,8 +11,8 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from spadework.apps.saying import say
-from spadework.apps.web.listening import config_of, listening
-from spadework.apps.web.operating import operating_routes
+from spadework.apps.web.listener import config_of, listening
+from spadework.apps.web.operations import operating_routes
 from spadework.apps.web.page_context import Server
 from spadework.apps.web.security import Access, Gate
 from spadework.sessions.health.readiness import Readiness

@@ -8,15 +8,20 @@ from hypothesis import strategies as st
 
 from spadework.agents.plan_edits import WISH, edit_plan, with_topics
 from spadework.agents.plan_wording import apply_wish
-from spadework.apps.terminal.answers import (
+from spadework.apps.terminal.commands import (
+    COMMANDS,
+    Ask,
+    Command,
+    Wrong,
     answer,
     change_plan,
     choice,
     how_to_answer,
     names,
+    parse,
     replace_topics,
+    source_number,
 )
-from spadework.apps.terminal.commands import COMMANDS, Ask, Command, Wrong, parse, source_number
 from spadework.values import Plan, Topic
 
 NAMES = ("Use", "Prices", "History")

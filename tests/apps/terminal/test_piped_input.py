@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from spadework.apps.terminal import piped_input as piping
-from spadework.apps.terminal.piped_input import Material, material
+from spadework.apps.terminal import question_input as piping
+from spadework.apps.terminal.question_input import Material, material
 from spadework.errors import SettingsError
 from tests.apps.process import Terminal
 

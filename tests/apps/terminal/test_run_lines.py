@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from spadework.apps.terminal.keys import Keys
-from spadework.apps.terminal.run_lines import Meter, clock, format_count, picture
+from spadework.apps.terminal.live_view import Keys, Meter, clock, format_count, picture
 from spadework.apps.view_model import SourceView, TopicView, ViewModel
 from spadework.budget import Limits
 from spadework.events import (

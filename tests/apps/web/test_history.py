@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from spadework.apps.web.history import history_of, words_of
-from spadework.apps.web.known_sessions import view_model_of
+from spadework.apps.web.history import history_of, view_model_of, words_of
 from spadework.events import Finished, Started
 from spadework.sessions.file_names import METADATA
 from spadework.sessions.lock import hold_session

@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from spadework.apps.web import listening
-from spadework.apps.web.listening import PatientProtocol
+from spadework.apps.web import listener as listening
+from spadework.apps.web.listener import PatientProtocol
 from tests.apps.mcp.serving import until
 from tests.world.background import listen
 

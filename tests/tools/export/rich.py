@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lxml import html
 
 from spadework.apps.view_model import ViewModel
-from spadework.apps.web.reporting import show_report
+from spadework.apps.web.report_view import show_report
 from spadework.apps.web.templating import part
 from spadework.settings import Settings
 from spadework.tools.export.section_blocks import INFERRED, Set, blocks

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from spadework.apps.forecast_text import foretold
 from spadework.apps.saying import number_of
-from spadework.apps.terminal.abilities import in_foreground, is_plain
+from spadework.apps.terminal.screen import in_foreground, is_plain
 from spadework.budget import Budget
 from spadework.events import (
     Answered,

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from spadework.apps.terminal.abilities import WIDEST
-from spadework.apps.terminal.answers import (
+from spadework.apps.terminal.commands import (
     Change,
     answer,
     change_plan,
@@ -18,7 +17,8 @@ from spadework.apps.terminal.answers import (
     names,
     replace_topics,
 )
-from spadework.apps.terminal.prompting import LeftError, Prompt
+from spadework.apps.terminal.prompt import LeftError, Prompt
+from spadework.apps.terminal.screen import WIDEST
 from spadework.events import APPROVE, Asked
 from spadework.tools.text.markdown_marks import one_line
 from spadework.values import Plan

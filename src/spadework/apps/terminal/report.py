@@ -13,7 +13,7 @@ from rich.style import Style
 from rich.syntax import ANSISyntaxTheme
 from rich.theme import Theme
 
-from spadework.apps.terminal.abilities import WIDEST
+from spadework.apps.terminal.screen import WIDEST
 from spadework.tools.export.markdown_report import safe_url
 from spadework.values import Result, Source
 

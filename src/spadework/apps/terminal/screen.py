@@ -1,68 +1,115 @@
-"""Where the chat shows what it has to say: drawn in a terminal, plain lines elsewhere."""
+"""What the terminal can do, and lines at its foot that are redrawn in place."""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Sequence
+from typing import TextIO
 
-import typer
-from rich.console import Console, Group, RenderableType
+from rich.console import Console
 from rich.text import Text
 
-from spadework.apps.outputs import print_report
-from spadework.apps.saying import say
-from spadework.apps.terminal.abilities import is_plain
-from spadework.apps.terminal.report import terminal_console
-from spadework.apps.terminal.typed_lines import Piped, Typed
-from spadework.apps.terminal.views import closing_line
-from spadework.values import Result
-from spadework.visible import visible
-
-#: What was typed before, kept in the home.
-HISTORY = "chat_history"
+#: A line is at most this wide, however wide the terminal is: longer ones are hard to read.
+WIDEST = 100
+#: The size where a terminal does not tell its own.
+USUAL = (80, 24)
 
 
-class Screen:
-    """Shows on stdout. `live`: there is a terminal at both ends, so lines are typed and edited."""
+def can_ask() -> bool:
+    """True where somebody can be asked: progress goes to a terminal."""
+    return sys.stderr.isatty()
 
-    def __init__(self) -> None:
-        self.live = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-        self._console = _plain_console() if is_plain(sys.stdout) else terminal_console()
 
-    def lines(self, home: Path, sessions: Callable[[], list[str]]) -> Typed | Piped:
-        """Where lines come from. `sessions` can be resumed, by their ids. Raises SettingsError."""
-        return Typed(home / HISTORY, sessions) if self.live else Piped()
+def is_plain(stream: TextIO) -> bool:
+    """True where lines must stay lines: no terminal, NO_COLOR, or one that cannot show marks."""
+    dumb = os.environ.get("TERM", "") in ("dumb", "") and os.name != "nt"
+    no_marks = "utf" not in (stream.encoding or "").lower()
+    return not stream.isatty() or bool(os.environ.get("NO_COLOR")) or dumb or no_marks
 
-    def show(self, what: RenderableType) -> None:
-        """Show something that was asked for."""
-        # In a group, since the console joins texts and forgets how they wanted to be wrapped.
+
+def in_foreground(descriptor: int) -> bool:
+    """True unless the process was sent to the background, where the terminal is not its own."""
+    try:
+        return os.tcgetpgrp(descriptor) == os.getpgrp()
+    except (AttributeError, OSError):
+        return True
+
+
+def size_of(stream: TextIO) -> tuple[int, int]:
+    """Columns and rows of a terminal, now."""
+    try:
+        columns, rows = os.get_terminal_size(stream.fileno())
+    except (OSError, ValueError):
+        return USUAL
+    return columns or USUAL[0], rows or USUAL[1]
+
+
+#: Terminals that know synchronized output show a frame at once; others ignore this.
+_BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
+#: A character whose width the terminal sees otherwise than we do cannot break a line while wrapping
+#: is off.
+_NO_WRAP, _WRAP = "\x1b[?7l", "\x1b[?7h"
+_ERASE_LINE, _ERASE_BELOW = "\x1b[2K", "\x1b[J"
+
+
+class Panel:
+    """Draws on a terminal. Each frame is one write over the one before: nothing flickers."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._console = Console(
+            file=stream, force_terminal=True, highlight=False, markup=False, emoji=False
+        )
+        self._widths: list[int] = []
+        self._waiting: list[str] = []
+        self._away = False
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and rows that a frame may take: one less each than the terminal has."""
+        columns, rows = size_of(self._stream)
+        return max(1, columns - 1), max(1, rows - 1)
+
+    def say(self, text: Text) -> None:
+        """Put text above the panel, where it stays; shown with the next frame."""
+        self._waiting.append(self._rendered(text, wrap=True))
+
+    def draw(self, lines: Sequence[Text]) -> None:
+        """Show these lines instead of those before. They must fit `size`."""
+        if not in_foreground(self._stream.fileno()):
+            self._away = True
+            return
+        if self._away:
+            # Others wrote here meanwhile: what was drawn is theirs now.
+            self._away, self._widths = False, []
+        # A whole line is erased, not its rest: some terminals would count the rest as part of the
+        # line when they wrap it.
+        rows = [_ERASE_LINE + self._rendered(line, wrap=False) for line in lines]
+        self._write(_NO_WRAP + "\r\n".join(rows) + _ERASE_BELOW + _WRAP)
+        self._widths = [line.cell_len for line in lines]
+
+    def clear(self) -> None:
+        """Take the lines away; what was said above stays."""
+        if self._widths or self._waiting:
+            self._write(_ERASE_BELOW)
+        self._widths = []
+
+    def _write(self, frame: str) -> None:
+        above = "".join(text + "\r\n" for text in self._waiting)
+        self._waiting = []
+        # Back to where the panel begins. A terminal that was made narrower has wrapped its lines,
+        # each into so many.
+        columns, _ = size_of(self._stream)
+        up = sum(max(1, -(-width // columns)) for width in self._widths) - 1
+        start = "\r" + (f"\x1b[{up}A" if up > 0 else "") + (_ERASE_BELOW if above else "")
+        self._stream.write(_BEGIN + start + above + frame + _END)
+        self._stream.flush()
+
+    def _rendered(self, text: Text, *, wrap: bool) -> str:
+        columns, _ = self.size
         with self._console.capture() as capture:
-            self._console.print(Group(what), crop=False)
-        typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()), color=True)
-
-    def say(self, text: str) -> None:
-        """A sentence to the user, not a part of any answer."""
-        if self.live:
-            self._console.print(Text(visible(text), "dim"))
-        else:
-            say(text, err=True)
-
-    def report(self, result: Result) -> None:
-        """A report, and in a terminal what can be typed now."""
-        print_report(result)
-        if self.live:
-            self._console.print(Text("\n") + closing_line(result))
-
-
-def _plain_console() -> Console:
-    """Text as it is, each line whole: what reads it may be a program."""
-    width = None if sys.stdout.isatty() else 10_000
-    return Console(
-        width=width,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        color_system=None,
-        force_terminal=False,
-    )
+            self._console.print(
+                text, end="", width=columns, no_wrap=not wrap, overflow="fold" if wrap else "crop"
+            )
+        return capture.get().replace("\n", "\r\n")

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from spadework.apps.saying import say
-from spadework.apps.terminal.answers import answer, change_plan, choice
+from spadework.apps.terminal.commands import answer, change_plan, choice
 from spadework.events import Asked
 
 #: Longest line that is read from standard input, in bytes.
@@ -22,7 +22,7 @@ class Typed:
     """Lines typed in a terminal."""
 
     def __init__(self, history: Path, sessions: Callable[[], list[str]]) -> None:
-        from spadework.apps.terminal.prompting import Commands, Prompt
+        from spadework.apps.terminal.prompt import Commands, Prompt
         from spadework.apps.terminal.questions import Questions
 
         self._prompt = Prompt(history, Commands(sessions), keep_on_interrupt=True)
@@ -30,7 +30,7 @@ class Typed:
 
     async def line(self) -> str | None:
         """The next line; None after Ctrl-D."""
-        from spadework.apps.terminal.prompting import LeftError
+        from spadework.apps.terminal.prompt import LeftError
 
         try:
             return await self._prompt.line()

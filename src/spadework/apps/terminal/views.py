@@ -10,8 +10,8 @@ from rich.text import Text
 
 from spadework.apps.saying import number_of
 from spadework.apps.terminal.commands import COMMANDS
+from spadework.apps.terminal.live_view import MARKS, state_words
 from spadework.apps.terminal.report import stored_file
-from spadework.apps.terminal.run_lines import MARKS, state_words
 from spadework.settings import Settings
 from spadework.tools.text.markdown_marks import one_line
 from spadework.values import Evidence, Result, Source

@@ -17,8 +17,8 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from spadework.apps.web import acting, event_stream, pages
-from spadework.apps.web.operating import operating_routes
+from spadework.apps.web import actions, event_stream, pages
+from spadework.apps.web.operations import operating_routes
 from spadework.apps.web.page_context import Server
 from spadework.apps.web.security import Access, Gate
 from spadework.errors import SpadeworkError
@@ -81,18 +81,18 @@ def page_routes() -> list[BaseRoute]:
     session, done = "/s/{id}", ["POST"]
     return [
         Route("/", pages.start),
-        Route("/ask", acting.ask, methods=done),
+        Route("/ask", actions.ask, methods=done),
         Route("/statistics", pages.statistics_page),
         Route("/settings", pages.settings_check),
         Route("/settings/findings", pages.settings_findings),
         Route(session, pages.session),
         Route(f"{session}/events", event_stream.events),
-        Route(f"{session}/answer", acting.answer, methods=done),
-        Route(f"{session}/plan", acting.edit_plan, methods=done),
-        Route(f"{session}/stop", acting.stop, methods=done),
-        Route(f"{session}/cancel", acting.cancel, methods=done),
-        Route(f"{session}/resume", acting.resume, methods=done),
-        Route(f"{session}/delete", acting.delete, methods=done),
+        Route(f"{session}/answer", actions.answer, methods=done),
+        Route(f"{session}/plan", actions.edit_plan, methods=done),
+        Route(f"{session}/stop", actions.stop, methods=done),
+        Route(f"{session}/cancel", actions.cancel, methods=done),
+        Route(f"{session}/resume", actions.resume, methods=done),
+        Route(f"{session}/delete", actions.delete, methods=done),
         Route(session + "/report.{ending}", pages.export),
         Route(session + "/pages/{hash}", pages.snapshot),
         Route("/favicon.ico", _favicon),

@@ -13,7 +13,7 @@ from starlette.responses import Response, StreamingResponse
 from spadework.apps.view_model import ViewModel
 from spadework.apps.waiting import with_pauses
 from spadework.apps.web.forms import csrf_cookie, csrf_token, whole_number
-from spadework.apps.web.known_sessions import known_session, question_of
+from spadework.apps.web.history import known_session, question_of
 from spadework.apps.web.page_context import Seen, seen_of
 from spadework.apps.web.templating import changes
 from spadework.events import Event, Notice, Started

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, Response
 from spadework.apps.outputs import ENDINGS
 from spadework.apps.statistics import foreseen, worth_name
 from spadework.apps.web.forms import whole_number
-from spadework.apps.web.known_sessions import page_of, question_of, result_of, view_model_of
+from spadework.apps.web.history import page_of, question_of, result_of, view_model_of
 from spadework.apps.web.page_context import Web, seen_of, web_of
 from spadework.apps.web.snapshot import part_of
 from spadework.apps.web.templating import UNASKED, page, part

@@ -16,7 +16,7 @@ from spadework.apps.mcp.http import mcp_routes
 from spadework.apps.openai.api import openai_routes
 from spadework.apps.saying import log_to_stderr, number_of, say
 from spadework.apps.web.app import build_app
-from spadework.apps.web.listening import config_of, listening
+from spadework.apps.web.listener import config_of, listening
 from spadework.apps.web.page_context import Server
 from spadework.apps.web.security import Access
 from spadework.sessions import admission

@@ -20,7 +20,7 @@ from spadework.apps.web.history import history_of, words_of
 from spadework.apps.web.page_context import web_of
 from spadework.apps.web.page_rendering import draft_html
 from spadework.apps.web.permissions import refusal, user_of
-from spadework.apps.web.reporting import show_report, web_link
+from spadework.apps.web.report_view import show_report, web_link
 from spadework.settings import Settings
 from spadework.tools.export.html_report import DRAWN_IN, ending
 from spadework.tools.export.sheet import words

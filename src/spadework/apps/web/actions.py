@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from spadework.apps.web.forms import form_of, save_uploads, text_of, whole_number
-from spadework.apps.web.known_sessions import known_session
+from spadework.apps.web.history import known_session
 from spadework.apps.web.page_context import Web, web_of
 from spadework.apps.web.pages import start_page, status_of
 from spadework.apps.web.templating import UNASKED, part

@@ -17,8 +17,8 @@ from spadework.apps.ending import FAILED, INTERRUPTED, describe_error
 from spadework.apps.leaving import LEAVING
 from spadework.apps.outputs import Output, print_report, write_output
 from spadework.apps.saying import say
-from spadework.apps.terminal.abilities import can_ask
 from spadework.apps.terminal.progress import Progress, progress_for
+from spadework.apps.terminal.screen import can_ask
 from spadework.errors import DiskFailed
 from spadework.events import Answered, Asked, Finished
 from spadework.sessions.session import Session
