@@ -19,6 +19,7 @@ from lxml import html
 from rich.console import Console
 
 from spadework.agents.editorial_review import review
+from spadework.apps.mcp.agentic_search import structure_result
 from spadework.apps.openai.chat_completion import around, cite_marks, message_of
 from spadework.apps.openai.completion_stream import stream_chunks
 from spadework.apps.terminal.progress import word_event
@@ -26,12 +27,10 @@ from spadework.apps.terminal.report import draw_report
 from spadework.budget import Limits
 from spadework.events import Assessed, Event, Finished, Notice, Planned, Read, Searched, Troubled
 from spadework.graph.chat import message_of as chat_message
-from spadework.prompts import fence
 from spadework.sessions.brief import Brief
 from spadework.sessions.records import Records
 from spadework.settings import Settings
 from spadework.tools.export.bibtex import to_bibtex
-from spadework.tools.export.compressed import compress_result
 from spadework.tools.export.docx_report import to_docx
 from spadework.tools.export.html_report import to_html
 from spadework.tools.export.markdown_report import safe_url
@@ -137,10 +136,9 @@ def test_json_and_bibtex() -> None:
 
 
 def test_a_compressed_answer_of_a_tool() -> None:
-    said = compress_result(RESULT, {"h": visible(PAGE)}, limit=20_000, fenced=fence)
-    assert not UNSEEN.search(said)
-    assert said.count("<page_text>") == said.count("</page_text>")
-    assert active_in_markdown(outside_fences(said), URLS) == []
+    made = structure_result(RESULT, {"h": visible(PAGE)}, 20_000)
+    assert not UNSEEN.search(made.model_dump_json())
+    assert active_in_markdown(made.report, URLS) == []
 
 
 def test_the_terminal_draws_it() -> None:

@@ -62,6 +62,7 @@ def _as_cited(page: Page, evidence: Sequence[Evidence], told: AbstractSet[str]) 
 def _source(
     n: int, page: Page, evidence: Sequence[Evidence], disputed: Sequence[str], unused: str
 ) -> Source:
+    parts = trust(page, evidence, disputed)
     return Source(
         n=n,
         url=page.url,
@@ -70,7 +71,8 @@ def _source(
         publisher=page.publisher,
         level=page.level,
         relevance=page.relevance,
-        trust=trust(page, evidence, disputed)["trust"],
+        trust=parts.pop("trust"),
+        trust_parts=parts,
         found_by=page.found_by,
         published_at=page.published_at,
         content_hash=page.content_hash,

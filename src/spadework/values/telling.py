@@ -166,8 +166,9 @@ class Citation(Value):
 
 class Source(Value):
     """A numbered source of the report: `[n]` in its text is `n` here. `known`: it was taken from
-    the knowledge store. `publisher` is who published it, where a search has said so. `unused` says
-    why no sentence rests on it, "" where one does. `shape` is what came, such as "web page" or
+    the knowledge store. `publisher` is who published it, where a search has said so. `trust` is the
+    weighted sum of `trust_parts` (authority, consistency, publisher, recency), all 0..1. `unused`
+    says why no sentence rests on it, "" where one does. `shape` is what came, such as "web page" or
     "PDF".
     """
 
@@ -179,6 +180,7 @@ class Source(Value):
     level: int
     relevance: float
     trust: float
+    trust_parts: dict[str, float] = Field(default_factory=dict)
     found_by: tuple[Found, ...] = ()
     published_at: datetime | None = None
     content_hash: str
@@ -289,6 +291,11 @@ class Result(Value):
         """How far its topics are proven as a whole, None where it has none."""
         covered = sum(topic.covered for topic in self.topics)
         return state_as_whole(len(self.topics), covered, self.answering)
+
+    @property
+    def completeness(self) -> float:
+        """How far its topics are answered, 0..1: the mean of their scores."""
+        return round(sum(topic.score for topic in self.topics) / max(1, len(self.topics)), 3)
 
     @property
     def answering(self) -> int:

@@ -60,10 +60,36 @@ async def test_the_official_client_over_stdio(notes: dict[str, str], mode: str) 
             )
         )
     assert "turn the crank" in text(result)
-    assert "All files are in /" in text(result), "who sits at this machine is told where"
+    assert (Path(given(result)["folder"]) / "pages").is_dir(), "who sits here is told where"
     assert made["path"].endswith(made["file"])
     assert len(told) > 3
     assert told == sorted(set(told))
+
+
+async def test_a_program_that_reads_the_text_of_an_answer_as_json(notes: dict[str, str]) -> None:
+    script = Path(__file__).with_name("first_client.py")
+    server = [sys.executable, "-m", "spadework", "mcp"]
+    client = await asyncio.create_subprocess_exec(
+        *(sys.executable, script, *server, QUERY),
+        env={**os.environ, **notes},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(60):
+            said, errors = await client.communicate()
+    finally:
+        if client.returncode is None:
+            client.kill()
+            await client.wait()
+    assert client.returncode == 0, errors.decode()
+    lines = said.decode().splitlines()
+    graded = float(lines[0].removeprefix("Completeness: ").removesuffix("%"))
+    assert 0 < graded < 100, "one topic is not all or nothing"
+    assert lines[1] == "1. Quillon"
+    assert lines[2].endswith("quillon.md")
+    assert "a wind-up radio" in said.decode().partition("quillon.md\n")[2][:500]
+    assert lines[-1].startswith("Session: ")
 
 
 def opening(version: str) -> list[dict[str, Any]]:

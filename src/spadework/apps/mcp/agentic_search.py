@@ -1,9 +1,9 @@
-"""`agentic_search`: the whole loop, its answer compressed for the calling model."""
+"""`agentic_search`: the whole loop, its answer one JSON object within the caller's tokens."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +13,6 @@ from pydantic import BaseModel, Field
 
 from spadework.apps.mcp.call_runs import run
 from spadework.apps.mcp.output_schemas import (
-    AsJson,
     Completeness,
     ConflictShape,
     Iterations,
@@ -21,37 +20,35 @@ from spadework.apps.mcp.output_schemas import (
     ResearchAnswer,
     ResultShape,
     SideShape,
-    SourceShape,
     TopicShape,
     build_answer,
 )
 from spadework.apps.mcp.paging import leading, tokens_of
 from spadework.apps.mcp.tool_context import Call, ToolContext, door_of
 from spadework.errors import SessionUnreadable
-from spadework.prompts import fence
 from spadework.sessions.files import read_page, session_folder
 from spadework.sessions.machines.finding import find
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.tools.export.compressed import compress_result
-from spadework.tools.export.fitting import largest, shorten_report
+from spadework.tools.export.compressed import Compressed, compress_result
 from spadework.tools.text.markdown_marks import one_line
-from spadework.tools.text.tokens import count
 from spadework.values import CoveredTopic, Problem, Result, Side, Source
 
-#: Of the tokens of an answer, the structured part takes at most this share; of that its lists take
-#: these, and the report what is left.
-STRUCTURED_SHARE = 0.5
-LIST_SHARES = {"topics": 0.12, "sources": 0.25, "conflicts": 0.1, "problems": 0.1}
-#: Tokens that naming what is left out may take.
-LEFT_OUT_TOKENS = 80
+#: Largest shares of an answer's tokens for its lists; report and sources take the rest.
+LIST_SHARES = {"topics": 0.12, "conflicts": 0.1, "problems": 0.1}
 #: Characters of a sentence in a list, and sentences about one topic.
 LINE_CHARS, MOST_GAPS = 240, 5
 #: What an answer takes from a result as it is.
-_AS_IT_IS = ("session_id", "status", "stopped_by", "mode", "confidence", "usage", "iterations")
-#: Cited pages in `results`, which some clients look for; `sources` has all of them.
-MOST_RESULTS = 5
-
+_AS_IT_IS = (
+    "session_id",
+    "status",
+    "stopped_by",
+    "mode",
+    "confidence",
+    "completeness",
+    "usage",
+    "iterations",
+)
 
 Minutes = Annotated[
     float | None, Field(gt=0, description="Most minutes, within the server's limit.")
@@ -83,16 +80,15 @@ async def agentic_search(
     session_id: Resumed = "",
     follows: Followed = "",
     instructions: Instructions = "",
-    as_json: AsJson = False,
 ) -> Annotated[CallToolResult, ResearchAnswer]:
     """Research a question thoroughly and get a report in which every sentence of fact cites words
     that stand in a source.
 
     Use it for questions that need several sources or must be right; for one known page use
     advanced_scrape_url, for links serp_search. It plans topics, searches, reads, checks what quotes
-    prove and searches again for what is missing: seconds to minutes, with progress. You get the
-    report with [n] marks, its sources, how far each topic is covered, disagreements, and what was
-    not found or went wrong. get_session_data reads more of it.
+    prove and searches again for what is missing: seconds to minutes, with progress. You get JSON:
+    the report with [n] marks, its sources with what was read of them, how far each topic is
+    covered, disagreements, and what went wrong. get_session_data reads what was left out.
     """
     door = door_of(call)
     settings = door.settings.with_(
@@ -107,7 +103,7 @@ async def agentic_search(
         await find(settings, named)
     session = _session(query, session_id, settings, follows, instructions)
     result = await run(session, call.report_progress)
-    return await asyncio.to_thread(_answer, result, door, as_json=as_json)
+    return await asyncio.to_thread(_answer, result, door)
 
 
 def _session(query: str, session_id: str, settings: Settings, follows: str, wishes: str) -> Session:
@@ -121,30 +117,28 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
     )
 
 
-def _answer(result: Result, door: ToolContext, *, as_json: bool) -> CallToolResult:
-    """The answer to a call: text and structured content, together within the tokens of an answer.
+def _answer(result: Result, door: ToolContext) -> CallToolResult:
+    """Return the answer to a call: one JSON object, as text and as structured content.
 
     A run that failed is an error, and so is one without a single source because searching failed.
-    One whose time was over is none: its status says that there was no time, and its text for what.
+    One whose time was over is none: its status says that there was no time.
     """
     in_vain = not result.sources and any(problem.stage == "search" for problem in result.problems)
     failed = result.status == "failed" or (in_vain and result.status != "time_limited")
-    if as_json:
-        shaped = structure_result(result, door.form_tokens)
-        return build_answer(shaped, "", as_json=True, failed=failed)
-    limit = door.settings.answer_tokens
-    shaped = structure_result(result, int(limit * STRUCTURED_SHARE))
-    room = limit - count(shaped.model_dump_json())
-    where = result.session_dir if door.local else ""
-    text = compress_result(result, _texts(result), limit=room, fenced=fence, where=where)
-    return build_answer(shaped, text, as_json=False, failed=failed)
+    folder = result.session_dir if door.local else ""
+    shaped = structure_result(result, _texts(result), door.form_tokens, folder)
+    return build_answer(shaped, "", as_json=True, failed=failed)
 
 
-def structure_result(result: Result, tokens: int) -> ResearchAnswer:
-    """A result as structured content of at most `tokens`, with what fits of lists and report."""
+def structure_result(
+    result: Result, texts: Mapping[str, str], tokens: int, folder: str = ""
+) -> ResearchAnswer:
+    """Return a result as an answer of at most `tokens`, with what fits of its lists, its report and
+    the `texts` of its pages (by content hash). `folder` is where its files are, "" for callers who
+    cannot open them.
+    """
     lists: dict[str, list[BaseModel]] = {
         "topics": [_topic(topic) for topic in result.topics],
-        "sources": [_source(source) for source in result.sources],
         "conflicts": _conflicts(result),
         "problems": [
             Problem(**{name: _line(said) for name, said in problem.model_dump().items()})
@@ -157,29 +151,32 @@ def structure_result(result: Result, tokens: int) -> ResearchAnswer:
         for name, rows in lists.items()
         if len(shown[name]) < len(rows)
     ]
-    made = _shape_answer(result, shown)
-    whole = result.report
-    room = tokens - count(made.model_dump_json()) - LEFT_OUT_TOKENS
-    chars = largest(len(whole), lambda n: tokens_of(shorten_report(whole, n)) <= room)
-    if chars < len(whole):
-        left_out.append("the end of the report")
-    return made.model_copy(update={"report": shorten_report(whole, chars), "left_out": left_out})
+    frame = _frame(result, folder).model_copy(update={**shown, "left_out": left_out})
+
+    def filled(part: Compressed) -> ResearchAnswer:
+        update = {
+            "report": part.report,
+            "results": [_shape(*excerpt) for excerpt in part.excerpts],
+            "left_out": [*left_out, *part.left_out],
+        }
+        return frame.model_copy(update=update)
+
+    def size(part: Compressed) -> int:
+        return tokens_of(filled(part).model_dump(mode="json"))
+
+    return filled(compress_result(result, texts, size, tokens))
 
 
-def _shape_answer(result: Result, lists: Mapping[str, Sequence[BaseModel]]) -> ResearchAnswer:
-    covered = sum(topic.covered for topic in result.topics)
-    given: dict[str, Any] = {name: getattr(result, name) for name in _AS_IT_IS} | {
-        "question": _line(result.question),
-        "success": result.status != "failed" and bool(result.sources),
-        "completeness": round(covered / max(1, len(result.topics)), 3),
-        "results": [
-            ResultShape(title=_line(source.title), url=source.url)
-            for source in result.sources[:MOST_RESULTS]
-        ],
-        "report": "",
-        "seconds": result.timings.get("total", 0.0),
-    }
-    return ResearchAnswer(**{**given, **lists})
+def _frame(result: Result, folder: str) -> ResearchAnswer:
+    """The answer before its lists, its report and the texts of its sources are filled in."""
+    given: dict[str, Any] = {name: getattr(result, name) for name in _AS_IT_IS}
+    return ResearchAnswer(
+        **given,
+        success=result.status != "failed" and bool(result.sources),
+        question=_line(result.question),
+        seconds=result.timings.get("total", 0.0),
+        folder=folder,
+    )
 
 
 def _topic(topic: CoveredTopic) -> TopicShape:
@@ -193,16 +190,17 @@ def _topic(topic: CoveredTopic) -> TopicShape:
     )
 
 
-def _source(source: Source) -> SourceShape:
-    date = source.published_at.date().isoformat() if source.published_at else None
-    return SourceShape(
+def _shape(source: Source, content: str) -> ResultShape:
+    return ResultShape(
         n=source.n,
         url=source.url,
         title=_line(source.title),
+        content=content,
         domain=_line(source.domain),
-        published_at=date,
-        trust=round(source.trust, 3),
+        published_at=source.published_at.date().isoformat() if source.published_at else None,
         relevance=round(source.relevance, 3),
+        trust=round(source.trust, 3),
+        trust_parts=source.trust_parts,
     )
 
 

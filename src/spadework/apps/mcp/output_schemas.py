@@ -1,4 +1,4 @@
-"""What tools give: structured content and a text, as JSON for clients that show only that."""
+"""What tools give: structured content, and a text for clients that show only that."""
 
 from __future__ import annotations
 
@@ -30,18 +30,6 @@ class TopicShape(Shape):
     gaps: list[str] = Field(default=[])
 
 
-class SourceShape(Shape):
-    """A source: [n] in the report."""
-
-    n: int
-    url: str
-    title: str
-    domain: str
-    published_at: str | None = None
-    trust: float = Field(description="0 to 1.")
-    relevance: float = Field(description="0 to 1.")
-
-
 class SideShape(Shape):
     """One side of a disagreement between sources."""
 
@@ -59,35 +47,42 @@ class ConflictShape(Shape):
 
 
 class ResultShape(Shape):
-    """A cited page."""
+    """A page that was read."""
 
-    title: str = Field(description=PAGE_TEXT)
+    n: int = Field(description="[n] in the report.")
     url: str
+    title: str = Field(description=PAGE_TEXT)
+    content: str = Field(description=PAGE_TEXT)
+    domain: str
+    published_at: str | None = None
+    relevance: float = Field(description="0 to 1.")
+    trust: float = Field(description="0 to 1.")
+    trust_parts: dict[str, float]
 
 
 class ResearchAnswer(Shape):
     """What came of a search."""
 
+    success: bool = Field(description="The report has a source.")
+    completeness: float = Field(description="How far the topics are answered, 0 to 1.")
     session_id: str
-    question: str
     status: Status
     stopped_by: str = ""
     mode: Mode = Field(description="extractive: composed of quotes by code.")
     confidence: float | None = Field(
         description="That the report holds the answer, 0 to 1; null with a model."
     )
-    success: bool = Field(description="The report has a source.")
-    completeness: float = Field(description="Share of topics answered.")
-    results: list[ResultShape] = Field(description="Cited pages, best first.")
-    report: str = Field(description=f"Markdown with [n]. {PAGE_TEXT}")
-    topics: list[TopicShape]
-    sources: list[SourceShape]
-    conflicts: list[ConflictShape]
-    problems: list[Problem]
+    question: str
+    report: str = Field("", description=f"Markdown with [n]. {PAGE_TEXT}")
+    results: list[ResultShape] = Field(default=[], description="Best first.")
+    topics: list[TopicShape] = Field(default=[])
+    conflicts: list[ConflictShape] = Field(default=[])
+    problems: list[Problem] = Field(default=[])
+    left_out: list[str] = Field(default=[], description="For which there was no room here.")
     usage: Usage = Field(description="Calls, tokens, money, searches, pages, …")
     iterations: int
     seconds: float
-    left_out: list[str] = Field(default=[], description="For which there was no room here.")
+    folder: str = Field("", description="For callers at the same machine.")
 
 
 class RankParts(Shape):
