@@ -194,6 +194,12 @@ class Source(Value):
         return tell_beside(self.publisher, self.domain)
 
     @property
+    def trust_told(self) -> str:
+        """Its trust and the parts of it, in percent."""
+        parts = ", ".join(f"{name} {100 * part:.0f}" for name, part in self.trust_parts.items())
+        return f"trust {100 * self.trust:.0f} %" + (f" ({parts})" if parts else "")
+
+    @property
     def place(self) -> str:
         """Where the source is from: its publisher, if that says more, and its domain."""
         return ", ".join(filter(None, (self.published_by, self.domain)))

@@ -230,6 +230,8 @@ def test_a_quote_opens_by_mouse_and_by_keyboard_and_leads_to_its_words(
     card.wait_for()
     assert re.search(r"trust \d+ %", card.inner_text())
     assert "supported" in card.inner_text()
+    parts = r"trust \d+ % \(authority \d+, consistency \d+, publisher \d+, recency \d+\)"
+    assert re.search(parts, page.locator("#list").text_content() or "")
     page.keyboard.press("Escape")
     card.wait_for(state="hidden")
     page.locator(".mark").nth(2).focus()

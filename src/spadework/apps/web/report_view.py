@@ -38,7 +38,7 @@ class Listed:
     link: str = ""
     snapshot: str = ""
     reason: str = ""
-    trust: int | None = None
+    trust: str = ""
     date: str = ""
     quotes: tuple[Quoted, ...] = ()
     shape: str = ""
@@ -108,7 +108,7 @@ def _list_source(session_id: str, source: Source, quotes: tuple[Quoted, ...]) ->
         host=source.place,
         link=web_link(source.url),
         snapshot=snapshot(session_id, source.content_hash, quotes[0].id if quotes else ""),
-        trust=round(100 * source.trust),
+        trust=source.trust_told,
         date=source.published_at.date().isoformat() if source.published_at else "",
         quotes=quotes,
         shape=source.shape,

@@ -93,7 +93,7 @@ class _Pages:
             yield f"fused score {choice.rrf:.4f}"
         source: Source | None = self._sources.get(read.url)
         if source:
-            yield f"trust {source.trust:.3f}"
+            yield source.trust_told
             yield f"source {source.n} of the report"
 
 
