@@ -15,6 +15,7 @@ from spadework.tools.extract.page.block_features import PageView
 from spadework.tools.extract.page.choice import content
 from spadework.tools.extract.page.constants import THIN_CHARS
 from spadework.tools.extract.page.embedded_data import described, shelved, state
+from spadework.tools.extract.page.formulas import flatten
 from spadework.tools.extract.page.hidden import hiding_classes
 from spadework.tools.extract.page.input_limits import bounded
 from spadework.tools.extract.page.metadata import (
@@ -48,6 +49,7 @@ def parsed(html: str, url: str) -> ParsedPage:
     """Parse a page as far as the limits go. Raises what `bounded` raises."""
     text, left_out = bounded(html)
     tree = LexborHTMLParser(text)
+    flatten(tree, text)
     metadata = read_metadata(tree)
     root = tree.body or tree.root
     walker = Walker(Addresses(url, metadata.base), hiding_classes(tree))

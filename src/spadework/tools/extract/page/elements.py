@@ -11,7 +11,6 @@ from spadework.tools.extract.page.page_blocks import Frame
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 EMPHASIS = {"strong": "**", "b": "**", "em": "*", "i": "*"}
 CODE = frozenset(("code", "tt", "samp", "kbd"))
-RAISED = frozenset(("math", "sup"))
 VERBATIM = frozenset(("pre", "listing", "xmp", "plaintext"))
 #: The text of links from a heading to itself.
 HEADER_LINKS = frozenset(("¶", "#", "§", "🔗", "∞", "[link]", "permalink"))

@@ -14,6 +14,7 @@ from spadework.errors import TooLarge
 from spadework.tools.extract.page.addresses import Addresses
 from spadework.tools.extract.page.assembly import assemble
 from spadework.tools.extract.page.constants import LEAST_EMBEDDED_CHARS, MOST_EMBEDDED_CHARS
+from spadework.tools.extract.page.formulas import flatten
 from spadework.tools.extract.page.inline_markup import escaped
 from spadework.tools.extract.page.input_limits import bounded
 from spadework.tools.extract.page.metadata import Json, Metadata
@@ -135,7 +136,8 @@ def _markdown(text: str, addresses: Addresses) -> str:
             escaped(" ".join(part.split())) for part in re.split(r"\n\s*\n|\r\n\r\n", text)
         )
     try:
-        body = LexborHTMLParser(bounded(text)[0]).body
+        tree = LexborHTMLParser(bounded(text)[0])
     except TooLarge:
         return ""
-    return assemble(Walker(addresses).walk(body)) if body is not None else ""
+    flatten(tree, text)
+    return assemble(Walker(addresses).walk(tree.body)) if tree.body is not None else ""

@@ -1,54 +1,212 @@
-"""Formulas that are marked up as such, written as TeX between dollar signs."""
+"""Notation of a page: formulas as TeX or on one line, raised and lowered text, marks of notes."""
 
 from __future__ import annotations
 
-from selectolax.lexbor import LexborNode
+import re
 
-_DRAWN = frozenset(("katex-html", "MathJax_Preview", "MathJax", "MathJax_SVG", "mjx-char"))
-_TEX_NAMES = frozenset(("tex", "latex"))
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from spadework.tools.extract import notation
+from spadework.tools.extract.equations import linear
+from spadework.tools.extract.notation import FORMULA, Place
+from spadework.tools.extract.page.inline_markup import escaped
+from spadework.tools.extract.xml_tree import xml_tree
+
+_SCRIPTS = ("</su", "</SU")
+#: A link to a note that is not raised by its markup.
+_TOUCHING = re.compile(r"<a\s[^<>]{0,300}#[^<>]{0,300}>\d{1,3}</a>")
+_ALIGNED = re.compile(r"vertical-align\s*:\s*(super|sub|text-top)\b")
+_NUMBER = re.compile(r"\d{1,3}")
+_NOTES = re.compile(r"(?:foot|end)-?note|note-?ref|fn-?ref|\breference\b|\bcit(?:e|ation)", re.I)
+_INLINE = frozenset(
+    ("a", "abbr", "b", "bdi", "cite", "code", "dfn", "em", "font", "i", "kbd", "mark", "q", "s",
+     "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var")
+)  # fmt: skip
+#: How far the text beside a script is looked for, and how many characters of it.
+_STEPS, _NEAR = 8, 40
+#: More characters are no mark of a note.
+_MOST_MARK = 12
+
+_DRAWN = (
+    "span.katex-html,span.MathJax_Preview,span.MathJax,span.MathJax_SVG,span.MathJax_CHTML,"
+    "mjx-container"
+)
+_DRAWERS = ("katex", "MathJax")
+#: What images of formulas are called, by their class, the kind of a script or their address.
+_CALLED = re.compile(r"math|equation|\bformula|(?:^|[\s/.])(?:la)?tex\b|[?&]cht=tx", re.IGNORECASE)
+_SOURCES = ("data-tex", "data-latex", "data-formula", "data-equation")
+_WRAPS = ((r"\(", r"\)"), (r"\[", r"\]"), ("$$", "$$"), ("$", "$"))
+
+
+def flatten(tree: LexborHTMLParser, source: str) -> None:
+    """Write what a page raises, lowers or notes into its text; `source` is the page's HTML."""
+    selectors = [
+        *(("sup,sub",) if any(sign in source for sign in _SCRIPTS) else ()),
+        *(("[style*=vertical-align]",) if _ALIGNED.search(source) else ()),
+        *(("a[href*='#']",) if _TOUCHING.search(source) else ()),
+    ]
+    done: set[int] = set()
+    nodes = tree.css(",".join(selectors)) if selectors else []
+    for node in reversed(nodes):  # the inner ones come first
+        text = node.text().strip() if node.mem_id not in done else ""
+        if text and (place := _place(node, text)) is not None:
+            _write(node, text, place, done)
+    if any(name in source for name in _DRAWERS):
+        for node in tree.css(_DRAWN):
+            _undraw(node)
+
+
+def _place(node: LexborNode, text: str) -> Place | None:
+    """Return where an element sets its text, None where in the line like any other."""
+    attributes = node.attributes
+    if node.tag == "a":
+        inside = node.parent is not None and node.parent.tag == "sup"
+        touches = _NUMBER.fullmatch(text) and _beside(node, forward=False)[-1:].isalnum()
+        return Place.NOTE if touches and not inside else None
+    aligned = _ALIGNED.search(attributes.get("style") or "") if node.tag in _INLINE else None
+    if node.tag == "sub" or (aligned and aligned[1] == "sub"):
+        return Place.LOWERED
+    if node.tag != "sup" and not aligned:
+        return None
+    return Place.NOTE if _is_note(node, text) else Place.RAISED
+
+
+def _is_note(node: LexborNode, text: str) -> bool:
+    """Return whether raised text is the mark of a note, by where it leads or what it is called."""
+    if len(text) > _MOST_MARK:
+        return False
+    around = node.parent
+    link = node.css_first("a[href]")
+    if link is None and around is not None and around.tag == "a" and around.text().strip() == text:
+        link = around
+    places = [place.attributes for place in (node, link) if place is not None]
+    names = ("class", "role", "id", "epub:type", "data-type")
+    called = any(_NOTES.search(place.get(name) or "") for place in places for name in names)
+    return called or (link is not None and "#" in (link.attributes.get("href") or ""))
+
+
+def _write(node: LexborNode, text: str, place: Place, done: set[int]) -> None:
+    base, following = _beside(node, forward=False), _beside(node, forward=True)
+    above = _numerator(node) if place == Place.LOWERED else None
+    if above is not None and node.prev is not None:
+        done.add(above.mem_id)
+        base, shown = _beside(above, forward=False), notation.fraction(above.text(), text)
+        shown = notation.written(base, shown, "", Place.FRACTION)
+        node.prev.remove()
+        above.remove()
+    elif place == Place.NOTE and text[0] == "[":
+        return
+    else:
+        shown = notation.written(base, text, following, place)
+    if shown == text:
+        return
+    before = node.prev
+    if before is not None and before.is_text_node:  # one text: `_` within a word is no markup
+        shown = (before.text_content or "") + shown
+        before.remove()
+    node.replace_with(shown)
+
+
+def _numerator(node: LexborNode) -> LexborNode | None:
+    """Return the raised number of the fraction whose lowered one `node` is."""
+    stroke = node.prev
+    if stroke is None or (stroke.text() or "").strip() not in notation.STROKES:
+        return None
+    return stroke.prev if stroke.prev is not None and stroke.prev.tag == "sup" else None
+
+
+def _beside(node: LexborNode, *, forward: bool) -> str:
+    """Return the text that stands directly beside an element, in the same line."""
+    place: LexborNode | None = node
+    for _ in range(_STEPS):
+        if place is None:
+            break
+        beside = place.next if forward else place.prev
+        if beside is None:
+            place = place.parent if place.parent is not None else None
+            if place is None or place.tag not in _INLINE:
+                break
+            continue
+        if not beside.is_text_node and beside.tag not in (*_INLINE, "-comment", "math"):
+            break
+        if text := beside.text_content if beside.is_text_node else beside.text():
+            return text[:_NEAR] if forward else text[-_NEAR:]
+        place = beside
+    return ""
 
 
 def tex(node: LexborNode) -> str:
-    """The TeX of a `<math>`, MathJax script or formula image between dollars; "" without."""
+    """Return a formula's TeX between dollars, else a `<math>` on one line; "" for neither."""
+    block = "display" in (node.attributes.get("type") or node.attributes.get("display") or "")
     if node.tag == "script":
-        source, block = node.text(), "display" in (node.attributes.get("type") or "")
-    elif node.tag == "img":
-        source, block = node.attributes.get("alt") or "", False
-    else:
-        note = node.css_first('annotation[encoding*="tex"]')
+        source = node.text()
+    elif node.tag == "math":
+        note = node.css_first("annotation[encoding*=tex i]")
         source = note.text() if note is not None else node.attributes.get("alttext") or ""
         block = node.attributes.get("display") == "block"
-    source = _bare(" ".join(source.split()))
-    if not source:
-        return ""
-    return f"$${source}$$" if block else f"${source}$"
+    else:
+        given = (node.attributes.get(name) for name in (*_SOURCES, "alt"))
+        source = next(filter(None, given), "")
+    if source := _bare(" ".join(source.split())):
+        return f"$${source}$$" if block else f"${source}$"
+    markup = (node.html or "").encode() if node.tag == "math" else b""
+    return escaped(linear(xml_tree(markup, "formula"))) if markup else ""
 
 
-def hidden_tex(node: LexborNode) -> str:
-    """The formula that a script or an image stands for; "" for every other one."""
+def hidden_tex(node: LexborNode, before: str) -> str:
+    """Return the formula that a script or an image stands for; "" for every other one.
+
+    `before` is what is written just before it: of two copies of a formula the second is none.
+    """
     attributes = node.attributes
     names = f"{attributes.get('class') or ''} {attributes.get('type') or ''}"
-    if "mwe-math-fallback" in names or not ("math" in names or _TEX_NAMES & set(names.split())):
+    if node.tag == "img":
+        names += f" {attributes.get('src') or ''}"
+    if not _CALLED.search(names) and not any(attributes.get(name) for name in _SOURCES):
         return ""
+    if "mwe-math-fallback" in names and before.strip() not in ("", FORMULA):
+        return "" if before.strip("$ ") == tex(node).strip("$ ") or before[0] == "$" else tex(node)
     return tex(node)
 
 
-def is_second_copy(node: LexborNode, tag: str) -> bool:
-    """True for the drawn form of a formula whose source stands beside it."""
-    return tag == "span" and (node.attributes.get("class") or "") in _DRAWN
+def _undraw(node: LexborNode) -> None:
+    """Leave of a drawn formula its source alone, nothing where that stands beside it."""
+    if _has_source_beside(node):
+        node.decompose()
+    elif node.css_first("math") is not None:
+        for part in list(node.iter()):
+            if part.tag != "math" and part.css_first("math") is None:
+                part.decompose()
+    else:
+        given = node.attributes.get("data-mathml")
+        node.replace_with(linear(xml_tree(given.encode(), "formula")) if given else FORMULA)
 
 
-def is_exponent(node: LexborNode, before: str) -> bool:
-    """Whether a raised number follows a digit; both would read as one (10<sup>6</sup>)."""
-    figures = before.isdigit() and node.text().strip().lstrip("-\u2212+").isdigit()
-    return figures and node.css_first("a") is None
+def _has_source_beside(node: LexborNode) -> bool:
+    """Return whether a formula's source stands next to what is drawn of it."""
+    beside, following = node.prev, node.next
+    if beside is not None and beside.tag == "span" and beside.css_first("math") is not None:
+        return True
+    while following is not None and following.tag in ("span", "div", "-text", "-comment"):
+        following = following.next
+    return (
+        following is not None
+        and following.tag == "script"
+        and "math" in (following.attributes.get("type") or "")
+    )
+
+
+def holds_formula_alone(node: LexborNode) -> bool:
+    """Return whether all text of an element is that of a formula."""
+    math = node.css_first("math")
+    return math is not None and math.text().strip() == node.text().strip()
 
 
 def _bare(source: str) -> str:
-    """Without the wrapping that converters add around a formula."""
+    """Return TeX without the wrapping that converters add around it."""
     if source.startswith(r"{\displaystyle ") and source.endswith("}"):
         source = source[len(r"{\displaystyle ") : -1]
-    for left, right in ((r"\(", r"\)"), (r"\[", r"\]"), ("$$", "$$"), ("$", "$")):
+    for left, right in _WRAPS:
         if source.startswith(left) and source.endswith(right) and len(source) > len(left + right):
             source = source[len(left) : -len(right)]
     return source.strip()

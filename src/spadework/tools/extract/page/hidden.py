@@ -7,6 +7,7 @@ import re
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from spadework.tools.extract.page.constants import MOST_HIDDEN_CHARS, MOST_STYLE_CHARS
+from spadework.tools.extract.page.formulas import holds_formula_alone
 
 _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])|(?:left|top|text-indent)\s*:\s*-\d{3,}",
@@ -43,4 +44,5 @@ def is_hidden(node: LexborNode, attributes: dict[str, str | None], hiding: froze
     if hiding and not hides:
         hides = not hiding.isdisjoint((attributes.get("class") or "").split())
     small = hides and attributes.get("role") != "tabpanel"
-    return small and len(node.text().strip()) <= MOST_HIDDEN_CHARS
+    small = small and len(node.text().strip()) <= MOST_HIDDEN_CHARS
+    return small and not holds_formula_alone(node)

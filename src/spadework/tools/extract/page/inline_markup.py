@@ -12,7 +12,7 @@ _SPACE = re.compile(r"[\t\r\n\f\xa0][ \t\r\n\f\xa0]*| [ \t\r\n\f\xa0]+")
 _SPECIAL = re.compile(r"[\\`*_<&~]|\]\(")
 _ESCAPES = re.compile(
     r"\\(?=[!-/:-@\[-`{-~]|$)|`|(?<! )\*|\*(?! )|(?<![^\W_])_(?! )|(?<!"
-    r" )_(?![^\W_])|<(?=[A-Za-z/!?]|$)|&(?=#?\w+;)|~(?=~)|\](?=\()"
+    r" )_(?![^\W_]|\()|<(?=[A-Za-z/!?]|$)|&(?=#?\w+;)|~(?=~)|\](?=\()"
 )
 _LINE_START = re.compile(
     r"^(?:(?P<mark>#{1,6}(?= |$)|>|[-+*](?= |$)|=+ *$|-+"
@@ -99,9 +99,9 @@ class Line:
             self.parts.append(" ")
             self._spaced = True
 
-    def last(self) -> str:
-        """The last character so far, or ""."""
-        return self.parts[-1][-1:] if self.parts else ""
+    def before(self) -> str:
+        """Return the last piece that is more than white space, or ""."""
+        return next((part for part in reversed(self.parts[-2:]) if part.strip()), "")
 
     def open(self, sign: str, url: str = "") -> Mark:
         """Begin emphasis (`sign` is its Markdown) or a link."""

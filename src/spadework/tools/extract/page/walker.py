@@ -75,14 +75,14 @@ class Walker:
             return None
         if tag in elements.EMPHASIS and not self._heading:
             return partial(self._line.close, self._line.open(elements.EMPHASIS[tag]))
-        if tag in elements.RAISED:
-            return self._raised(node, tag)
+        if tag == "math":
+            formula = formulas.tex(node)
+            self._line.raw(formula, len(formula))
+            return None
         without = tag == "noscript"
         if without and len(node.text().strip()) < LEAST_NOSCRIPT_CHARS:
             return None
-        if formulas.is_second_copy(node, tag):
-            return None
-        if without or ("-" in tag and not self._heading and _holds_blocks(node)):
+        if without or (_is_custom(tag) and not self._heading and _holds_blocks(node)):
             return self._open_frame(tag, node.attributes)
         return None if is_hidden(node, node.attributes, self._hiding) else _nothing
 
@@ -94,19 +94,10 @@ class Walker:
             elif self._line.line_break():
                 self._flush()
         elif tag in ("img", "script"):
-            formula = formulas.hidden_tex(node)
+            formula = formulas.hidden_tex(node, self._line.before())
             self._line.raw(formula, len(formula))
         elif tag == "input":
             self._line.space()
-
-    def _raised(self, node: LexborNode, tag: str) -> Close | None:
-        if tag == "math":
-            formula = formulas.tex(node)
-            self._line.raw(formula, len(formula))
-            return None if formula else _nothing
-        if formulas.is_exponent(node, self._line.last()):
-            self._line.raw("^", 0)
-        return _nothing
 
     def _anchor(self, node: LexborNode) -> Close | None:
         href = node.attributes.get("href")
@@ -221,6 +212,11 @@ def _number(written: str | None, other: int) -> int:
     """The whole number of an attribute, `other` where it is none."""
     written = written or ""
     return int(written) if written.isascii() and written.isdigit() and len(written) < 9 else other
+
+
+def _is_custom(tag: str) -> bool:
+    """Return whether a site defines an element itself, which may hold blocks; MathJax's do not."""
+    return "-" in tag and not tag.startswith("mjx-")
 
 
 def _holds_blocks(node: LexborNode) -> bool:
