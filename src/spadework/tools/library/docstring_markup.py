@@ -1,261 +1,243 @@
-"""Docstrings as Markdown: Google, numpy, Sphinx sections, doctests, literal blocks, in any mixture.
+"""Docstrings as Markdown: paragraphs, lists, labelled sections, and examples byte for byte.
 
 Read line by line: a full reStructuredText parser takes a hundred times as long, and few docstrings
-are valid for it.
+are valid for it. Styles (Google, numpy, Sphinx) are told apart by indentation alone.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from textwrap import dedent
 
-from spadework.tools.extract.writing import blocks, fence, heading, item, plain
-from spadework.tools.library import docstring_syntax as syntax
-from spadework.tools.library.docstring_lines import (
-    LineCursor,
-    broken_on_purpose,
-    dedent_lines,
-    entries,
-    indent,
-)
-from spadework.tools.library.docstring_syntax import words
+from spadework.tools.extract.writing import blocks, code_span, fence, heading, item, plain
 
 #: Blocks inside blocks that are followed; deeper ones are shown as they stand.
-_MAX_DEPTH = 8
+MAX_DEPTH = 8
+#: From this level on a title is a label: it stands inside one function's or attribute's text.
+LABEL_LEVEL = 3
+
+_FENCE = re.compile(r"(`{3,}|~{3,})\s*\{?\.?([\w+#.-]*)")
+_DIRECTIVE = re.compile(r"\.\. (?:(?:[\w-]+:)?([\w-]+)::\s*(.*))?")
+_OPTION = re.compile(r":[\w-]+:")
+_CODE = frozenset(("code", "code-block", "sourcecode", "testcode", "doctest", "ipython", "math"))
+_VERSIONS = {
+    "versionadded": "Added in version",
+    "versionchanged": "Changed in version",
+    "deprecated": "Deprecated since version",
+}
+_UNDERLINE = re.compile(r"([-=~^*+\"])\1{2,}$")
+_HEADING = re.compile(r"#{1,6}\s+(.*)")
+_FIELD = re.compile(r":(\w+)(?:\s+([^:]+))?:(?:\s+(.*)|$)")
+_ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w-]+)(?:\s+\"(.*)\")?$")
+#: An argument in numpy's style: its text stands on the lines below.
+_TYPED = re.compile(r"[*\w, ]+ : [^:]+$")
+_ITEM = re.compile(r"(?:[-*+\u2022]|(\d{1,3})[.)])\s+(?=\S)")
+_GRID = re.compile(r"[+=][-=+ ]{4,}$|\|")
+_LOOKS_CODE = re.compile(
+    r"^\s*(?:\$ |import |from \S+ import|def |class |async |await |with |for |if |while |return |@)"
+    r"|^\w[\w.]*\(.*\)$|^\w+ = |[{}\[\]]$|;$",
+    re.M,
+)
+_ROLE = re.compile(
+    r"``(?P<literal>[^`\n]+?)``"
+    r"|:(?:[a-z]+:)*(?P<role>[a-z]+):`(?P<text>[^`\n]+)`"
+    r"|`(?P<title>[^`<\n]+?)\s*<[^`<>\n]+>`__?"
+    r"|`(?P<reference>[^`\n]+)`__?(?!\w)"
+    r"|\[(?P<words>(?:`[^`\n]+`|[^\]\[\n`])+)\](?:\([^()\s]*\)|\[[^\]\n]*\])"
+)
+_PLAIN_ROLES = frozenset(("doc", "ref", "term", "abbr"))
 
 
 def docstring_markdown(text: str, level: int = 3) -> str:
-    """A docstring (as `inspect.cleandoc` gives it) as Markdown; its headings begin at `level`."""
-    return _markdown(text, level, 0)
+    """Return a docstring, cleaned by `inspect.cleandoc`, as Markdown with headings from `level`."""
+    return _markdown(text.expandtabs(8).split("\n"), level, 0)
 
 
-def _markdown(text: str, level: int, depth: int) -> str:
-    if "\n" not in text:
-        return plain(words(text))
-    if depth > _MAX_DEPTH:
-        return fence(text)
-    return blocks(_Lines(text.expandtabs(8).split("\n"), level, depth).read())
+def words(line: str) -> str:
+    """Return a line of prose with the marks of Sphinx and mkdocs turned into Markdown's."""
+    return _ROLE.sub(_write_role, line) if "`" in line or "[" in line else line
 
 
-class _Lines(LineCursor):
-    """Each method takes the lines of one block and gives its Markdown; blocks nest to `depth`."""
+def _write_role(match: re.Match[str]) -> str:
+    if match["literal"]:
+        return code_span(match["literal"])
+    if match["role"]:
+        title, _, target = match["text"].partition("<")
+        shown = title.strip() if target and title.strip() else match["text"].lstrip("!")
+        if shown.startswith("~"):
+            shown = shown[1:].rpartition(".")[2]
+        return shown if match["role"] in _PLAIN_ROLES else code_span(shown)
+    return match["title"] or match["words"] or match["reference"] or ""
+
+
+def _markdown(lines: list[str], level: int, depth: int) -> str:
+    if depth > MAX_DEPTH:
+        return fence("\n".join(lines))
+    return blocks(_Docstring(lines, level, depth).read())
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+class _Docstring:
+    """The lines of a docstring, or of a block in it, and the line that is read next."""
 
     def __init__(self, lines: list[str], level: int, depth: int) -> None:
-        super().__init__(lines)
-        self.level = level
-        self.depth = depth
+        self.lines, self.level, self.depth = lines, level, depth
+        self.at = 0
 
     def read(self) -> list[str]:
+        """Return the Markdown of each block."""
         found: list[str] = []
         while self.at < len(self.lines):
-            if not self.lines[self.at].strip():
+            bare = self.lines[self.at].strip()
+            if not bare:
                 self.at += 1
-                continue
-            found.append(self._block())
+            elif mark := _FENCE.match(bare):
+                found.append(self._fenced(*mark.groups()))
+            elif bare.startswith(">>>"):
+                found.append(self._doctest())
+            elif mark := _DIRECTIVE.match(bare):
+                found.append(self._directive((mark[1] or "").lower(), (mark[2] or "").strip()))
+            elif mark := _ADMONITION.match(bare):
+                self.at += 1
+                found.append(
+                    self._labelled(f"{mark[2] or mark[1].capitalize()}:", _indent(self._above()))
+                )
+            elif self._is_underlined():
+                self.at += 2
+                found.append(self._title(bare))
+            elif (mark := _HEADING.match(bare)) and not self.lines[self.at].startswith(" "):
+                self.at += 1
+                found.append(self._title(mark[1]))
+            else:
+                found.append(self._paragraph())
         return found
 
-    def _block(self) -> str:
-        if self.is_underlined():
-            return self._underlined()
-        bare = self.lines[self.at].strip()
-        for pattern, read in _BLOCKS:
-            if mark := pattern.match(bare):
-                return read(self, mark)
-        return self._paragraph()
+    def _title(self, text: str) -> str:
+        text = words(text).rstrip(":")
+        return heading(text, self.level) if self.level < LABEL_LEVEL else f"**{text}:**"
 
-    def _inner(self, text: str) -> str:
-        return _markdown(text, min(self.level + 1, 6), self.depth + 1) if text.strip() else ""
+    def _inner(self, lines: list[str]) -> str:
+        return _markdown(lines, min(self.level + 1, 6), self.depth + 1) if any(lines) else ""
 
-    def _labelled(self, label: str, inner: str) -> str:
-        if not inner:
-            return f"**{label}**"
-        return f"**{label}:**{_between(inner)}{inner}"
+    def _take_indented(self, margin: int) -> list[str]:
+        """Return the lines from here on that are indented deeper than `margin`, dedented."""
+        start = end = self.at
+        for number in range(start, len(self.lines)):
+            line = self.lines[number]
+            if line.strip():
+                if _indent(line) <= margin:
+                    break
+                end = number + 1
+        self.at = end
+        return dedent("\n".join(self.lines[start:end])).strip("\n").split("\n")
 
-    def _admonition(self, mark: re.Match[str]) -> str:
-        label = mark[2] or mark[1].capitalize()
-        return self._labelled(label, self._inner("\n".join(self.take_below())))
+    def _is_underlined(self) -> bool:
+        line, *below = self.lines[self.at : self.at + 2]
+        return bool(
+            below
+            and _UNDERLINE.match(below[0].strip())
+            and _indent(below[0]) == _indent(line)
+            and not _UNDERLINE.match(line.strip())
+        )
 
-    def _heading(self, mark: re.Match[str]) -> str:
-        if self.lines[self.at].startswith(" "):
-            return self._paragraph()  # a comment in code
-        self.at += 1
-        return heading(words(mark[2]), self.level + len(mark[1]) - 1)
-
-    def _fenced(self, mark: re.Match[str]) -> str:
-        ticks, language = mark.groups()
-        margin = indent(self.lines[self.at])
+    def _fenced(self, ticks: str, language: str) -> str:
+        margin = _indent(self.lines[self.at])
         start = self.at = self.at + 1
         while self.at < len(self.lines) and not self.lines[self.at].strip().startswith(ticks):
             self.at += 1
-        code = [line[min(margin, indent(line)) :] for line in self.lines[start : self.at]]
+        code = [line[min(margin, _indent(line)) :] for line in self.lines[start : self.at]]
         self.at += 1
         return fence("\n".join(code), language.lower())
 
-    def _doctest(self, _: re.Match[str]) -> str:
-        """Prompts with their output; an empty line ends them unless another prompt follows."""
-        margin = indent(self.lines[self.at])
-        start = self.at
+    def _doctest(self) -> str:
+        """Read prompts with their output; an empty line ends them unless a prompt follows."""
+        margin, start = _indent(self.lines[self.at]), self.at
         while self.at < len(self.lines):
             line = self.lines[self.at]
-            following = next((after for after in self.lines[self.at + 1 :] if after.strip()), "")
-            if (not line.strip() and not following.strip().startswith(">>>")) or (
-                line.strip() and indent(line) < margin
+            after = next((each for each in self.lines[self.at + 1 :] if each.strip()), "")
+            if (line.strip() and _indent(line) < margin) or (
+                not line.strip() and not after.strip().startswith(">>>")
             ):
                 break
             self.at += 1
-        return fence("\n".join(dedent_lines(self.lines[start : self.at])), "pycon")
+        return fence(dedent("\n".join(self.lines[start : self.at])).rstrip(), "pycon")
 
-    def _directive(self, mark: re.Match[str]) -> str:
-        name, argument = (mark[1] or "").lower(), (mark[2] or "").strip()
-        body = self.take_below()
-        while body and (not body[0].strip() or syntax.OPTION.match(body[0].strip())):
+    def _directive(self, name: str, argument: str) -> str:
+        """Read a directive. One without text, such as a comment or a link's target, is left out."""
+        self.at += 1
+        body = self._take_indented(_indent(self._above()))
+        while body and (not body[0].strip() or _OPTION.match(body[0].strip())):
             body.pop(0)
-        text = "\n".join(dedent_lines(body))
-        if name in syntax.CODE:
-            return fence(text, syntax.LANGUAGES.get(name, argument.lower())) if text else ""
-        if name in syntax.VERSIONS:
+        if name in _CODE:
+            return fence("\n".join(body), argument.lower()) if body else ""
+        if name in _VERSIONS:
             version, _, rest = argument.partition(" ")
-            label = f"{syntax.VERSIONS[name]} {version}"
-            return self._labelled(label, self._inner(f"{rest}\n{text}".strip()))
-        if name in syntax.NOTES:
-            label = "See also" if name == "seealso" else name.capitalize()
-            return self._labelled(label, self._inner(f"{argument}\n{text}".strip()))
-        # An unknown directive may hold text; a comment, a link's target or a picture does not.
-        return self._inner(text) if name and name not in syntax.DROPPED else ""
-
-    def _underlined(self) -> str:
-        title, margin = self.lines[self.at].strip(), indent(self.lines[self.at])
-        self.at += 2
-        if not syntax.SECTION.match(f"{title}:"):
-            return heading(words(title), self.level)
-        start = self.at
-        while self.at < len(self.lines) and not (
-            indent(self.lines[self.at]) == margin and self.is_underlined()
-        ):
-            self.at += 1
-        return self._named(title, dedent_lines(self.lines[start : self.at]))
-
-    def _section(self, mark: re.Match[str]) -> str:
-        return self._named(mark[1], self.take_below())
-
-    def _named(self, name: str, body: list[str]) -> str:
-        """A section of Google's or numpy's style."""
-        label = name.strip().capitalize()
-        numpy = len(body) > 1 and " : " in body[0] and body[1].startswith(" ")
-        listed = name.lower() in syntax.NAMED or (numpy and name.lower() in syntax.TYPED)
-        found = entries(body) if listed else []
-        if not found:
-            return self._labelled(label, self._inner("\n".join(body)))
-        return f"**{label}:**\n\n" + "\n".join(self._entry(term, text) for term, text in found)
-
-    def _entry(self, term: str, lines: list[str]) -> str:
-        text = self._inner("\n".join(dedent_lines(lines)))
-        return item(f"{term}:{_between(text)}{text}" if text else term)
-
-    def _fields(self, _: re.Match[str]) -> str:
-        items = []
-        while self.at < len(self.lines) and (
-            mark := syntax.FIELD.match(self.lines[self.at].strip())
-        ):
-            margin = indent(self.lines[self.at])
-            self.at += 1
-            rest = "\n".join(self.take_indented(margin))
-            while self.at < len(self.lines) and not self.lines[self.at].strip():
-                self.at += 1
-            if mark[1] in ("type", "rtype", "vartype"):
-                continue
-            term = f"`{mark[2].split()[-1]}`" if mark[2].split() else mark[1].capitalize()
-            items.append(self._entry(term, f"{mark[3]}\n{rest}".strip("\n").split("\n")))
-        return "\n".join(items)
-
-    def _list(self, _: re.Match[str]) -> str:
-        items = []
-        while self.at < len(self.lines) and (
-            mark := syntax.ITEM.match(self.lines[self.at].strip())
-        ):
-            margin = indent(self.lines[self.at])
-            first = self.lines[self.at].strip()[mark.end() :]
-            self.at += 1
-            while self._goes_on(margin):
-                first += f" {self.lines[self.at].strip()}"
-                self.at += 1
-            rest = self.take_indented(margin)
-            marker = f"{mark[1].strip('().')}." if mark[1].strip("().").isdigit() else "-"
-            items.append(item(self._inner("\n".join([first, *rest])), marker))
-            filled = (n for n in range(self.at, len(self.lines)) if self.lines[n].strip())
-            after = next(filled, None)
-            if after is not None and syntax.ITEM.match(self.lines[after].strip()):
-                self.at = after
-        return "\n".join(items)
-
-    def _goes_on(self, margin: int) -> bool:
-        """Whether this line goes on with a list item, though no deeper than the item's mark."""
-        line = self.lines[self.at] if self.at < len(self.lines) else ""
-        return bool(line.strip()) and indent(line) == margin and not self._ends_paragraph(margin)
-
-    def _grid(self, _: re.Match[str]) -> str:
-        """A table: pipe tables stay, tables drawn with other characters are fenced as they are."""
-        start = self.at
-        while self.at < len(self.lines) and self.lines[self.at].strip():
-            self.at += 1
-        rows = dedent_lines(self.lines[start : self.at])
-        piped = rows[0].startswith("|") and len(rows) > 1 and set(rows[1]) <= set("|-: ")
-        return "\n".join(rows) if piped else fence("\n".join(rows))
+            return f"**{_VERSIONS[name]} {version}:** {self._inner([rest, *body])}".strip()
+        return self._inner(body) if name else ""
 
     def _paragraph(self) -> str:
-        start = self.at
-        margin = indent(self.lines[start])
-        while (
-            self.at < len(self.lines)
-            and self.lines[self.at].strip()
-            and (self.at == start or not self._ends_paragraph(margin))
-        ):
+        margin, start = _indent(self.lines[self.at]), self.at
+        while self.at < len(self.lines) and (line := self.lines[self.at].strip()):
+            if self.at > start and (
+                line.startswith((">>>", "```", "~~~")) or self._is_underlined()
+            ):
+                break
             self.at += 1
-        lines = [line.strip() for line in self.lines[start : self.at]]
+            if line.endswith(":") and self.at - start == 1 and self._goes_deeper(margin):
+                return self._labelled(line, margin)
+        lines = self.lines[start : self.at]
         if lines[-1].endswith("::"):
-            return self._literal(lines, margin)
-        if margin >= 2 and syntax.LOOKS_CODE.search("\n".join(lines)):
+            text = "\n".join(words(line.strip()) for line in lines)[:-1].removesuffix(" :")
+            code = "\n".join(self._take_indented(margin))
+            return blocks([plain(text), fence(code, "pycon" if ">>>" in code else "")])
+        if _GRID.match(lines[0].strip()):
+            rows = dedent("\n".join(lines))
+            return rows if rows.startswith("|") else fence(rows)
+        if margin >= 2 and _LOOKS_CODE.search(dedent("\n".join(lines))):
             self.at = start
-            return fence("\n".join(self.take_indented(margin - 1)))
-        if len(lines) == 1 and syntax.REFERENCE.match(lines[0]):
+            return fence("\n".join(self._take_indented(margin - 1)))
+        return self._items(lines, margin)
+
+    def _above(self) -> str:
+        return self.lines[self.at - 1]
+
+    def _goes_deeper(self, margin: int) -> bool:
+        after = next((line for line in self.lines[self.at :] if line.strip()), "")
+        return _indent(after) > margin
+
+    def _labelled(self, label: str, margin: int) -> str:
+        """Read what is indented below a label, such as the arguments in Google's style."""
+        inner = self._take_indented(margin)
+        if label.endswith("::"):
+            return blocks([plain(words(label[:-1])), fence("\n".join(inner))])
+        listed = len(inner) > 1 or ":" in inner[0]
+        text = self._items(inner, 0) if listed and all(inner) else self._inner(inner)
+        between = "\n\n" if "\n" in text or text.startswith(("- ", "```")) else " "
+        return f"**{words(label)}**{between}{text}"
+
+    def _items(self, lines: list[str], margin: int) -> str:
+        """Return lines as a list where they are marked or hang, else as a paragraph."""
+        hang = any(_indent(line) > margin for line in lines[1:])
+        marked = [_ITEM.match(line.strip()) or _FIELD.match(line.strip()) for line in lines]
+        if not hang and not marked[0]:
+            return plain("\n".join(words(line.strip()) for line in lines))
+        found: list[list[str]] = []
+        for line, mark in zip(lines, marked, strict=True):
+            if not found or mark or (_indent(line) <= margin and not marked[0]):
+                found.append([])
+            found[-1].append(words(line.strip()) + ":" * bool(hang and _TYPED.match(line)))
+        return "\n".join(filter(None, (_item(" ".join(one)) for one in found)))
+
+
+def _item(text: str) -> str:
+    if mark := _FIELD.match(text):
+        if mark[1] in ("type", "rtype", "vartype"):
             return ""
-        if broken_on_purpose(lines):
-            return plain("\n".join(words(line) for line in lines))
-        text = " ".join(lines)
-        return plain(words(text if "`" in text else " ".join(text.split())))
-
-    def _ends_paragraph(self, margin: int) -> bool:
-        line = self.lines[self.at]
-        bare = line.strip()
-        if indent(line) != margin:
-            return bare.startswith((">>>", "```", "~~~"))
-        begins = (syntax.ITEM, syntax.FIELD, syntax.SECTION, syntax.ADMONITION, syntax.FENCE)
-        return (
-            bare.startswith(">>>")
-            or self.is_underlined()
-            or any(pattern.match(bare) for pattern in begins)
-        )
-
-    def _literal(self, lines: list[str], margin: int) -> str:
-        said = " ".join(lines)
-        said = said[:-2].rstrip() if said.endswith(" ::") or said == "::" else said[:-1]
-        code = "\n".join(self.take_indented(margin)).strip("\n")
-        language = "pycon" if code.startswith(">>>") else ""
-        return blocks([plain(words(said)), fence(code, language) if code else ""])
-
-
-def _between(text: str) -> str:
-    return "\n\n" if syntax.STARTS_BLOCK.match(text) else " "
-
-
-_BLOCKS: tuple[tuple[re.Pattern[str], Callable[[_Lines, re.Match[str]], str]], ...] = (
-    (syntax.FENCE, _Lines._fenced),
-    (re.compile(">>>"), _Lines._doctest),
-    (syntax.DIRECTIVE, _Lines._directive),
-    (syntax.ADMONITION, _Lines._admonition),
-    (syntax.HEADING, _Lines._heading),
-    (syntax.GRID, _Lines._grid),
-    (syntax.SECTION, _Lines._section),
-    (syntax.FIELD, _Lines._fields),
-    (syntax.ITEM, _Lines._list),
-)
+        name = code_span(mark[2].split()[-1]) if mark[2] else mark[1].capitalize()
+        return item(f"{name}: {mark[3]}")
+    if mark := _ITEM.match(text):
+        return item(text[mark.end() :], f"{mark[1]}." if mark[1] else "-")
+    return item(plain(text))
