@@ -3,7 +3,9 @@
 `disagreements.jsonl` holds pairs of sentences, half of them *dev*, half *test*: those that disagree
 (`kind` says how) are written for it; those that only look so (`kind` is empty) are written, or come
 from reports of `answers.py` on the same half, where an earlier rule took them for disagreements.
-`titles` are those of their pages, `asked` the words that the question asks about its subject.
+Those whose source is *like* were written for comparing like with like: seasons, parts of names,
+other units, figures that are rounded or converted. `titles` are those of their pages, `asked` the
+words that the question asks about its subject.
 
 `--sweep` prints *dev* with each constant of the rule at other values, and with each of its steps
 left out; `--show` names the pairs of *dev* that are judged wrongly.
@@ -18,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from spadework.tools.ranking import disagreement as rule
+from spadework.tools.ranking import disagreement, statements
 from spadework.tools.text.facts import stems
 
 PAIRS = Path(__file__).with_name("disagreements.jsonl")
@@ -31,7 +33,7 @@ VALUES: dict[str, tuple[float, ...]] = {
     "TITLED": (0.34, 0.5, 0.67, 1),
 }
 #: Steps of the rule, each with what it says where it is left out.
-STEPS = {"_states": True, "_of_others": False, "_numbered_name": ("", "")}
+STEPS = {"_pages_are_of_others": False, "_names_others": False, "_contrast": False}
 Pair = dict[str, Any]
 
 
@@ -44,7 +46,7 @@ def pairs(half: str) -> list[Pair]:
 def shown(pair: Pair) -> bool:
     """Whether a pair is taken for a disagreement."""
     asked, titles = stems(pair["asked"]), tuple(pair["titles"])
-    return bool(rule.disagreement(pair["one"], pair["other"], asked, titles))
+    return bool(disagreement.disagreement(pair["one"], pair["other"], asked, titles))
 
 
 def figures(rows: Sequence[Pair]) -> dict[str, float]:
@@ -72,10 +74,13 @@ def sweep(rows: Sequence[Pair]) -> list[str]:
     lines = []
     for name, values in VALUES.items():
         for value in values:
-            with patch.object(rule, name, value):
+            module = statements if hasattr(statements, name) else disagreement
+            with patch.object(module, name, value):
+                statements.statements.cache_clear()
                 lines.append(told(f"{name} {value:g}", rows))
+    statements.statements.cache_clear()
     for name, answer in STEPS.items():
-        with patch.object(rule, name, lambda *_, answer=answer: answer):
+        with patch.object(disagreement, name, lambda *_, answer=answer: answer):
             lines.append(told(f"without {name}", rows))
     return lines
 

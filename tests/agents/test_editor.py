@@ -36,21 +36,21 @@ def test_what_is_not_answered_is_told_as_partly_answered_or_open() -> None:
         (
             "number",
             True,
-            ["It costs 3.", "It costs 1."],
+            ["It costs $3.", "It costs $1."],
             "The newest stands first, of 2023-03-04, and may replace what was told before it:"
             " 2022-03-04.",
         ),
         (
             "date",
             True,
-            ["It costs 1.", "It costs 3."],
+            ["It costs $1.", "It costs $3."],
             "The first of these weighs more: 80%, by independent origins, their trust and how"
             " recent they are. The first is of 2022-03-04, the second of 2023-03-04.",
         ),
         (
             "number",
             False,
-            ["It costs 1.", "It costs 3."],
+            ["It costs $1.", "It costs $3."],
             "The first of these weighs more: 80%, by independent origins, their trust and how"
             " recent they are.",
         ),
@@ -73,8 +73,8 @@ def test_of_figures_that_are_dated_the_newest_stands_first_and_no_older_one_outw
         )
         for n in (1, 2, 3)
     }
-    heavy = Side(claim="It costs 1.", evidence_ids=("E1", "E2"), weight=0.8)
-    light = Side(claim="It costs 3.", evidence_ids=("E3",), weight=0.2)
+    heavy = Side(claim="It costs $1.", evidence_ids=("E1", "E2"), weight=0.8)
+    light = Side(claim="It costs $3.", evidence_ids=("E3",), weight=0.2)
     conflict = Conflict.model_validate({"topic": "Prices", "kind": kind, "sides": (heavy, light)})
     [first, *sides] = disagreements([conflict], ledger).sentences
     assert [side.text for side in sides] == told
@@ -157,3 +157,24 @@ def test_no_day_may_replace_itself() -> None:
     sides = tuple(Side(claim=id_, evidence_ids=(id_,), weight=0.3) for id_ in known)
     made = disagreements([Conflict(topic="T", kind="number", sides=sides)], known)
     assert made.sentences[0].text.endswith("told before it: 2022-03-18.")
+
+
+def test_a_newer_near_copy_is_named_and_does_not_stand_first() -> None:
+    day = datetime(2026, 3, 4, tzinfo=UTC)
+    ledger = {
+        f"E{n}": Evidence(
+            **{"id": f"E{n}", "topic": "t", "quote": "q", "url": "u", "start": 0, "end": 1},
+            content_hash="h",
+            fetched_at=day,
+            origin="u",
+            published_at=day.replace(year=2020 + n),
+        )
+        for n in (1, 2, 3)
+    }
+    sides = tuple(
+        Side(claim=f"It costs ${n}.", evidence_ids=(f"E{n}",), weight=0.3, changed_copy=n == 3)
+        for n in (1, 2, 3)
+    )
+    made = disagreements([Conflict(topic="T", kind="number", sides=sides)], ledger).sentences
+    assert [one.text[-3:-1] for one in made[1:]] == ["$2", "$1", "$3"]
+    assert "newer near-copies" in made[0].text

@@ -13,8 +13,8 @@ def test_both_halves_hold_pairs_that_disagree_and_pairs_that_only_look_so() -> N
 
 def test_most_of_what_is_shown_disagrees_and_most_that_disagrees_is_shown() -> None:
     found = disagreements.figures(disagreements.pairs("test"))
-    assert found["precision"] >= 0.65
-    assert found["recall"] >= 0.89
+    assert found["precision"] >= 0.92
+    assert found["recall"] >= 0.88
 
 
 def test_the_sweep_tries_every_constant_and_step() -> None:

@@ -118,19 +118,23 @@ def _weighed(
     conflict: Conflict, ledger: Mapping[str, Evidence], say: Phrases
 ) -> tuple[Sequence[Side], str]:
     """The sides in the order in which they are told, and what is said of them: the heaviest
-    first; of figures the newest, since an older estimate does not outweigh it.
+    first; of figures the newest, since an older estimate does not outweigh it. A newer near-copy of
+    a page with something changed stands last and is named.
     """
     sides = [(side, day_of(side, ledger)) for side in conflict.sides]
-    days = [day for _, day in sides]
+    days = [day for side, day in sides if not side.changed_copy]
+    copied = say("changed_copy") if any(side.changed_copy for side, _ in sides) else ""
     if conflict.kind == "number" and all(days) and len({*days}) > 1:
-        sides.sort(key=lambda each: each[1], reverse=True)
-        first, *others = dict.fromkeys(day for _, day in sides)
+        sides.sort(key=lambda each: (not each[0].changed_copy, each[1]), reverse=True)
+        first, *others = dict.fromkeys(day for side, day in sides if not side.changed_copy)
         told = say("newest_first", first=first, others=", ".join(others))
-        return [side for side, _ in sides], told
+        return [side for side, _ in sides], f"{told} {copied}".strip()
     heaviest, second = (side.weight for side in conflict.sides[:2])
     weighs = "none_weighs" if heaviest - second < CLEAR else "first_weighs"
-    dated = say("dated", first=days[0], second=days[1]) if all(days[:2]) else ""
-    return conflict.sides, f"{say(weighs, share=f'{heaviest:.0%}')} {dated}".strip()
+    known = all(day for _, day in sides[:2])
+    dated = say("dated", first=sides[0][1], second=sides[1][1]) if known else ""
+    said = (say(weighs, share=f"{heaviest:.0%}"), dated, copied)
+    return conflict.sides, " ".join(filter(None, said))
 
 
 def day_of(side: Side, ledger: Mapping[str, Evidence]) -> str:

@@ -18,11 +18,8 @@ from spadework.tools.ranking.conflicts import Heard, conflicts
 from spadework.tools.ranking.trust import trust
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import OTHER_WORDS, stems
-from spadework.tools.text.prompt_injection import injection_spans, without_injections
 from spadework.values import Conflict, Evidence, Page, Plan, Problem, Section
 
-#: What is left of the weight of a page that tries to give orders to its readers.
-SUSPECT = 0.25
 #: Question types that are answered in a section for each topic: they need no outline.
 PLAIN = ("fact",)
 #: Calls that a report takes beside its sections: outline, verdicts, summary.
@@ -116,15 +113,12 @@ async def find_disputes(
 def _disputes(
     plan: Plan, evidence: Sequence[Evidence], pages: Mapping[str, Page], texts: Mapping[str, str]
 ) -> list[Conflict]:
-    asked = _stems_asked(plan)
-    if not conflicts(evidence, asked):
-        return []
     heard = {}
     for url, page in pages.items():
-        text, parts = texts.get(page.content_hash, ""), trust(page, evidence, ())
-        weight = parts["trust"] * parts["recency"] * (SUSPECT if injection_spans(text) else 1.0)
-        heard[url] = Heard(page.origin or page.url, weight, without_injections(text))
-    return conflicts(evidence, asked, heard)
+        parts = trust(page, evidence, ())
+        weight = parts["trust"] * parts["recency"]
+        heard[url] = Heard(page.origin or page.url, weight, texts.get(page.content_hash, ""))
+    return conflicts(evidence, _stems_asked(plan), heard)
 
 
 def _stems_asked(plan: Plan) -> set[str]:

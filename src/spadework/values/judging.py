@@ -120,11 +120,15 @@ class Round(Value):
 
 
 class Side(Value):
-    """One side of a conflict: what it states, on which evidence, with which weight (0..1)."""
+    """One side of a conflict: what it states, on which evidence, with which weight (0..1).
+
+    `changed_copy`: only newer near-copies of pages of another side tell it, with this changed.
+    """
 
     claim: str
     evidence_ids: tuple[str, ...]
     weight: float
+    changed_copy: bool = False
 
 
 class Conflict(Value):

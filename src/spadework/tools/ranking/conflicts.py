@@ -1,5 +1,9 @@
 """Evidence that disagrees, with both sides kept and weighed.
 
+Statements are compared where an index says that they hold another value of the same unit beside the
+same word, or name another for the same relation, or where one denies: the time grows with their
+number, not with its square.
+
 What a side weighs is the sum over its independent voices, each by the weight of its page: of all
 pages that were read, not only of those that are quoted, since a statement is quoted once. Whoever
 repeats a page or a long enough sentence adds nothing to it.
@@ -7,22 +11,40 @@ repeats a page or a long enough sentence adds nothing to it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import time
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import count, permutations, product
+from math import inf
+from typing import NamedTuple
 
-from spadework.tools.ranking.disagreement import Kind, about_the_same, disagreement
-from spadework.tools.ranking.near_duplicates import resemblance, sketch
-from spadework.tools.text.detect import spoken
+from spadework.tools.ranking.disagreement import (
+    Kind,
+    about_the_same,
+    agree,
+    compare,
+    disagreement,
+    keys,
+)
+from spadework.tools.ranking.near_duplicates import Sketch, resemblance, sketch
+from spadework.tools.ranking.statements import Statement, statements
+from spadework.tools.text.detect import language_of, spoken
 from spadework.tools.text.facts import names, numbers
 from spadework.tools.text.markdown_marks import plain
+from spadework.tools.text.prompt_injection import injection_spans, without_injections
 from spadework.tools.text.sentences import sentences
 from spadework.values import Conflict, Evidence, Side
 
 #: Statements of so many words that resemble each other so much are one voice, wherever they stand.
 REPEATED_WORDS, REPEATED = 8, 0.8
-#: What a page weighs of which nothing is known.
-UNKNOWN = 0.25
+#: What a page weighs of which nothing is known; what is left of the weight of one that tries to
+#: give orders to its readers.
+UNKNOWN, SUSPECT = 0.25, 0.25
+#: From more values on, beside one word, it is a list that is told and no disagreement; and
+#: statements of a value that each other one is compared with.
+MOST_VALUES, MOST_COMPARED = 24, 8
+#: Independent voices of a side that a further one is compared with.
+MOST_VOICES = 50
 
 
 @dataclass(frozen=True)
@@ -34,46 +56,88 @@ class Heard:
     text: str = ""
 
 
-@dataclass(frozen=True)
-class Voice:
-    """A statement, by whom, and what it weighs."""
-
+class _Voice(NamedTuple):
     origin: str
     weight: float
     said: str
+
+
+class _Told(NamedTuple):
+    """A statement of an entry of the ledger, numbered in order."""
+
+    number: int
+    entry: Evidence
+    statement: Statement
 
 
 def conflicts(
     ledger: Sequence[Evidence],
     asked: Collection[str] = (),
     heard: Mapping[str, Heard] | None = None,
+    until: float = inf,
 ) -> list[Conflict]:
-    """The disagreements inside each topic, the heavier side of each first; one that two topics
-    quote stands once. `heard` are the pages that were read, by URL.
+    """Return the disagreements inside each topic, the heavier side of each first; one that two
+    topics quote stands once. `heard` are the pages that were read, by URL. What is not compared or
+    heard `until` a moment on the clock of `time.monotonic` is left out.
 
     `asked` are the stems that a question for one fact asks about its subject: quotes that give
     another answer beside them disagree.
     """
-    against: dict[tuple[str, Kind], dict[str, set[str]]] = {}
     known = {e.id: e for e in ledger if e.kind != "code"}
     texts = {id_: plain(e.quote) for id_, e in known.items()}
-    for one, other in combinations(known.values(), 2):
-        copy = one.origin == other.origin and one.content_hash == other.content_hash
-        if one.topic != other.topic or copy:
-            continue
-        if kind := disagreement(texts[one.id], texts[other.id], asked, (one.title, other.title)):
-            found = against.setdefault((one.topic, kind), {})
-            found.setdefault(one.id, set()).add(other.id)
-            found.setdefault(other.id, set()).add(one.id)
+    against: dict[tuple[str, Kind], dict[str, set[str]]] = {}
+    for one, other, kind in _disagreeing(known.values(), texts, frozenset(asked), until):
+        found = against.setdefault((known[one].topic, kind), {})
+        found.setdefault(one, set()).add(other)
+        found.setdefault(other, set()).add(one)
+    weighing = _Weighing(heard or {}, asked, until)
     made = (
-        _conflict(topic, kind, [[known[id_] for id_ in side] for side in sides], heard or {}, asked)
+        weighing.weigh(topic, kind, [[known[id_] for id_ in side] for side in sides])
         for (topic, kind), pairs in against.items()
-        for sides in _sides(pairs, texts, kind)
+        for sides in _sides({id_: pairs[id_] for id_ in known if id_ in pairs}, texts, kind)
     )
     once: dict[frozenset[str], Conflict] = {}
     for conflict in made:
         once.setdefault(frozenset(side.claim for side in conflict.sides), conflict)
     return list(once.values())
+
+
+def _disagreeing(
+    entries: Collection[Evidence], texts: Mapping[str, str], asked: frozenset[str], until: float
+) -> Iterator[tuple[str, str, Kind]]:
+    """The entries that disagree, in pairs, of those that the index puts side by side."""
+    seen: set[tuple[int, int]] = set()
+    for one, other in _side_by_side(entries, texts):
+        if time.monotonic() > until:
+            return
+        pair = (min(one.number, other.number), max(one.number, other.number))
+        a, b = one.entry, other.entry
+        copy = a.origin == b.origin and a.content_hash == b.content_hash
+        if copy or pair in seen:
+            continue
+        seen.add(pair)
+        if kind := compare(one.statement, other.statement, asked, (a.title, b.title)):
+            yield a.id, b.id, kind
+
+
+def _side_by_side(
+    entries: Collection[Evidence], texts: Mapping[str, str]
+) -> Iterator[tuple[_Told, _Told]]:
+    """The statements of a topic that have a key of the index with other values: every one with a
+    few of each other value.
+    """
+    index: dict[tuple[str, ...], dict[Hashable, list[_Told]]] = {}
+    usual, numbered = spoken(*texts.values()), count()
+    for entry in entries:
+        text = texts[entry.id]
+        for statement in statements(text, language_of(text) or usual):
+            told = _Told(next(numbered), entry, statement)
+            for key, value in keys(statement):
+                index.setdefault((entry.topic, *key), {}).setdefault(value, []).append(told)
+    for beside in index.values():
+        if len(beside) <= MOST_VALUES:
+            for own, others in permutations(beside.values(), 2):
+                yield from product(own, others[:MOST_COMPARED])
 
 
 def _sides(
@@ -88,11 +152,11 @@ def _sides(
             together |= edge
             edge = {other for id_ in edge for other in pairs[id_]} - together
         sides: list[list[str]] = []
-        for id_ in (id_ for id_ in pairs if id_ in together):
+        for id_ in [id_ for id_ in left if id_ in together]:
             left.pop(id_)
             agreeing = (side for side in sides if not pairs[id_] & set(side))
             for side in agreeing:
-                if _states_the_same(texts[id_], texts[side[0]], kind):
+                if kind in ("negation", "value") or agree(texts[id_], texts[side[0]]):
                     side.append(id_)
                     break
             else:
@@ -101,71 +165,94 @@ def _sides(
     return found
 
 
-def _states_the_same(one: str, other: str, kind: Kind) -> bool:
-    code = spoken(one, other)
-    return kind in ("negation", "value") or bool(numbers(one, code) & numbers(other, code))
+@dataclass(frozen=True)
+class _Weighing:
+    """Weighs the sides of disagreements by the pages that were read."""
+
+    heard: Mapping[str, Heard]
+    asked: Collection[str]
+    until: float
+
+    def weigh(self, topic: str, kind: Kind, sides: Sequence[Sequence[Evidence]]) -> Conflict:
+        """Return the sides, heaviest first, their weights adding up to 1, each with its heaviest
+        quote. One that newer near-copies of the others' pages alone tell stands last.
+        """
+        voices = [[self._voice(e.url, e.origin, plain(e.quote)) for e in side] for side in sides]
+        claims = [max(own, key=lambda voice: voice.weight).said for own in voices]
+        quoted = {e.url for side in sides for e in side}
+        for url, page in self.heard.items():
+            if url not in quoted and time.monotonic() <= self.until:
+                for side, said in self._borne_out(claims, kind, page.text):
+                    voices[side].append(self._voice(url, page.origin, said))
+        sums = [sum(_independent(own)) for own in voices]
+        made = [
+            Side(
+                claim=" ".join(claim.split()),
+                evidence_ids=tuple(e.id for e in own),
+                weight=round(weight / (sum(sums) or 1.0), 3),
+                changed_copy=all(_is_changed_copy(e, own, sides) for e in own),
+            )
+            for claim, own, weight in zip(claims, sides, sums, strict=True)
+        ]
+        made.sort(key=lambda side: (side.changed_copy, -side.weight))
+        return Conflict(topic=topic, kind=kind or "value", sides=tuple(made))
+
+    def _voice(self, url: str, origin: str, said: str) -> _Voice:
+        page = self.heard.get(url)
+        if page is None:
+            return _Voice(origin, UNKNOWN, said)
+        return _Voice(origin, page.weight * (SUSPECT if injection_spans(page.text) else 1.0), said)
+
+    def _borne_out(self, claims: Sequence[str], kind: Kind, text: str) -> list[tuple[int, str]]:
+        """Which claims a page bears out, by which sentence: it says one and disagrees with another.
+        Only lines are read that hold a figure of a claim, or a name.
+        """
+        of = numbers if kind in ("number", "date") else names
+        signs = set[str]().union(*map(of, claims))
+        found: list[tuple[int, str]] = []
+        for line in text.split("\n"):
+            low = line.lower().replace(",", "")
+            if any(sign in low for sign in signs) and time.monotonic() <= self.until:
+                found += self._told_in(without_injections(line), claims)
+        return found
+
+    def _told_in(self, line: str, claims: Sequence[str]) -> Iterator[tuple[int, str]]:
+        for start, end in sentences(line):
+            said = plain(line[start:end])
+            against = [bool(disagreement(said, claim, self.asked)) for claim in claims]
+            for n, claim in enumerate(claims):
+                if any(against) and not against[n] and about_the_same(said, claim):
+                    yield n, said
 
 
-def _conflict(
-    topic: str,
-    kind: Kind,
-    sides: Sequence[Sequence[Evidence]],
-    heard: Mapping[str, Heard],
-    asked: Collection[str],
-) -> Conflict:
-    """The sides, heaviest first, their weights adding up to 1, each with its heaviest quote."""
-    known = {url: page.weight for url, page in heard.items()}
-    voices = [
-        [Voice(e.origin, known.get(e.url, UNKNOWN), plain(e.quote)) for e in side] for side in sides
-    ]
-    claims = [max(own, key=lambda voice: voice.weight).said for own in voices]
-    quoted = {e.url for side in sides for e in side}
-    for url, page in heard.items():
-        for side, said in _borne_out(claims, page.text, asked) if url not in quoted else ():
-            voices[side].append(Voice(page.origin, page.weight, said))
-    sums = [sum(_independent(own)) for own in voices]
-    made = [
-        Side(
-            claim=" ".join(claim.split()),
-            evidence_ids=tuple(e.id for e in own),
-            weight=round(weight / (sum(sums) or 1.0), 3),
-        )
-        for claim, own, weight in zip(claims, sides, sums, strict=True)
-    ]
-    made.sort(key=lambda side: -side.weight)
-    return Conflict(topic=topic, kind=kind or "value", sides=tuple(made))
+def _is_changed_copy(
+    entry: Evidence, own: Sequence[Evidence], sides: Sequence[Sequence[Evidence]]
+) -> bool:
+    """Whether the page of an entry is a newer near-copy of one that another side quotes."""
+    return any(
+        other.origin == entry.origin
+        and other.content_hash != entry.content_hash
+        and other.published_at is not None
+        and entry.published_at is not None
+        and other.published_at < entry.published_at
+        for side in sides
+        if side is not own
+        for other in side
+    )
 
 
-def _borne_out(claims: Sequence[str], text: str, asked: Collection[str]) -> list[tuple[int, str]]:
-    """Which claims a page bears out, by which sentence: it says one and disagrees with another."""
-    telling = set[str]().union(*(numbers(claim) | names(claim) for claim in claims))
-    low = text.lower().replace(",", "")
-    if not any(sign in low for sign in telling):
-        return []
-    found = []
-    for start, end in sentences(text):
-        said = plain(text[start:end])
-        against = [bool(disagreement(said, claim, asked)) for claim in claims]
-        if any(against):
-            found += [
-                (n, said)
-                for n, claim in enumerate(claims)
-                if not against[n] and about_the_same(said, claim)
-            ]
-    return found
-
-
-def _independent(voices: Sequence[Voice]) -> list[float]:
+def _independent(voices: Sequence[_Voice]) -> list[float]:
     """The weight of every independent voice; copies of pages and long sentences are one."""
-    kept: list[Voice] = []
+    kept: list[tuple[_Voice, Sketch]] = []
+    origins: set[str] = set()
     for voice in sorted(voices, key=lambda voice: -voice.weight):
-        if not any(
-            voice.origin == other.origin or _repeats(voice.said, other.said) for other in kept
+        long = len(voice.said.split()) >= REPEATED_WORDS
+        own = sketch(voice.said) if long else frozenset()
+        repeats = (other for _, other in kept[:MOST_VOICES] if other)
+        if voice.origin in origins or (
+            long and any(resemblance(own, other) >= REPEATED for other in repeats)
         ):
-            kept.append(voice)
-    return [voice.weight for voice in kept]
-
-
-def _repeats(one: str, other: str) -> bool:
-    least = min(len(one.split()), len(other.split()))
-    return least >= REPEATED_WORDS and resemblance(sketch(one), sketch(other)) >= REPEATED
+            continue
+        origins.add(voice.origin)
+        kept.append((voice, own))
+    return [voice.weight for voice, _ in kept]

@@ -1,218 +1,228 @@
-"""How two statements disagree: they say nearly the same of the same thing, but with other numbers,
-dates or names, or a denial.
+"""How two statements disagree: they say another figure, date or name of the same thing, or deny it.
 
-SAME, SAME_BUT_DENIED and NEAR were chosen by `benchmarks/disagreements.py`.
+A figure is compared with one of the same unit, of the same subject and predicate. SAME,
+SAME_BUT_DENIED and TITLED were chosen by `benchmarks/disagreements.py`.
 """
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Hashable, Iterator
+from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import product
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from spadework.tools.ranking.selection import bare
+from spadework.tools.ranking.statements import (
+    DATE,
+    FIGURE,
+    STOP,
+    Statement,
+    Value,
+    statements,
+    wording,
+)
 from spadework.tools.text.detect import spoken
-from spadework.tools.text.facts import is_negated, months, numbers, stems
-from spadework.tools.text.language import language
-from spadework.tools.text.relations import differ
-from spadework.tools.text.sentences import sentences
+from spadework.tools.text.facts import stems
+from spadework.tools.text.quantities import Quantity, is_same
+from spadework.tools.text.relations import differ, relations
 
 Kind = Literal["number", "date", "negation", "value", ""]
 
 #: Share of the content words, of the shorter statement, that two statements must share to be about
-#: the same thing.
-SAME = 0.6
+#: the same thing; and how many at least.
+SAME, LEAST = 0.6, 2
 #: A denial turns little else of a sentence: so much of the longer one two must share that differ by
 #: one.
 SAME_BUT_DENIED = 0.8
-#: Content words on each side of a number among which stands what it is the number of; signs for
-#: each where words are not set apart.
-NEAR, SIGNS = 2, 4
-#: Content words within which a year may be that of a number; one that begins a sentence always may.
-DATED = 4
 #: Share of the words of a page's title by which another page, or what it says, speaks of the same.
 TITLED = 0.5
-
-_TOKEN = re.compile(r"\d[\d.,]*\d|\d|[^\W\d_]+")
-_YEAR = re.compile(r"(?:1\d|20)\d\d")
-#: The mark of a footnote, which is no figure.
-_NOTE = re.compile(r"\[\d{1,3}\]")
-_DIGIT = re.compile(r"\d")
-_ENDED = (*'.!?。！？"”',)
-#: "Django 1.11", "Section 4": the number is a part of the name.
-_NUMBERED = re.compile(r"([A-Z][\w+-]*)\s+v?(\d+(?:\.\d+)*)\b")
-
-
-class _Value(NamedTuple):
-    """A number as it is compared and as it is written, whether it is a year, the words around it,
-    and whether a year may date it.
-    """
-
-    number: str
-    token: str
-    year: bool
-    near: frozenset[str]
-    dated: bool = False
 
 
 def disagreement(
     one: str, other: str, asked: Collection[str] = (), titles: tuple[str, str] = ("", "")
 ) -> Kind:
-    """How two statements disagree; "" when they do not, or speak of different things.
+    """Return how two statements disagree, "" when they do not, or speak of different things.
 
     `asked` are stems of what was asked: different values beside one of them disagree whatever else
     is said. `titles` are those of the pages, where they are known.
     """
-    one, other = _NOTE.sub("", one), _NOTE.sub("", other)
     code = spoken(one, other)
-    if not (_states(one, code) and _states(other, code)) or _of_others(one, other, titles, code):
-        return ""
     sought = frozenset(asked)
-    # Of a longer statement the sentence counts that says what was asked.
-    told = _sentences_about(one, sought, code), _sentences_about(other, sought, code)
-    for a, b in list(product(*told)) or [(one, other)]:
-        if kind := _other_numbers(a, b, sought, code):
-            return kind
-    if _denies(one, other, code):
-        return "negation"
-    return "value" if differ(one, other, sought) else ""
+    pairs = product(statements(one, code), statements(other, code))
+    return next((kind for a, b in pairs if (kind := compare(a, b, sought, titles))), "")
 
 
-def _sentences_about(text: str, asked: frozenset[str], code: str) -> list[str]:
-    parts = [text[start:end] for start, end in sentences(text, code)]
-    return [part for part in parts if asked & stems(part, code)]
+def compare(
+    a: Statement,
+    b: Statement,
+    asked: frozenset[str] = frozenset(),
+    titles: tuple[str, str] = ("", ""),
+) -> Kind:
+    """Return how two sentences disagree; see `disagreement`."""
+    kind: Kind = ""
+    if not (a.is_sentence and b.is_sentence):
+        return ""
+    if differ(a.text, b.text, asked):
+        kind = "value"
+    elif not _names_others(a, b):
+        apart = _values_apart(a, b, asked)
+        kind = apart or ("negation" if _denies(a, b) else "")
+        kind = "" if kind and _contrast(a, b) else kind
+    return "" if kind and _pages_are_of_others(a, b, titles) else kind
 
 
 def figures_apart(one: str, other: str, *, years: bool) -> tuple[str, str] | None:
-    """The two figures (or `years`), as they are written, in which two statements that disagree
-    differ: those that stand beside the most of the same words. None where no two do.
+    """Return the two figures (or `years`: dates), as they are written, in which two statements that
+    disagree differ; None where no two do.
     """
     code = spoken(one, other)
-    x, y = numbers(one, code), numbers(other, code)
-    ours = [value for value in _values(one, code) if value.number not in y]
-    theirs = [value for value in _values(other, code) if value.number not in x]
-    shared = {
-        (a.token, b.token): len(a.near & b.near)
-        for a, b in product(ours, theirs)
-        if a.year == b.year == years and a.near & b.near
-    }
-    return max(shared, key=lambda pair: shared[pair], default=None)
+    for a, b in product(statements(one, code), statements(other, code)):
+        for x, y in _likes(a, b):
+            if (x.unit == DATE) == years and x.near & y.near and _differ(x, y):
+                return x.text, y.text
+    return None
+
+
+def agree(one: str, other: str) -> bool:
+    """Return whether two statements tell a figure or date of one unit that is the same."""
+    code = spoken(one, other)
+    pairs = product(statements(one, code), statements(other, code))
+    return any(not _differ(x, y) for a, b in pairs for x, y in _likes(a, b))
+
+
+def keys(statement: Statement) -> Iterator[tuple[tuple[str, ...], Hashable]]:
+    """Yield what an index finds a statement by, each with a value: statements that disagree have
+    a key in common, with other values.
+    """
+    for value in statement.values:
+        for word in value.near - statement.names:
+            yield (value.unit, word), value.date if value.unit == DATE else value.ranges
+    for relation in relations(statement.text):
+        yield ("=", relation.what), relation.value
+    for word in statement.words:
+        yield ("not", word), statement.denied
 
 
 def about_the_same(one: str, other: str) -> bool:
-    """Whether two statements share most of the words of the shorter one, whatever their numbers."""
+    """Return whether two statements share most of the words of the shorter one."""
     code = spoken(one, other)
-    a, b = _words(one, code), _words(other, code)
+    a, b = wording(one, code), wording(other, code)
     return bool(a and b) and len(a & b) >= SAME * min(len(a), len(b))
 
 
-def _states(text: str, code: str) -> bool:
-    """Whether a text is a sentence: a heading, a cell or an item of names states nothing."""
-    spoken_in = language(code)
-    if spoken_in.unspaced:
-        return True
-    return text.rstrip().endswith(_ENDED) and not spoken_in.stop.isdisjoint(
-        _TOKEN.findall(text.lower())
-    )
+def _names_others(a: Statement, b: Statement) -> bool:
+    """Whether each of two statements names something that the other does not."""
+    labels = a.labels - b.labels and b.labels - a.labels
+    return bool(labels or (a.names - b.words and b.names - a.words))
 
 
-def _of_others(one: str, other: str, titles: tuple[str, str], code: str) -> bool:
-    """Whether two statements are about different things: another version of what both begin with,
-    each begins with what its own page is titled, or their pages are about something else and do
-    not speak of each other's.
+def _pages_are_of_others(a: Statement, b: Statement, titles: tuple[str, str]) -> bool:
+    """Whether two statements are about different things: each begins with what its own page is
+    titled, or their pages are about something else and do not speak of each other's.
     """
-    a, b = _numbered_name(one, code), _numbered_name(other, code)
-    if a and b and a[0] == b[0] and a[1] != b[1]:
-        return True
-    first, second = (stems(bare(title), code) for title in titles)
+    first, second = (_title_stems(title, a.code) for title in titles)
     if not first or not second:
         return False
-    if first != second and _opens(one, titles[0], code) and _opens(other, titles[1], code):
+    if first != second and _opens(a, titles[0]) and _opens(b, titles[1]):
         return True
     spoken_of = (
         (min(first, second, key=len), first & second),
-        (first, stems(other, code)),
-        (second, stems(one, code)),
+        (first, b.words),
+        (second, a.words),
     )
     return not any(len(own & said) >= TITLED * len(own) for own, said in spoken_of)
 
 
-def _opens(text: str, title: str, code: str) -> bool:
+@lru_cache(maxsize=2_048)
+def _title_stems(title: str, code: str) -> frozenset[str]:
+    return frozenset(stems(bare(title), code))
+
+
+def _opens(statement: Statement, title: str) -> bool:
     """Whether a statement begins with what its page is titled, and so tells of that."""
-    named = bare(title)
-    return stems(" ".join(text.split()[: len(named.split())]), code) == stems(named, code)
+    named, code = bare(title), statement.code
+    begun = " ".join(statement.text.split()[: len(named.split())])
+    return stems(begun, code) == stems(named, code)
 
 
-def _numbered_name(text: str, code: str) -> tuple[str, str]:
-    """The name with its number that a text begins with; a month or "In 1904" is none."""
-    found = _NUMBERED.match(text)
-    if not found or _YEAR.fullmatch(found[2]):
-        return ("", "")
-    name = found[1].lower()
-    known = language(code)
-    return ("", "") if name in known.months or name in known.stop else (name, found[2])
-
-
-def _other_numbers(
-    one: str, other: str, asked: frozenset[str], code: str
+def _values_apart(
+    a: Statement, b: Statement, asked: frozenset[str]
 ) -> Literal["date", "number", ""]:
-    """How the numbers of the same thing, or of what was asked, differ; of other years they may."""
-    x, y = numbers(one, code), numbers(other, code)
-    if not x or not y or x <= y or y <= x:
-        return ""
-    alike = about_the_same(one, other)
-    if alike and all(n.startswith("m") for n in x ^ y):
-        return "date"
-    ours = [value for value in _values(one, code) if value.number not in y]
-    theirs = [value for value in _values(other, code) if value.number not in x]
-    of_years = all({value.year for value in own} == {True, False} for own in (ours, theirs))
-    for a in ours:
-        for b in theirs:
-            if of_years and (a.year or a.dated or b.dated):
-                continue
-            shared = a.near & b.near
-            if a.year == b.year and shared and (alike or not shared.isdisjoint(asked)):
-                dated = a.year or (months(one, code) and months(other, code) and x & y)
-                return "date" if dated else "number"
+    """How values of the same thing, or of what was asked, differ that only one of both tells; of
+    other years figures may differ.
+    """
+    alike = _is_alike(a, b)
+    likes = [(x, y, _differ(x, y)) for x, y in _likes(a, b)]
+    agreed = {value for x, y, apart in likes if not apart for value in (x, y)}
+    left = [(x, y) for x, y, apart in likes if apart and not {x, y} & agreed]
+    of_years = {x.unit == DATE for x, _ in left} == {True, False}
+    for x, y in left:
+        if of_years and (x.unit == DATE or x.dated or y.dated):
+            continue
+        shared = (x.near & y.near) - (a.names & b.names)
+        if shared and (alike or not shared.isdisjoint(asked)):
+            return "date" if x.unit == DATE else "number"
     return ""
 
 
-def _values(text: str, code: str) -> Iterator[_Value]:
-    """The numbers of a text, each reading of them."""
-    around = _signs_around if language(code).unspaced else _words_around
-    for token, near, dated in around(text, code):
-        for number in numbers(token, code):
-            yield _Value(number, token, bool(_YEAR.fullmatch(token)), frozenset(near), dated)
+def _likes(a: Statement, b: Statement) -> Iterator[tuple[Value, Value]]:
+    """The values of two statements that are of one unit."""
+    for x, y in product(a.values, b.values):
+        if x.unit == y.unit:
+            yield x, y
 
 
-def _words_around(text: str, code: str) -> Iterator[tuple[str, set[str], bool]]:
-    known = [(token, stems(token, code)) for token in _TOKEN.findall(text)]
-    telling = [(token, own) for token, own in known if own]
-    years = [n for n, (token, _) in enumerate(telling) if _YEAR.fullmatch(token)]
-    for n, (token, _) in enumerate(telling):
-        if token[0].isdigit():
-            beside = [*telling[max(0, n - NEAR) : n], *telling[n + 1 : n + 1 + NEAR]]
-            at = bisect_left(years, n - DATED)
-            dated = years[:1] == [0] or (at < len(years) and years[at] <= n + DATED)
-            yield token, set[str]().union(*(own for _, own in beside)), dated
+def _is_alike(a: Statement, b: Statement) -> bool:
+    shared = len(a.words & b.words)
+    enough = shared >= LEAST or (shared and a.words == b.words)
+    return bool(enough) and shared >= SAME * min(len(a.words), len(b.words))
 
 
-def _signs_around(text: str, code: str) -> Iterator[tuple[str, set[str], bool]]:
-    reach = SIGNS * NEAR
-    for token in _TOKEN.finditer(text):
-        if token[0][0].isdigit():
-            before = text[max(0, token.start() - reach) : token.start()]
-            after = text[token.end() : token.end() + reach]
-            yield token[0], stems(before, code) | stems(after, code), True
+def _differ(x: Value, y: Value) -> bool:
+    """Whether of two values of one unit not both can be true."""
+    if x.unit == DATE:
+        return any(
+            one and other and one != other for one, other in zip(x.date, y.date, strict=True)
+        )
+    if x.bound == y.bound:
+        return not any(_overlap(one, other) for one, other in product(x.ranges, y.ranges))
+    if x.bound and y.bound:
+        return False
+    bounded, exact = (x, y) if x.bound else (y, x)
+    return all(
+        end.value < bound.value if bounded.bound == "more" else start.value > bound.value
+        for (bound, _), (start, end) in product(bounded.ranges, exact.ranges)
+    )
 
 
-def _denies(one: str, other: str, code: str) -> bool:
-    a, b = _words(one, code), _words(other, code)
-    alike = bool(a and b) and len(a & b) >= SAME_BUT_DENIED * max(len(a), len(b))
-    return alike and is_negated(one, code) != is_negated(other, code)
+def _overlap(one: tuple[Quantity, Quantity], other: tuple[Quantity, Quantity]) -> bool:
+    (low, high), (start, end) = one, other
+    if low.dimension != start.dimension:
+        return False
+    same = is_same(low, start) or is_same(start, low)
+    return same or (low.value <= end.value and start.value <= high.value)
 
 
-def _words(text: str, code: str) -> set[str]:
-    return {word for word in stems(text, code) if not _DIGIT.search(word)}
+def _contrast(a: Statement, b: Statement) -> bool:
+    """Whether two sentences are built alike and tell of two things: in the place of a word of one
+    stands another in the other ("adults pay …", "children pay …"). The verb before a figure, and
+    what stands further behind the last than its unit and what is measured, may be another.
+    """
+    values = [n for n, word in enumerate(a.frame) if word in (DATE, FIGURE)]
+    last = max(values, default=len(a.frame)) + 2
+    matcher = SequenceMatcher(None, a.frame, b.frame, autojunk=False)
+    for kind, i, j, k, m in matcher.get_opcodes():
+        ours, theirs = list(a.frame[i:j]), list(b.frame[k:m])
+        if a.frame[j : j + 1] == b.frame[m : m + 1] == (FIGURE,):
+            ours, theirs = ours[:-1], theirs[:-1]
+        bare_words = not any(word[0] in (DATE, FIGURE, STOP) for word in (*ours, *theirs))
+        other = set(ours) - b.words and set(theirs) - a.words
+        if kind == "replace" and i <= last and bare_words and other:
+            return True
+    return False
+
+
+def _denies(a: Statement, b: Statement) -> bool:
+    alike = len(a.words & b.words) >= SAME_BUT_DENIED * max(len(a.words), len(b.words), 1)
+    return alike and a.denied != b.denied

@@ -71,12 +71,14 @@ class Quantity(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A figure as it stands in a text, and the quantities that it may be: with and without what
-    stands after it, and, where the comma may be for decimals, read both ways.
+    """A figure as it stands in a text, the quantities that it may be (with and without what stands
+    after it, and, where the comma may be for decimals, read both ways), and its offsets.
     """
 
     text: str
     readings: tuple[Quantity, ...]
+    start: int = 0
+    end: int = 0
 
 
 def figures(text: str, language: str = DEFAULT) -> tuple[Figure, ...]:
@@ -91,7 +93,8 @@ def figures(text: str, language: str = DEFAULT) -> tuple[Figure, ...]:
             continue
         values = _values(written, known) if match["figure"] else {_in_words(written, known)}
         made = [reading for value in values for reading in _make_quantity(*value, after, known)]
-        found.append(Figure(written, tuple(made)))
+        start, end = match.span("figure" if match["figure"] else "words")
+        found.append(Figure(written, tuple(made), start, end))
     return tuple(found)
 
 
@@ -104,7 +107,7 @@ def borne_out(stated: Figure, sources: Iterable[Figure]) -> bool:
     """Whether a figure is one of `sources`: the same, converted, or rounded to fewer digits."""
     return any(
         stated.text == source.text
-        or any(_same(own, other) for own, other in product(stated.readings, source.readings))
+        or any(is_same(own, other) for own, other in product(stated.readings, source.readings))
         for source in sources
     )
 
@@ -171,7 +174,8 @@ def _make_quantity(
         yield Quantity(scaled * unit[1], digits, unit[0])
 
 
-def _same(stated: Quantity, source: Quantity) -> bool:
+def is_same(stated: Quantity, source: Quantity) -> bool:
+    """Return whether one quantity is another: the same, converted, or rounded to fewer digits."""
     if stated.dimension != source.dimension:
         return False
     if math.isclose(stated.value, source.value, rel_tol=1e-9):

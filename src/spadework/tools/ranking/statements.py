@@ -1,0 +1,304 @@
+"""What a sentence states, as it is compared with others: its figures and dates, each with its unit
+and the words beside it, and the names and words of what it is about.
+
+A figure that is a part of a name ("season 9", "PEP 440") is no value but a part of what is spoken
+of. NEAR and DATED were chosen by `benchmarks/disagreements.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
+
+from spadework.tools.text.facts import is_negated, stems
+from spadework.tools.text.language import DEFAULT, language
+from spadework.tools.text.quantities import Figure, Quantity, figures
+from spadework.tools.text.sentences import sentences
+
+#: Content words on each side of a figure among which stands what it is the figure of; signs for
+#: each where words are not set apart.
+NEAR, SIGNS = 2, 4
+#: Content words within which a date may be that of a figure; one that begins a sentence always may.
+DATED = 4
+#: Characters and words of a sentence that are looked at.
+MOST_CHARS, MOST_WORDS = 1_000, 120
+#: What stands for a date and a figure in the frame of a statement; stop words begin with STOP.
+DATE, FIGURE, STOP = "@", "#", "·"
+
+_TOKEN = re.compile(r"\d[\d.,]*\d|\d|[^\W\d_]+|[$€£¥%]")
+#: The mark of a footnote, which is no figure.
+_NOTE = re.compile(r"\[\d{1,3}\]")
+_ENDED = (*'.!?。！？"”',)
+_UNITS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "%": "percent"}
+_MORE = re.compile(r"\b(?:over|(?<!no )more than|at least|above|exceed\w*)\W+$", re.IGNORECASE)
+_LESS = re.compile(r"\b(?:under|(?:less|no more) than|at most|below|up to)\W+$", re.IGNORECASE)
+_UNTIL = re.compile(r" ?(?:-|–|to|bis|à|a) ?$")
+#: What is said of a day that is still to come: another day set in its place disagrees with it.
+_SCHEDULED = frozenset(stems("planned scheduled expected due moved postponed delayed rescheduled"))
+
+
+class Value(NamedTuple):
+    """A figure or date of a statement: as written, the words beside it, its unit and what it is
+    per. A figure is what may be meant, from one quantity to another, with a `bound` of "more" or
+    "less"; a date is year, month and day, 0 where they are not told.
+    """
+
+    text: str
+    near: frozenset[str]
+    unit: str
+    ranges: tuple[tuple[Quantity, Quantity], ...] = ()
+    bound: str = ""
+    date: tuple[int, int, int] = (0, 0, 0)
+    #: Whether a date of the statement may be that of the figure.
+    dated: bool = False
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence as it is compared: its words by stem, its frame (all words in order, values as
+    signs), the names and numbered names in it, and its figures and dates.
+    """
+
+    text: str
+    code: str
+    words: frozenset[str]
+    frame: tuple[str, ...]
+    names: frozenset[str]
+    labels: frozenset[str]
+    values: tuple[Value, ...]
+    denied: bool
+    is_sentence: bool
+
+
+@lru_cache(maxsize=8_192)
+def statements(text: str, code: str) -> tuple[Statement, ...]:
+    """Return the sentences of a quote as they are compared."""
+    text = _NOTE.sub("", text)
+    parts = [text[start:end] for start, end in sentences(text, code)] or [text]
+    return tuple(_Reader(part[:MOST_CHARS], code).read() for part in parts)
+
+
+class _Token(NamedTuple):
+    start: int
+    end: int
+    text: str
+    stems: frozenset[str]
+
+
+class _Reader:
+    """Reads what one sentence states."""
+
+    def __init__(self, text: str, code: str) -> None:
+        self.text, self.code, self.known = text, code, language(code)
+        self.tokens = [
+            _Token(m.start(), m.end(), m[0], frozenset(stems(m[0], code)))
+            for m in islice(_TOKEN.finditer(text), MOST_WORDS)
+        ]
+        self.telling = [token for token in self.tokens if token.stems]
+        self.dates = list(_dates(text, code))
+        within = [(start, end) for start, end, _ in self.dates]
+        self.figures = [one for one in _figures(text, code) if not _is_in(one.start, within)]
+        self.spans = within + [(one.start, one.end) for one in self.figures]
+
+    def read(self) -> Statement:
+        """Return the statement."""
+        labels = {one.start: name for one in self.figures if (name := self._label(one))}
+        values = [one for one in self.figures if one.start not in labels and not self._is_part(one)]
+        told = [
+            token
+            for token in self.tokens
+            if token.text not in _UNITS and not _is_in(token.start, self.spans)
+        ]
+        small = {word for token in told if token.text[0].islower() for word in token.stems}
+        named = {word for token in told[1:] if token.text[0].isupper() for word in token.stems}
+        return Statement(
+            text=self.text,
+            code=self.code,
+            words=wording(self.text, self.code),
+            frame=tuple(self._frame(told)),
+            names=frozenset() if self.known.nouns_in_capitals else frozenset(named - small),
+            labels=frozenset(labels.values()),
+            values=(*self._measures(values), *self._moments()),
+            denied=is_negated(self.text, self.code),
+            is_sentence=self._is_sentence(),
+        )
+
+    def _is_sentence(self) -> bool:
+        """Whether the text is a sentence: a heading, a cell or an item of names states nothing."""
+        words = (token.text.lower() for token in self.tokens)
+        ended = self.text.rstrip().endswith(_ENDED)
+        return self.known.unspaced or (ended and not self.known.stop.isdisjoint(words))
+
+    def _label(self, figure: Figure) -> str:
+        """The name that a figure is a part of ("Season 9", "section 4.2"), "" for a value: that has
+        a unit, or stands behind no name.
+        """
+        before = next((t for t in reversed(self.telling) if t.end == figure.start - 1), None)
+        measured = any(reading.dimension for reading in figure.readings)
+        signs = self.text[figure.start - 1 : figure.start] + self.text[figure.end : figure.end + 1]
+        if before is None or measured or not _UNITS.keys().isdisjoint(signs) or "," in figure.text:
+            return ""
+        named = before.text[0].isupper() and not self.known.nouns_in_capitals
+        counted = any(t.start == figure.end + 1 for t in self.telling)
+        return "" if counted and not named else f"{before.text.lower()} {figure.text}"
+
+    def _is_part(self, figure: Figure) -> bool:
+        """Whether a figure is a part of a score or a time of day: "2 / 2", "7:40"."""
+        before, after = self.text[: figure.start].rstrip(), self.text[figure.end :].lstrip()
+        clock = after[:1] == ":" and after[1:2].isdigit()
+        return before.endswith(("/", ":")) or after[:1] == "/" or clock
+
+    def _measures(self, found: Sequence[Figure]) -> Iterator[Value]:
+        """The figures with what they measure; two that begin and end a range are one."""
+        rest = list(reversed(found))
+        while rest:
+            first = last = rest.pop()
+            if rest and _UNTIL.fullmatch(self.text[first.end : rest[-1].start]):
+                last = rest.pop()
+            before = self.text[max(0, first.start - 20) : first.start]
+            unit = self._unit(last)
+            yield Value(
+                self._as_written(first.start, last.end),
+                self._near(first.start, last.end),
+                unit,
+                _ranges(first, last),
+                "more" if _MORE.search(before) else "less" if _LESS.search(before) else "",
+                dated=self._is_dated(first),
+            )
+
+    def _as_written(self, start: int, end: int) -> str:
+        """A figure with the sign of its unit that touches it."""
+        before = self.text[max(0, start - 1) : start] in _UNITS
+        return self.text[start - before : end + (self.text[end : end + 1] in _UNITS)]
+
+    def _unit(self, figure: Figure) -> str:
+        """What a figure counts or measures, by dimension or by stem."""
+        dimension = next((r.dimension for r in figure.readings if r.dimension), "")
+        sign = _UNITS.get(self.text[: figure.start].rstrip()[-1:], "")
+        if dimension or sign or self.known.unspaced:
+            return dimension or sign or self.text[figure.end : figure.end + 1]
+        at = figure.end
+        for token in self.tokens:
+            if token.start < at:
+                continue
+            if self.text[at : token.start].strip("-\u00a0\u202f "):
+                break
+            if token.text.lower() not in self.known.scales:
+                return _UNITS.get(token.text) or min(token.stems, default="")
+            at = token.end
+        return ""
+
+    def _moments(self) -> Iterator[Value]:
+        for start, end, date in self.dates:
+            near = self._near(start, end)
+            yield Value(self.text[start:end], near, DATE, date=date)
+
+    def _near(self, start: int, end: int) -> frozenset[str]:
+        """The stems beside a value: what it may be the value of."""
+        if self.known.unspaced:
+            reach = SIGNS * NEAR
+            around = self.text[max(0, start - reach) : start], self.text[end : end + reach]
+            return frozenset().union(*(wording(part, self.code) for part in around))
+        words = [t for t in self.telling if not _is_in(t.start, self.spans)]
+        before = [t for t in words if t.start < start][-NEAR:]
+        after = [t for t in words if t.start >= end][:NEAR]
+        return frozenset(word for token in (*before, *after) for word in token.stems)
+
+    def _is_dated(self, figure: Figure) -> bool:
+        """Whether a date of the sentence may be that of a figure."""
+        if not self.dates:
+            return False
+        first, place = self.telling[0].start, self._place(figure.start)
+        return any(
+            start <= first or abs(self._place(start) - place) <= DATED for start, _, _ in self.dates
+        )
+
+    def _place(self, at: int) -> int:
+        """How many content words stand before an offset."""
+        return bisect_left(self.telling, at, key=lambda token: token.start)
+
+    def _frame(self, told: Sequence[_Token]) -> Iterator[str]:
+        """The words in order, stop words as they are and others by stem, values as signs."""
+        kinds = [DATE] * len(self.dates) + [FIGURE] * len(self.figures)
+        signs = [(start, kind) for (start, _), kind in zip(self.spans, kinds, strict=True)]
+        words = [(t.start, min(t.stems) if t.stems else STOP + t.text.lower()) for t in told]
+        return (word for _, word in sorted([*signs, *words]))
+
+
+def _ranges(first: Figure, last: Figure) -> tuple[tuple[Quantity, Quantity], ...]:
+    """From which quantity to which a range may go; it has the unit and scale of its end."""
+    ends = [one for one in last.readings if one.dimension] or last.readings
+    if first is last or not last.readings[0].value:
+        return tuple((one, one) for one in ends)
+    share = first.readings[0].value / last.readings[0].value
+    return tuple((one._replace(value=one.value * share), one) for one in ends)
+
+
+def wording(text: str, code: str) -> frozenset[str]:
+    """The stems of the content words, without figures, months and what says that a day is set."""
+    return frozenset(
+        word
+        for word in stems(text, code)
+        if not any(char.isdigit() for char in word)
+        and word not in _month_stems(code)
+        and word not in _SCHEDULED
+    )
+
+
+@lru_cache(maxsize=16)
+def _month_stems(code: str) -> frozenset[str]:
+    return frozenset(stems(" ".join(language(code).months), code))
+
+
+def _is_in(at: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= at < end for start, end in spans)
+
+
+def _figures(text: str, code: str) -> list[Figure]:
+    """The figures of a text; where words are not set apart, also those joined to what follows."""
+    if not language(code).unspaced:
+        return list(figures(text, code))
+    joined = re.sub(r"(?<=\d)(?=[^\W\d_])", " ", text)
+    return [
+        one._replace(start=at, end=at + len(one.text))
+        for one in figures(joined, code)
+        if (at := text.find(one.text)) >= 0
+    ]
+
+
+def _dates(text: str, code: str) -> Iterator[tuple[int, int, tuple[int, int, int]]]:
+    """The dates of a text: start, end, and (year, month, day) with 0 for what is not told."""
+    pattern, months = _date_pattern(code)
+    for match in pattern.finditer(text):
+        year, month, day = (
+            next(
+                (said for name, said in match.groupdict().items() if said and name[0] == part), "0"
+            )
+            for part in "ymd"
+        )
+        yield *match.span(), (int(year), int(months.get(month.lower(), month)), int(day))
+
+
+@lru_cache(maxsize=16)
+def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
+    """What finds a date, and the months by their names; "may" is one in capitals alone."""
+    known = language(code)
+    months = {**language(DEFAULT).months, **known.months}
+    names = [name if name in known.months and code != DEFAULT else name.title() for name in months]
+    month = "|".join(sorted({*names, *map(str.title, names)}, key=len, reverse=True))
+    link = rf"(?:{known.of or language(DEFAULT).of} )?"
+    end = r"(?:st|nd|rd|th|er|\.)?"
+    return re.compile(
+        r"(?<![a-zA-Z\d.,])(?:"
+        r"(?P<y1>\d{4})-(?P<m1>\d\d)-(?P<d1>\d\d)"
+        rf"|(?P<d2>\d{{1,2}}){end} {link}(?P<m2>{month})\b\.?(?:,? {link}(?P<y2>\d{{4}}))?"
+        rf"|(?P<m3>{month})\.? (?P<d3>\d{{1,2}}){end}(?!\d)(?:,? (?P<y3>\d{{4}}))?"
+        rf"|(?P<m4>{month})\.?,? {link}(?P<y4>\d{{4}})"
+        r"|(?P<y5>\d{4})年(?:(?P<m5>\d{1,2})月(?:(?P<d5>\d{1,2})日)?)?"
+        r"|(?P<y6>(?:1\d|20)\d\d))(?![\d%]|[.,]\d)"
+    ), months
