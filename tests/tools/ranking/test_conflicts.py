@@ -252,7 +252,7 @@ def test_a_list_of_many_values_beside_one_word_is_no_disagreement() -> None:
 
 
 def test_a_hundred_statements_without_disagreement_are_compared_in_no_time() -> None:
-    said = "The {} lighthouse of Port Aldermere was lit by keeper number {} for ships of the {} sea."
+    said = "The {} lighthouse of Port Aldermere was lit by keeper {} for ships of the {} sea."
     quotes = [said.format(word * 3, n, word) for n, word in enumerate(map(chr, range(192, 392)))]
     before = time.process_time()
     assert not conflicts([entry(f"E{n}", quote, f"{n}") for n, quote in enumerate(quotes)])
