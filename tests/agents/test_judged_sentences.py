@@ -97,6 +97,28 @@ async def test_a_figure_that_stands_in_no_page_is_judged_and_asked_twice(
     assert not asked_of(model, "MendingAnswer")
 
 
+async def test_what_stands_before_a_mark_is_judged_by_sentence_and_ships_or_falls_as_a_whole(
+    model: Model, settings: Settings
+) -> None:
+    held = "The lamp was replaced by Spk. Storm. It is electric."
+    false = "The lamp is old. It is fancy."
+    model.script("SectionAnswer", written((held, ["E1"]), (false, ["E1"])))
+    model.script("MendingAnswer", Fault("refusal"))
+    judging(model, fancy="contradicted")
+    _, found = await verdicts(settings)
+    assert found == {held: "supported"}
+    asked, noted = asked_of(model, "VerdictsAnswer")
+    assert [text for _, text in told(noted)] == ["The lamp was replaced by Spk."]
+    assert [text for _, text in told(asked)] == [
+        "The lamp was replaced by Spk.",
+        "Storm.",
+        "It is electric.",
+        "The lamp is old.",
+        "It is fancy.",
+    ]
+    assert "Storm. (it comes after “The lamp was replaced by Spk.”)" in asked.user
+
+
 async def test_code_that_stands_in_no_page_is_refused_whoever_judges(
     model: Model, settings: Settings
 ) -> None:

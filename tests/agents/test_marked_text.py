@@ -71,12 +71,14 @@ def test_every_form_keeps_its_sentences_and_their_evidence() -> None:
     assert [[len(cell) for cell in row] for row in table.rows] == [[1, 1], [1, 0]]
 
 
-def test_what_has_no_mark_of_its_own_rests_on_the_next_of_its_paragraph_or_the_last() -> None:
+def test_what_stands_before_a_mark_is_one_and_what_ends_without_one_rests_on_the_last() -> None:
     told = parse_sentences("One. Two [E1]. Three.")
+    assert [(s.text, s.evidence_ids) for s in told] == [("One. Two.", ("E1",)), ("Three.", ("E1",))]
+    told = parse_sentences("It met with Spk. Larry Stutts. [E2, E7] It rests. The parts are:")
     assert [(s.text, s.evidence_ids) for s in told] == [
-        ("One.", ("E1",)),
-        ("Two.", ("E1",)),
-        ("Three.", ("E1",)),
+        ("It met with Spk. Larry Stutts.", ("E2", "E7")),
+        ("It rests.", ("E2", "E7")),
+        ("The parts are:", ()),
     ]
 
 

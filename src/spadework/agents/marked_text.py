@@ -1,8 +1,8 @@
 """Markdown with marks, as a writer gives it, as sentences and the form in which they are set.
 
-A mark such as `[E12]` or `[E3, E7]` stands behind the sentence it proves; `[E3+E7→]` behind one
-that concludes from these. A fence is marked behind its language. What has no mark of its own rests
-on the next mark of its paragraph, or the last one.
+A mark such as `[E12]` or `[E3, E7]` stands behind what it proves; `[E3+E7→]` behind what concludes
+from these. What stands before a mark is one `Sentence`, however many its writer made of it. A fence
+is marked behind its language. What ends a paragraph without a mark rests on the last mark in it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _BOLD = re.compile(r"\*\*([^\s*](?:[^*\n]{0,78}[^\s*.!?:…。！？：])?)\*\*"
 
 
 class _Said(NamedTuple):
-    """A sentence, the ids it is marked with, and whether it concludes."""
+    """A stretch before a mark, the ids it is marked with, and whether it concludes."""
 
     text: str
     ids: tuple[str, ...]
@@ -110,33 +110,49 @@ def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
 
 
 def parse_sentences(text: str) -> list[Sentence]:
-    """The sentences of a paragraph with their evidence; a mark within one is of all of it."""
+    """Return what a paragraph says, each stretch before a mark whole, with its evidence: a writer
+    marks what he wrote, and it is not cut where a stop may end a sentence. A mark within a sentence
+    is of all of it.
+    """
     text = _BEFORE_STOP.sub(r"\4\1", uniform(" ".join(text.split())))
     found: list[_Said] = []
     at = 0
     for match in [*_MARKS.finditer(text), None]:
         piece = text[at : match.start() if match else len(text)].strip()
         at = match.end() if match else len(text)
-        parts = [piece[start:end] for start, end in sentences(piece)] or ([piece] if piece else [])
         ids = tuple(dict.fromkeys(_ID.findall(match[0]))) if match else ()
         concludes = match is not None and any(mark[2] for mark in _MARK.finditer(match[0]))
-        if parts and found and _goes_on(found[-1].text, parts[0]):
-            before, first = found.pop(), parts.pop(0)
+        if piece and found and _goes_on(found[-1].text, piece):
+            end = next((end for _, end in sentences(piece)), len(piece))
+            first, piece = piece[:end], piece[end:].strip()
+            before = found.pop()
             gap = "" if first[0] in ",;:.!?)" else " "
             # The marks that follow are its own unless other sentences stand before them.
-            more, ends = ((), False) if parts else (ids, concludes)
+            more, ends = ((), False) if piece else (ids, concludes)
             joined = tuple(dict.fromkeys((*before.ids, *more)))
             found.append(_Said(f"{before.text}{gap}{first}", joined, before.concludes or ends))
-        last = len(parts) - 1
-        # What ends the paragraph without a mark rests on the last one, unless it leads to the next.
-        on = bool(parts) and leads(parts[-1])
-        own = ids or (found[-1].ids if found and match is None and not on else ids)
-        found += [_Said(said, own, concludes and n == last) for n, said in enumerate(parts)]
+        if match is None:
+            # What ends the paragraph without a mark rests on the last one, but for what leads on.
+            piece, lead = _without_lead(piece)
+            last = found[-1].ids if found else ()
+            found += [_Said(piece, last, False), _Said(lead, (), False)]
+        elif piece:
+            found.append(_Said(piece, ids, concludes))
     return [
         Sentence(text=said.text, evidence_ids=said.ids, inferred=said.concludes)
         for said in found
         if any(char.isalnum() for char in said.text)
     ]
+
+
+def _without_lead(text: str) -> tuple[str, str]:
+    """Return a text without its last sentence where that leads to what follows, and that sentence;
+    "" is what there is none of.
+    """
+    if not leads(text):
+        return text, ""
+    start = next((start for start, _ in reversed(sentences(text))), 0)
+    return text[:start].strip(), text[start:]
 
 
 def _goes_on(before: str, after: str) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spadework.agents.marked_section import joined_ids
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.language import language
 from spadework.tools.text.lead_in import leads
+from spadework.tools.text.sentences import sentences
 from spadework.values import Part, Section, Sentence
 
 #: Words of what names a row at most.
@@ -67,6 +68,19 @@ class Stated:
         if self.label:
             return f"{self.sentence.text} (it names a row)"
         return f"{self.sentence.text} ({self.follows})" if self.follows else self.sentence.text
+
+    @property
+    def parts(self) -> tuple[Stated, ...]:
+        """It sentence by sentence, each behind the one before it, to be judged."""
+        whole = self.sentence
+        told = [] if whole.code else [whole.text[slice(*at)] for at in sentences(whole.text)]
+        if len(told) < 2:
+            return (self,)
+        follows = [self.follows, *(f"it comes after “{before}”" for before in told)]
+        return tuple(
+            replace(self, sentence=whole.model_copy(update={"text": text}), follows=after)
+            for text, after in zip(told, follows, strict=False)
+        )
 
 
 def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated, ...]:

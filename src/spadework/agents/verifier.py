@@ -10,7 +10,8 @@ name of it in no page.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
@@ -21,11 +22,11 @@ from spadework.agents.counting import is_count
 from spadework.agents.entry_text import Entry, entry_of
 from spadework.agents.extractive.writer import own_cell, own_words
 from spadework.agents.model import Model
-from spadework.agents.sentence_context import Stated, state_sentences
+from spadework.agents.sentence_context import Stated, leaning, state_sentences
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.tools.text.quotes import plain
-from spadework.values import Problem, Section, Sentence, Verdict, Visible
+from spadework.values import Evidence, Problem, Section, Sentence, Verdict, Visible
 
 #: Sentences put before the model in one call.
 BATCH = 20
@@ -103,10 +104,11 @@ def judge_section(section: Section, findings: Findings) -> Checked:
 
 @dataclass(frozen=True)
 class Asked:
-    """A sentence that is put before the model, with what code finds odd about it. Code refuses one
-    with something `unfounded` where no model has judged it.
+    """A sentence of the stretch `whole` that is put before the model, with what code finds odd
+    about it. Code refuses one with something `unfounded` where no model has judged it.
     """
 
+    whole: Stated
     stated: Stated
     note: str = ""
     unfounded: str = ""
@@ -128,13 +130,25 @@ async def verify(
     """What is found of every sentence, with what is `known`, and what could not be checked."""
     findings, asked = await asyncio.to_thread(_check_by_code, sections, material, known)
     if not asked or model is None:
-        return findings | {each.stated: each.unjudged for each in asked}, []
+        return findings | _join(asked, {}), []
     answers, why = await _ask_model(model, asked, material, seconds)
     problems = model.news("verifier")
     if unseen := len(asked) - len(answers):
         effect = f"{unseen} sentences could not be checked by a model."
         problems += [Problem(stage="model", subject="verifier", reason=why, effect=effect)]
-    return findings | {each.stated: answers.get(each, each.unjudged) for each in asked}, problems
+    return findings | _join(asked, answers), problems
+
+
+def _join(asked: Sequence[Asked], answers: Mapping[Asked, Finding]) -> dict[Stated, Finding]:
+    """Return what is found of each stretch: the strictest of what is found of its sentences."""
+    found: dict[Stated, list[Finding]] = defaultdict(list)
+    for each in asked:
+        found[each.whole].append(answers.get(each, each.unjudged))
+    return {whole: _strictest(findings) for whole, findings in found.items()}
+
+
+def _strictest(findings: Iterable[Finding]) -> Finding:
+    return max(findings, key=lambda finding: STRICTER.index(finding.verdict))
 
 
 def _check_by_code(
@@ -157,14 +171,28 @@ def _check_by_code(
         elif sentence.code and not sentence.inferred:
             findings[each] = Finding("supported")
         else:
-            unfounded = material.unfounded(sentence, cited)
-            if each.label and not unfounded and len(sentence.text.split()) <= NAME_WORDS:
-                # The name of a row, so short that it states nothing.
+            parts = _left_to_judge(each, cited, material)
+            asked += parts
+            if not parts:
                 findings[each] = Finding("supported")
-                continue
-            note = unfounded or note_doubts(sentence, cited, material.home)
-            asked.append(Asked(each, note, unfounded))
     return findings, asked
+
+
+def _left_to_judge(whole: Stated, cited: Sequence[Evidence], material: Material) -> list[Asked]:
+    """Return the sentences of a stretch that a model must judge. The name of a row that is so short
+    that it states nothing has none, nor has what is a quote's own and says all it says by itself.
+    """
+    made = []
+    for part in whole.parts:
+        alone = part is not whole and not (part.row or leaning(part.sentence))
+        if alone and own_words(part.sentence, cited):
+            continue
+        unfounded = material.unfounded(part.sentence, cited)
+        if whole.label and not unfounded and len(whole.sentence.text.split()) <= NAME_WORDS:
+            continue
+        note = unfounded or note_doubts(part.sentence, cited, material.home)
+        made.append(Asked(whole, part, note, unfounded))
+    return made
 
 
 async def _ask_model(
@@ -190,7 +218,7 @@ async def _ask_model(
         both = dict.fromkeys([replace(one, note=""), one])  # in order, for its reason
         said = [answers[each] for each in both if each in answers]
         if len(said) == len(both) or not all(finding.holds for finding in said):
-            found[one] = max(said, key=lambda finding: STRICTER.index(finding.verdict))
+            found[one] = _strictest(said)
     return found, str(failed[0]) if failed else "The model gave no verdict on them."
 
 

@@ -62,7 +62,8 @@ class Language:
     numbers: Mapping[str, str] = field(default_factory=dict)  # word → digits
     scales: Mapping[str, int] = field(default_factory=dict)  # word → power of ten
     nouns_in_capitals: bool = False  # a word in capitals need not be a name
-    abbreviations: frozenset[str] = frozenset()  # never the last word of a sentence
+    # Never the last word of a sentence; one with a capital only where it is written with that.
+    abbreviations: frozenset[str] = frozenset()
     maybe_last: frozenset[str] = frozenset()  # the last one only before one of `starters`
     starters: frozenset[str] = frozenset()
     ordinals: bool = False  # "3." before a word is an ordinal

@@ -145,13 +145,14 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> boo
     if stop != ".":
         return True
     last = _LAST_WORD.search(masked, max(start, match.start() - 40), match.start())
-    word = last[0].lower() if last else ""
-    if word in known.abbreviations or (
+    written = last[0] if last else ""
+    word = written.lower()
+    if {word, written} & known.abbreviations or (
         word.isdigit() and not masked[start : match.start()].strip(f" \n{word}")
     ):
         return False
     ordinal = known.ordinals and _ORDINAL.fullmatch(word)
-    if word in known.maybe_last or _INITIALS.fullmatch(word + ".") or ordinal:
+    if {word, written} & known.maybe_last or _INITIALS.fullmatch(word + ".") or ordinal:
         return re.split(r"\W", following, maxsplit=1)[0].lower() in known.starters
     return True
 
