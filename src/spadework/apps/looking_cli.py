@@ -23,9 +23,7 @@ def read(
     url: Annotated[str, typer.Option("--url", help="Where the saved HTML comes from.")] = "",
     level: Annotated[
         str | None,
-        typer.Option(
-            "--level", help="Begin at 0: plain HTTP, 1: like a browser, 2 or 3: a browser."
-        ),
+        typer.Option("--level", help="Begin at 0: plain HTTP, 1: like a browser, 2: a browser."),
     ] = None,
     as_json: Annotated[
         bool,

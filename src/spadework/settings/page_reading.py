@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from typing import Any
+
+from pydantic import BaseModel, Field, field_validator
 
 from spadework.settings.kinds import Cleaning, Words
 
@@ -38,14 +40,14 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Most megabytes of pages and files that a session keeps as they came, packed, so that it can
     be replayed. 0: none.
     """
-    min_level: int = Field(0, ge=0, le=3)
+    min_level: int = Field(0, ge=0, le=2)
     """The level with which going after a page begins."""
-    max_level: int = Field(3, ge=0, le=3)
-    """How far a page is gone after: 0 plain HTTP, 1 headers like a browser's, 2 a browser, 3 like a
-    person's.
+    max_level: int = Field(2, ge=0, le=2)
+    """How far a page is gone after: 0 plain HTTP, 1 headers like a browser's, 2 a browser. 3, which
+    there was before, counts as 2.
     """
     chromium: str = ""
-    """Path of the Chromium or Chrome for levels 2 and 3. Empty: the first that is found."""
+    """Path of the Chromium or Chrome for level 2. Empty: the first that is found."""
     browser_pages: int = Field(4, ge=1, le=20)
     """Pages open in the browser at once."""
     browser_bytes: int = Field(50_000_000, ge=100_000)
@@ -61,3 +63,9 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Hosts or addresses you own that the address guard lets through, separated by commas."""
     user_agent: str = "spadework/0.1 (research assistant)"
     """How spadework names itself to web servers."""
+
+    @field_validator("min_level", "max_level", mode="before")
+    @classmethod
+    def _within_the_levels(cls, value: Any) -> Any:
+        # Environments and kept sessions of earlier versions name a third.
+        return 2 if str(value).strip() == "3" else value

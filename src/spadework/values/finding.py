@@ -73,11 +73,11 @@ class Page(Value):
 
     `author` is who the page says wrote it, `publisher` who a search says published it, `language`
     the language it is in, `kind` what kind of page or file it is. `level` is how it was had: 0
-    plain HTTP, 1 browser-like headers, 2 and 3 a browser; -1 a local document. `stale`: its server
-    could not be reached, and this is a copy from before. `linked` is its PageRank among the pages
-    read, 0..1. `known`: an earlier run has read it, and it was taken from the knowledge store.
-    `bytes` are those of the body as it came, which took so many seconds of `fetching`, and of
-    `cleaning` to be taken apart.
+    plain HTTP, 1 browser-like headers, 2 a browser (3 in sessions of earlier versions); -1 a local
+    document. `stale`: its server could not be reached, and this is a copy from before. `linked` is
+    its PageRank among the pages read, 0..1. `known`: an earlier run has read it, and it was taken
+    from the knowledge store. `bytes` are those of the body as it came, which took so many seconds
+    of `fetching`, and of `cleaning` to be taken apart.
     """
 
     url: str

@@ -50,8 +50,8 @@ async def reader(web: Web, browser: Browser) -> Reader:
     return Reader(web, browser)
 
 
-async def seen(browser: Browser, url: str, level: int = 2) -> str:
-    return (await browser.visit(url, level=level, seconds=30)).body.decode()
+async def seen(browser: Browser, url: str) -> str:
+    return (await browser.visit(url, seconds=30)).body.decode()
 
 
 async def test_a_page_made_by_a_script_is_read_in_the_browser(world: World, reader: Reader):
@@ -137,7 +137,7 @@ async def test_a_server_that_lets_in_browsers_alone_is_visited_with_one(
         await asyncio.sleep(0.01)
     world.put("archive", "/guarded", ARTICLE)
     fetched, found = await task
-    assert fetched.level in (2, 3)
+    assert fetched.level == 2
     assert WORDS.strip() in found.markdown
 
 
@@ -164,10 +164,8 @@ async def test_a_captcha_is_reported_and_left_alone(world: World, reader: Reader
         await reader.read(world.put("archive", "/captcha", page), seconds=40)
     assert {record.method for record in world.asked("archive", "/captcha")} == {"GET"}
     agents = [record.headers["user-agent"] for record in world.asked("archive", "/captcha")]
-    assert "Headless" in agents[-2], "level 2 says what it is"
-    assert "Chrome/" in agents[-1] and "Headless" not in agents[-1], (
-        "level 3 looks like a person's browser"
-    )
+    assert len(agents) == 2, "a browser is let in or not, and nothing is tried after it"
+    assert "Headless" in agents[-1], "it says what it is"
 
 
 @pytest.mark.parametrize("level", [0, 1])
@@ -330,7 +328,7 @@ async def test_a_script_that_sends_on_is_followed(world: World, browser: Browser
         "<p>Please wait, you are being taken to the page.</p><script>setTimeout(() => location ="
         " '/goal', 300)</script>",
     )
-    fetched = await browser.visit(url, level=2, seconds=30)
+    fetched = await browser.visit(url, seconds=30)
     assert fetched.url == world.url("archive", "/goal")
     assert WORDS.strip() in fetched.body.decode()
 
@@ -346,9 +344,7 @@ async def test_a_script_that_sends_on_is_followed(world: World, browser: Browser
 async def test_what_the_browser_shows_as_text_is_handed_over_as_it_was(
     world: World, browser: Browser, media_type, body
 ):
-    fetched = await browser.visit(
-        world.put("archive", "/file", body, media_type), level=2, seconds=20
-    )
+    fetched = await browser.visit(world.put("archive", "/file", body, media_type), seconds=20)
     assert (fetched.media_type, fetched.body.decode()) == (media_type, body)
 
 
@@ -366,35 +362,34 @@ async def test_a_page_that_cannot_be_had_is_named(
 ):
     world.put("odd", "/not-a.zip", "PK", "application/zip")
     with pytest.raises(error, match=says):
-        await browser.visit(world.url("odd", path), level=2, seconds=4)
+        await browser.visit(world.url("odd", path), seconds=4)
 
 
 @pytest.mark.parametrize("place", ["127.0.1.8:9", "no-such-name.invalid"])
 async def test_a_server_that_is_not_there_is_unreachable(browser: Browser, place):
     with pytest.raises(Unreachable, match="could not be reached"):
-        await browser.visit(f"http://{place}/", level=2, seconds=20)
+        await browser.visit(f"http://{place}/", seconds=20)
 
 
 async def test_a_script_without_end_costs_its_page_alone(world: World, browser: Browser):
     bad = world.put("archive", "/loop", f"<p>{WORDS}</p><script>while (true);</script>")
     with pytest.raises(FetchError):
-        await browser.visit(bad, level=2, seconds=4)
+        await browser.visit(bad, seconds=4)
     assert WORDS.strip() in await seen(browser, world.put("archive", "/good", ARTICLE))
 
 
 @pytest.mark.full
 async def test_a_part_that_never_comes_does_not_hold_the_page(world: World, browser: Browser):
     page = f"{ARTICLE}<script src='{world.url('odd', '/hang')}'></script><p>behind</p>"
-    fetched = await browser.visit(world.put("archive", "/held", page), level=2, seconds=8)
+    fetched = await browser.visit(world.put("archive", "/held", page), seconds=8)
     assert WORDS.strip() in fetched.body.decode()
 
 
 async def test_words_of_the_browser_are_not_those_of_the_page(world: World, browser: Browser):
     page = "<script>alert('a'); confirm('b'); prompt('c'); print(); onbeforeunload = () => 'stay';"
     page += f"history.pushState(0, '', '/x')</script>{ARTICLE}"
-    fetched = await browser.visit(world.put("archive", "/dialogs", page), level=3, seconds=20)
+    fetched = await browser.visit(world.put("archive", "/dialogs", page), seconds=20)
     assert fetched.url == world.url("archive", "/x")
-    assert fetched.level == 3
 
 
 @pytest.mark.parametrize(
@@ -415,7 +410,7 @@ async def test_a_page_that_meddles_with_the_browser_harms_itself_alone(
 ):
     url = world.put("archive", "/meddling", f"<p>{WORDS}</p><script>{script}</script>")
     try:
-        fetched = await browser.visit(url, level=2, seconds=30)
+        fetched = await browser.visit(url, seconds=30)
     except FetchError:
         return
     assert len(fetched.body) < Settings().page_bytes

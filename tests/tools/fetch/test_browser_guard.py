@@ -157,7 +157,7 @@ async def read(world: World, browser: Browser, ways: dict[str, str], trap: Trap)
         "text/javascript",
     )
     return (
-        await browser.visit(world.put("archive", "/tides", page(ways, trap)), level=2, seconds=30)
+        await browser.visit(world.put("archive", "/tides", page(ways, trap)), seconds=30)
     ).body.decode()
 
 
@@ -209,7 +209,7 @@ async def test_a_page_that_leads_on_at_once_hangs_never(
             async with Browser(settings) as browser:
                 with suppress(NotAllowed):
                     await read(world, browser, {"download": EXITS["download"]}, trap)
-                again = await browser.visit(plain, level=2, seconds=20)
+                again = await browser.visit(plain, seconds=20)
                 assert b"printed by hand" in again.body
 
     await asyncio.gather(*(come_and_go() for _ in range(3)))
@@ -223,7 +223,7 @@ async def test_a_redirect_to_what_is_refused_is_refused(
         "archive", "/moved", "", status=status, headers={"location": f"http://{trap.place}/secret"}
     )
     with pytest.raises(NotAllowed, match=r"127\.0\.2\.1 is not a public address"):
-        await browser.visit(url, level=2, seconds=20)
+        await browser.visit(url, seconds=20)
     assert trap.came == []
 
 
@@ -238,7 +238,7 @@ async def test_a_redirect_to_what_is_refused_is_refused(
 )
 async def test_the_refused_is_not_visited(browser: Browser, trap: Trap, url):
     with pytest.raises(NotAllowed, match="not a public address"):
-        await browser.visit(url.replace("PORT", str(trap.port)), level=2, seconds=20)
+        await browser.visit(url.replace("PORT", str(trap.port)), seconds=20)
     assert trap.came == []
 
 
@@ -254,7 +254,7 @@ async def test_the_refused_is_not_visited(browser: Browser, trap: Trap, url):
 )
 async def test_only_pages_of_the_web_are_visited(browser: Browser, url):
     with pytest.raises(NotAllowed, match="not an http or https URL"):
-        await browser.visit(url, level=2, seconds=20)
+        await browser.visit(url, seconds=20)
 
 
 async def test_a_name_that_turns_inside_is_refused(world: World, trap: Trap, chromium: str):
@@ -271,9 +271,7 @@ async def test_a_name_that_turns_inside_is_refused(world: World, trap: Trap, chr
     async with Browser(
         Settings(allow_hosts=(SITES["archive"],), chromium=chromium), resolve=resolve
     ) as browser:
-        seen = await browser.visit(
-            url.replace(SITES["archive"], "turning.example"), level=2, seconds=20
-        )
+        seen = await browser.visit(url.replace(SITES["archive"], "turning.example"), seconds=20)
     assert b"printed by hand" in seen.body
     assert asked.count("turning.example") >= 2, "a connection is resolved and judged anew"
     assert trap.came == []
@@ -302,9 +300,9 @@ async def test_cookies_and_storage_of_a_visit_are_gone_in_the_next(world: World,
         " sessionStorage.a = window.name = 'kept'; indexedDB.open('kept') })()</script>"
     )
     url = world.put("archive", "/keeps", TEXT + script)
-    first = (await browser.visit(url, level=2, seconds=20)).body
+    first = (await browser.visit(url, seconds=20)).body
     for _ in range(2):
-        again = (await browser.visit(url, level=2, seconds=20)).body
+        again = (await browser.visit(url, seconds=20)).body
         assert b"kept" not in again.split(b"<script>")[0]
     assert b"before: " in first
 
@@ -318,7 +316,7 @@ async def test_visits_to_two_hosts_at_once_see_nothing_of_each_other(
         " 'cookies: ' + document.cookie</script>"
     )
     urls = [world.put(site, "/who", TEXT + script) for site in ("archive", "blog", "forum")]
-    for seen in await asyncio.gather(*(browser.visit(url, level=2, seconds=30) for url in urls)):
+    for seen in await asyncio.gather(*(browser.visit(url, seconds=30) for url in urls)):
         assert seen.body.count(b"cookies: who=") == 1
 
 
@@ -330,7 +328,7 @@ async def test_a_page_that_loads_without_end_is_cut(world: World, settings: Sett
         " n).catch(() => 0)</script>",
     )
     async with Browser(settings.model_copy(update={"browser_bytes": 2_000_000})) as browser:
-        assert b"printed by hand" in (await browser.visit(url, level=2, seconds=30)).body
+        assert b"printed by hand" in (await browser.visit(url, seconds=30)).body
     sent = sum(record.sent for record in world.asked("odd", "/endless"))
     assert sent < 30_000_000, "what lies in the buffers of four connections is more than the limit"
 
@@ -341,4 +339,4 @@ async def test_a_page_over_the_limit_is_too_large(world: World, settings: Settin
     )
     async with Browser(settings.model_copy(update={"page_bytes": 1_000_000})) as browser:
         with pytest.raises(FetchError, match="larger than 1,000,000 bytes"):
-            await browser.visit(url, level=2, seconds=20)
+            await browser.visit(url, seconds=20)

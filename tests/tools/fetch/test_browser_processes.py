@@ -35,10 +35,7 @@ async def test_it_starts_with_the_first_page_and_ends_with_the_last_holder(
     async with Browser(settings) as first, Browser(settings) as second:
         assert chromiums() == []
         await asyncio.gather(
-            *(
-                browser.visit(world.url("odd", "/plain"), level=2, seconds=30)
-                for browser in (first, second)
-            )
+            *(browser.visit(world.url("odd", "/plain"), seconds=30) for browser in (first, second))
         )
         assert (
             sum(" --type=" not in line and "--proxy-server=" in line for line in chromiums()) == 1
@@ -46,7 +43,7 @@ async def test_it_starts_with_the_first_page_and_ends_with_the_last_holder(
         await first.__aexit__(None, None, None)
         assert chromiums()
         with pytest.raises(SettingsError, match="closed"):
-            await first.visit(world.url("odd", "/plain"), level=2, seconds=30)
+            await first.visit(world.url("odd", "/plain"), seconds=30)
     assert chromiums() == []
 
 
@@ -54,13 +51,13 @@ async def test_it_starts_with_the_first_page_and_ends_with_the_last_holder(
 async def test_a_cancelled_visit_leaves_nothing(world: World, settings: Settings):
     async with Browser(settings) as browser:
         for path in ("/plain", "/hang"):
-            visit = asyncio.create_task(browser.visit(world.url("odd", path), level=2, seconds=60))
+            visit = asyncio.create_task(browser.visit(world.url("odd", path), seconds=60))
             await until(lambda path=path: bool(world.asked("odd", path)), seconds=30)
             visit.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await visit
         await until(lambda: all(record.ended for record in world.asked("odd")), seconds=10)
-        assert await browser.visit(world.url("odd", "/plain"), level=2, seconds=30)
+        assert await browser.visit(world.url("odd", "/plain"), seconds=30)
         started = time.monotonic()
     assert time.monotonic() - started < 10
     assert chromiums() == []
@@ -69,7 +66,7 @@ async def test_a_cancelled_visit_leaves_nothing(world: World, settings: Settings
 async def test_it_is_closed_while_pages_are_open(world: World, settings: Settings):
     async with Browser(settings) as browser:
         visits = [
-            asyncio.create_task(browser.visit(world.url(site, "/hang"), level=2, seconds=60))
+            asyncio.create_task(browser.visit(world.url(site, "/hang"), seconds=60))
             for site in ("odd", "odd")
         ]
         await until(lambda: len(world.asked("odd", "/hang")) == 2, seconds=30)
@@ -81,7 +78,7 @@ async def test_it_is_closed_while_pages_are_open(world: World, settings: Setting
 @pytest.mark.full
 def test_an_event_loop_that_dies_takes_the_browser_with_it(world: World, settings: Settings):
     loop = asyncio.new_event_loop()
-    visit = loop.create_task(Browser(settings).visit(world.url("odd", "/hang"), level=2, seconds=6))
+    visit = loop.create_task(Browser(settings).visit(world.url("odd", "/hang"), seconds=6))
 
     async def begun() -> None:
         await until(lambda: bool(world.asked("odd", "/hang")), seconds=30)
@@ -101,8 +98,8 @@ def test_an_event_loop_that_dies_takes_the_browser_with_it(world: World, setting
 @pytest.mark.full
 async def test_a_browser_that_was_killed_is_started_again(world: World, settings: Settings):
     async with Browser(settings) as browser:
-        await browser.visit(world.url("odd", "/plain"), level=2, seconds=30)
-        visit = asyncio.create_task(browser.visit(world.url("odd", "/hang"), level=2, seconds=30))
+        await browser.visit(world.url("odd", "/plain"), seconds=30)
+        visit = asyncio.create_task(browser.visit(world.url("odd", "/hang"), seconds=30))
         await until(lambda: bool(world.asked("odd", "/hang")), seconds=30)
         for child in psutil.Process().children(recursive=True):
             with contextlib.suppress(psutil.Error):
@@ -110,7 +107,7 @@ async def test_a_browser_that_was_killed_is_started_again(world: World, settings
                     child.kill()
         with pytest.raises(Unreachable, match="break down"):
             await visit
-        assert await browser.visit(world.url("odd", "/plain"), level=2, seconds=30)
+        assert await browser.visit(world.url("odd", "/plain"), seconds=30)
     assert chromiums() == []
 
 
@@ -120,11 +117,11 @@ from spadework.settings import Settings
 from spadework.tools.fetch.browser.handle import Browser
 async def main():
     browser = Browser(Settings())
-    visit = asyncio.create_task(browser.visit(sys.argv[1], level=2, seconds=60))
+    visit = asyncio.create_task(browser.visit(sys.argv[1], seconds=60))
     await asyncio.to_thread(sys.stdin.readline)
 async def opened():
     browser = Browser(Settings())
-    await browser.visit(sys.argv[1], level=2, seconds=60)
+    await browser.visit(sys.argv[1], seconds=60)
     print("open", flush=True)
     await asyncio.to_thread(sys.stdin.readline)
     globals()["kept"] = browser

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from spadework.errors import SettingsError
 from spadework.settings import Settings
 from spadework.tools.fetch.browser.handle import Browser, choose_browser
 from spadework.tools.web import chromium
@@ -29,25 +30,34 @@ def put(folder: Path, name: str) -> str:
     return str(path)
 
 
-def test_the_headless_shell_reads_and_the_whole_browser_looks_like_a_persons(
-    programs: Path,
-) -> None:
+def test_the_headless_shell_reads_and_the_whole_browser_prints(programs: Path) -> None:
     whole, shell = put(programs, "chromium"), put(programs, "chromium-headless-shell")
-    assert [choose_browser(Settings(), level) for level in (2, 3)] == [shell, whole]
+    assert choose_browser(Settings()) == shell
     assert chromium.installed_chromium() == whole, "for printing"
 
 
 @pytest.mark.parametrize("only", ["chromium", "chromium-headless-shell"])
 def test_one_that_is_alone_does_everything(programs: Path, only: str) -> None:
     path = put(programs, only)
-    assert [choose_browser(Settings(), level) for level in (2, 3)] == [path, path]
+    assert choose_browser(Settings()) == path
     assert Browser(Settings()).missing == ""
+
+
+@pytest.mark.parametrize("field", ["max_level", "min_level"])
+def test_the_third_level_of_earlier_versions_counts_as_the_second(
+    field: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"SPADEWORK_{field.upper()}", "3")
+    assert getattr(Settings.load(), field) == 2
+    assert getattr(Settings(**{field: 3}), field) == 2
+    with pytest.raises(SettingsError, match=field):
+        Settings(**{field: 4})
 
 
 def test_one_that_is_named_does_everything(programs: Path) -> None:
     put(programs, "chromium-headless-shell")
     mine = put(programs, "mine")
-    assert [choose_browser(Settings(chromium=mine), level) for level in (2, 3)] == [mine, mine]
+    assert choose_browser(Settings(chromium=mine)) == mine
 
 
 @pytest.mark.parametrize(

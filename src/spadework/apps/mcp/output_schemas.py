@@ -136,7 +136,7 @@ class PageFacts(Shape):
     media_type: str = ""
     status: int = 200
     level: int = Field(
-        0, description="0 plain HTTP, 1 like a browser, 2 and 3 a browser, -1 a local document."
+        0, description="0 plain HTTP, 1 like a browser, 2 a browser, -1 a local document."
     )
     stale: bool = Field(False, description="An old copy: its server could not be reached.")
     chars: int = Field(description="Of the whole text.")

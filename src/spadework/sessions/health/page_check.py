@@ -56,6 +56,4 @@ def _browser(settings: Settings) -> Check:
     if missing := Browser(settings).missing:
         text = f"no browser, so pages made by scripts cannot be read: {missing}"
         return Check(state="broken" if settings.chromium else "hint", text=text)
-    quick, whole = choose_browser(settings, 2), choose_browser(settings, 3)
-    other = f", and {whole} at level 3" if quick != whole else ""
-    return Check(state="works", text=f"browser {quick}{other}")
+    return Check(state="works", text=f"browser {choose_browser(settings)}")

@@ -29,8 +29,8 @@ HARMLESS = frozenset({"", "text", "code", "markdown"})
 HARMLESS_BYTES = 50_000
 #: The share of the time left that one way of a site may take: the page itself must still have some.
 WAY_SHARE = 0.5
-#: Longest visits by level, in seconds.
-VISIT_SECONDS = {2: 45.0, 3: 60.0}
+#: Longest visit of the browser, in seconds.
+VISIT_SECONDS = 45.0
 Read = tuple[Fetched, Extracted]
 Fetch = Callable[[], Awaitable[Fetched]]
 
@@ -100,7 +100,7 @@ class Reader:
         if level < BROWSER or self._browser is None:
             return await self._web.fetch(url, seconds=seconds)
         await self._web.ask_permission(url, seconds=seconds)
-        return await self._browser.visit(url, level=level, seconds=seconds)
+        return await self._browser.visit(url, seconds=seconds)
 
     async def _by_way(self, url: str, way: Way, level: int, trip: _Trip) -> Read | None:
         """A page by a way of its site, under its own address; None where that way is closed."""
@@ -118,7 +118,7 @@ class Reader:
         """Plainly first, unless only a browser was let in; then in the browser, if that helps."""
         if level >= BROWSER:
             try:
-                return await self._in_browser(url, level, trip)
+                return await self._in_browser(url, trip)
             except Unreadable:  # not every address of the host is a page
                 if self._web.min_level >= BROWSER:
                     raise
@@ -127,11 +127,11 @@ class Reader:
         except FetchError as error:
             if not error.turned_away:
                 raise
-            return await self._in_browser(url, BROWSER, trip, error)
+            return await self._in_browser(url, trip, error)
         if not await aside(thin, *plain):
             return plain
         try:
-            shown = await self._in_browser(url, BROWSER, trip)
+            shown = await self._in_browser(url, trip)
         except SpadeworkError:
             return plain
         return max(plain, shown, key=lambda read: len(read[1].markdown))
@@ -142,39 +142,29 @@ class Reader:
 
         return await self._read(await trip.had(0, fetch), trip)
 
-    async def _in_browser(
-        self, url: str, level: int, trip: _Trip, before: FetchError | None = None
-    ) -> Read:
-        """The page at the first level from `level` that has it; else raises the last error."""
-        most = self._browser.max_level if self._browser else 0
-        error = before or Unreadable(f"{printable_url(url)} is not read in a browser.")
-        if self._browser and most >= level and self._browser.missing:
-            raise _add_mend(error, self._browser.missing)
-        for trying in range(level, most + 1):
-            try:
-                return await self._visited(url, trying, trip)
-            except FetchError as refusal:
-                error = refusal
-                if not refusal.turned_away:
-                    break
-            except SettingsError as fault:
-                raise _add_mend(error, f"{fault} {fault.hint}") from fault
-        raise error
-
-    async def _visited(self, url: str, level: int, trip: _Trip) -> Read:
+    async def _in_browser(self, url: str, trip: _Trip, before: FetchError | None = None) -> Read:
+        """The page as the browser has it. Raises `before` where there is no browser."""
         browser = self._browser
-        assert browser
+        error = before or Unreadable(f"{printable_url(url)} is not read in a browser.")
+        if browser is None or browser.max_level < BROWSER:
+            raise error
+        if browser.missing:
+            raise _add_mend(error, browser.missing)
+        try:
+            return await self._visited(url, browser, trip)
+        except SettingsError as fault:
+            raise _add_mend(error, f"{fault} {fault.hint}") from fault
 
+    async def _visited(self, url: str, browser: Browser, trip: _Trip) -> Read:
         async def fetch() -> Fetched:
             await self._web.ask_permission(url, seconds=_seconds_left(trip))
-            most = min(VISIT_SECONDS[level], _seconds_left(trip))
-            fetched = await browser.visit(url, level=level, seconds=most)
+            fetched = await browser.visit(url, seconds=min(VISIT_SECONDS, _seconds_left(trip)))
             if urlsplit(fetched.url).netloc != urlsplit(url).netloc:
                 await self._web.ask_permission(fetched.url, seconds=_seconds_left(trip))
             return fetched
 
-        read = await self._read(await trip.had(level, fetch), trip)
-        await self._web.hosts.gave(urlsplit(url).netloc, level)
+        read = await self._read(await trip.had(BROWSER, fetch), trip)
+        await self._web.hosts.gave(urlsplit(url).netloc, BROWSER)
         return read
 
     async def _read(self, fetched: Fetched, trip: _Trip) -> Read:

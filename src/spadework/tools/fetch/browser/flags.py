@@ -1,4 +1,4 @@
-"""How Chromium is started, and what a context of it looks like to a site."""
+"""How Chromium is started, and with which options its contexts are opened."""
 
 from __future__ import annotations
 
@@ -37,21 +37,9 @@ FLAGS = (
 NOT_WANTED = ("--disable-popup-blocking",)
 #: A screen as most people have it; the height is what one step of scrolling uncovers.
 VIEWPORT = {"width": 1366, "height": 900}
-_COMMON = {"accept_downloads": False, "service_workers": "block", "viewport": VIEWPORT}
-
-
-def profile(level: int, version: str) -> dict[str, Any]:
-    """A context's options: Chromium's own at level 2, a person's browser's at level 3."""
-    if level < 3:
-        return _COMMON
-    major = version.partition(".")[0]
-    return _COMMON | {
-        "user_agent": (
-            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)"
-            f" Chrome/{major}.0.0.0 Safari/537.36"
-        ),
-        "locale": "en-US",
-        "timezone_id": "America/New_York",
-        "color_scheme": "light",
-        "device_scale_factor": 1,
-    }
+#: The options of a context, in which Chromium says of itself what it is.
+CONTEXT: dict[str, Any] = {
+    "accept_downloads": False,
+    "service_workers": "block",
+    "viewport": VIEWPORT,
+}

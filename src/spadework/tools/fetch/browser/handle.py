@@ -1,5 +1,5 @@
 """The browser as a session holds it: opened by its first page, shared by all sessions of the
-process, closed by the last. Level 2 takes the quicker headless shell where there is one.
+process, closed by the last. It is the quicker headless shell where there is one.
 """
 
 from __future__ import annotations
@@ -27,10 +27,6 @@ if TYPE_CHECKING:  # Playwright is an extra
     from spadework.tools.fetch.browser.tabs import Tabs
 
 
-#: The level that looks like a person's browser.
-PERSON = 3
-
-
 class _Holder:
     """Someone who needs the browser, or has needed it."""
 
@@ -43,7 +39,7 @@ _engines: dict[str, Engine] = {}
 
 
 class Browser:
-    """Levels 2 and 3; an async context manager. `resolve` finds the addresses of a name."""
+    """Level 2; an async context manager. `resolve` finds the addresses of a name."""
 
     def __init__(self, settings: Settings, *, resolve: connect.Resolve = connect.resolve) -> None:
         self._settings, self._resolve = settings, resolve
@@ -69,7 +65,7 @@ class Browser:
             return f"{named}: {HOW_TO_INSTALL}."
         return ""
 
-    async def visit(self, url: str, *, level: int, seconds: float) -> Fetched:
+    async def visit(self, url: str, *, seconds: float) -> Fetched:
         """The page after its scripts, as HTML, in `seconds`. Raises SettingsError without a
         browser; NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable.
         """
@@ -80,10 +76,10 @@ class Browser:
             # A place at the host, among all sessions that visit it with the browser.
             most, what = self._settings.parallel_per_host, f"{urlsplit(url).netloc} in the browser"
             async with asyncio.timeout(seconds) as limit, far_place(what, id(self), most):
-                engine = await aside(_hold_engine, self._holder, self._settings, level)
+                engine = await aside(_hold_engine, self._holder, self._settings)
                 left = (limit.when() or 0.0) - asyncio.get_running_loop().time()
                 owner = (self._holder, self._settings, self._resolve)
-                visiting = engine.submit(partial(_visit_page, owner, url, level, left))
+                visiting = engine.submit(partial(_visit_page, owner, url, left))
                 return await asyncio.wrap_future(visiting)
         except TimeoutError:
             raise TooSlow(
@@ -94,7 +90,6 @@ class Browser:
 async def _visit_page(
     owner: tuple[_Holder, Settings, connect.Resolve],
     url: str,
-    level: int,
     seconds: float,
     tabs: Tabs,
 ) -> Fetched:
@@ -105,25 +100,25 @@ async def _visit_page(
     holder, settings, resolve = owner
     until = asyncio.get_running_loop().time() + seconds
     permission = Permission(resolve, settings.allow_hosts, settings.browser_bytes)
-    async with tabs.tab(holder, level, urlsplit(url).hostname or "", permission) as tab:
+    async with tabs.tab(holder, urlsplit(url).hostname or "", permission) as tab:
         left = until - asyncio.get_running_loop().time()
-        return await visit(tab, Errand(url, level, left, settings.page_bytes))
+        return await visit(tab, Errand(url, left, settings.page_bytes))
 
 
-def choose_browser(settings: Settings, level: int) -> str:
-    """The browser for `level`: the named one, or the best that is installed; "" without one."""
-    shell = "" if settings.chromium or level >= PERSON else headless_shell()
+def choose_browser(settings: Settings) -> str:
+    """The path of the named browser, or of the best that is installed; "" without one."""
+    shell = "" if settings.chromium else headless_shell()
     return shell or installed_chromium(settings.chromium)
 
 
-def _hold_engine(holder: _Holder, settings: Settings, level: int) -> Engine:
-    """The process's browser for `level`, which `holder` now needs; it starts with its work."""
+def _hold_engine(holder: _Holder, settings: Settings) -> Engine:
+    """The process's browser, which `holder` now needs; it starts with its work."""
     from spadework.tools.fetch.browser.engine import Engine
 
     with _lock:
         if holder.gone:
             raise SettingsError("The browser is closed.")
-        path = choose_browser(settings, level)
+        path = choose_browser(settings)
         if path not in _engines:
             sandbox, pages = settings.browser_sandbox, settings.browser_pages
             _engines[path] = Engine(path, sandbox=sandbox, pages=pages)

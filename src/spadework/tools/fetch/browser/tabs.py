@@ -11,7 +11,7 @@ from typing import Any
 
 from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Page
 
-from spadework.tools.fetch.browser.flags import profile
+from spadework.tools.fetch.browser.flags import CONTEXT
 from spadework.tools.fetch.browser.page_lifecycle import empty_context, renew_page
 from spadework.tools.fetch.browser.permission import Permission
 from spadework.tools.fetch.browser.proxy import Proxy
@@ -21,15 +21,13 @@ MOST_VISITS = 50
 #: Seconds to open, and to empty or close one; what takes longer hangs, and is given up.
 OPEN_SECONDS = 15.0
 EMPTY_SECONDS = 15.0
-#: Who visits, and at which level.
-Key = tuple[object, int]
 
 
 @dataclass
 class Tab:
-    """A context with one page, blank, and its leave."""
+    """A context of one `owner` with one page, blank, and its leave."""
 
-    key: Key
+    owner: object
     permission: Permission
     context: BrowserContext
     page: Page
@@ -48,15 +46,12 @@ class Tabs:
         self._emptying: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
-    async def tab(
-        self, owner: object, level: int, host: str, permission: Permission
-    ) -> AsyncIterator[Tab]:
-        """A blank page for `host`, in an idle context of this owner and level or a new one."""
+    async def tab(self, owner: object, host: str, permission: Permission) -> AsyncIterator[Tab]:
+        """A blank page for `host`, in an idle context of this owner or a new one."""
         await self._slots.acquire()
         tab: Tab | None = None
         try:
-            key = (owner, level)
-            tab = await self._taken(key, host) or await self._opened(key, permission)
+            tab = await self._taken(owner, host) or await self._opened(owner, permission)
             tab.host = host
             yield tab
         finally:
@@ -69,9 +64,9 @@ class Tabs:
             task.cancel()
         await asyncio.gather(*self._emptying, return_exceptions=True)
 
-    async def _taken(self, key: Key, host: str) -> Tab | None:
+    async def _taken(self, owner: object, host: str) -> Tab | None:
         """An idle context that is warm for `host`, or one that is made new for it."""
-        known = [tab for tab in self._idle if tab.key == key]
+        known = [tab for tab in self._idle if tab.owner is owner]
         if not known:
             return None
         tab = next((tab for tab in known if tab.host == host), known[0])
@@ -88,14 +83,14 @@ class Tabs:
             raise
         return tab
 
-    async def _opened(self, key: Key, permission: Permission) -> Tab:
+    async def _opened(self, owner: object, permission: Permission) -> Tab:
         self._proxy.admit(permission)
         context: BrowserContext | None = None
         try:
             async with asyncio.timeout(OPEN_SECONDS):
-                context = await self._browser.new_context(**profile(key[1], self._browser.version))
+                context = await self._browser.new_context(**CONTEXT)
                 page = await context.new_page()
-                return Tab(key, permission, context, page, await context.new_cdp_session(page))
+                return Tab(owner, permission, context, page, await context.new_cdp_session(page))
         except BaseException:
             self._proxy.dismiss(permission)
             if context:

@@ -23,6 +23,8 @@ from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import check_url, printable_url
 from spadework.tools.fetch.walls import MARKED_CHARS, passing
 
+#: The level of what the browser gives.
+LEVEL = 2
 #: Milliseconds without more text after which a page is settled, and one that still loads.
 QUIET = 250
 LONG_QUIET = 1_500
@@ -59,7 +61,6 @@ class Errand:
     """What is to be had: the page at `url`, whose HTML may have `most_bytes`."""
 
     url: str
-    level: int
     seconds: float
     most_bytes: int
 
@@ -178,7 +179,7 @@ async def _handed_over(tab: Tab, errand: Errand, response: Response | None) -> F
     if found.html is None:
         raise TooLarge(f"The page is larger than {errand.most_bytes:,} bytes.")
     html = found.html.encode(errors="replace")
-    return Fetched(url, status, found.type, "utf-8", html, errand.level)
+    return Fetched(url, status, found.type, "utf-8", html, LEVEL)
 
 
 def _read_whole(most: int, told: Any) -> _Whole:
