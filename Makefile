@@ -29,6 +29,7 @@ test: setup  ## Run the tests (12 minutes on two cores)
 
 test-full: setup  ## Run the tests and the long ones
 	$(BIN)/pytest --hypothesis-profile search -m "not machines"
+	LOOP=uvloop $(BIN)/pytest -m "not machines and not timed" tests/graph tests/apps/test_openai.py
 
 release-check: setup  ## Try the wheel in fresh environments of every Python that is here (minutes)
 	$(BIN)/pytest -m release -rs --durations 0 --durations-min 1 tests/release

@@ -50,6 +50,13 @@ _FOREIGN = (
 )
 
 
+if os.environ.get("LOOP") == "uvloop":
+    import uvloop  # LangGraph's server runs on it; it is not for Windows
+
+    def pytest_asyncio_loop_factories() -> dict[str, object]:
+        return {"uvloop": uvloop.new_event_loop}
+
+
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No key, address or setting of the person who runs the tests, and a home that is empty."""

@@ -36,3 +36,10 @@ def test_its_reason_is_one_sentence_with_an_exit_code(
         raise error
     assert left.value.code == code
     assert capsys.readouterr().err == f"{said}\n"
+
+
+def test_what_cannot_be_written_is_no_wrong_argument(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left, one_sentence():
+        "Łódź".encode("cp1252")
+    assert left.value.code == 1
+    assert capsys.readouterr().err == r"spadework: '\u0141' cannot be written as charmap." + "\n"

@@ -15,6 +15,7 @@ from spadework.apps.descriptors import raise_the_limit
 from spadework.apps.ending import one_sentence
 from spadework.apps.knowledge_cli import knowledge as knowledge_commands
 from spadework.apps.looking_cli import doctor, index, read, search, stats
+from spadework.apps.saying import replace_unencodable
 from spadework.apps.serving_cli import mcp, serve
 from spadework.apps.sessions_cli import replay, resume, sessions
 from spadework.apps.tokens_cli import tokens
@@ -47,7 +48,9 @@ app.add_typer(tokens, name="tokens")
 Question = Annotated[
     list[str],
     typer.Argument(
-        help="What you want to know; several words are one question.", metavar="QUESTION"
+        help="What you want to know; several words are one question.",
+        metavar="QUESTION",
+        callback=options.as_text,
     ),
 ]
 
@@ -205,6 +208,7 @@ def _commands(of: typer.Typer) -> dict[str, set[str]]:
 def main() -> None:
     """The console command. Errors are one sentence; exit codes stand in `ending`."""
     raise_the_limit()
+    replace_unencodable()
     with one_sentence():
         app(with_default_command(sys.argv[1:]))
 

@@ -34,9 +34,7 @@ def one_sentence() -> Iterator[None]:
             sys.stderr.close()
             raise SystemExit(FAILED) from None
         say(f"spadework: {_describe_system_error(error)}"[:400], err=True)
-        raise SystemExit(
-            FAILED if getattr(error, "errno", None) in _NOT_THE_USERS else USAGE
-        ) from None
+        raise SystemExit(FAILED if _is_not_the_users(error) else USAGE) from None
     except KeyboardInterrupt:
         _tell_interrupted()
         raise SystemExit(INTERRUPTED) from None
@@ -67,9 +65,17 @@ def describe_error(error: SpadeworkError) -> str:
     return f"spadework: {error} {error.hint}".strip()[:400]
 
 
+def _is_not_the_users(error: OSError | UnicodeError) -> bool:
+    """Return whether no other argument would mend the error."""
+    return isinstance(error, UnicodeEncodeError) or getattr(error, "errno", None) in _NOT_THE_USERS
+
+
 def _describe_system_error(error: OSError | UnicodeError) -> str:
     """What the system says, with the file it is about."""
     if isinstance(error, OSError):
         name = str(error.filename)[-100:] if error.filename else "a file"
         return f"{name}: {error.strerror or error}."
+    if isinstance(error, UnicodeEncodeError):
+        lost = error.object[error.start : error.end][:20]
+        return f"{lost!a} cannot be written as {error.encoding}."
     return "An argument or a file is no valid text."

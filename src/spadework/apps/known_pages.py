@@ -11,7 +11,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
-from spadework.apps.saying import say
+from spadework.apps.saying import say, say_json
 from spadework.errors import SettingsError
 from spadework.tools.knowledge import Entry, Knowledge, Which
 from spadework.tools.stores.page_store import write_atomically
@@ -32,7 +32,10 @@ async def print_pages(store: Knowledge, which: Which, as_json: bool) -> None:
     async with aclosing(_closing(store, which)) as pages:
         async for page in pages:
             count += 1
-            say(json.dumps(_facts(page), ensure_ascii=False) if as_json else _line(page))
+            if as_json:
+                say_json(json.dumps(_facts(page), ensure_ascii=False))
+            else:
+                say(_line(page))
     say(f"{_pages(count)} in {store.describes}.", err=True)
 
 

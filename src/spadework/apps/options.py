@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+#: Bytes of an argument that the locale could not read, as Python carries them along.
+_ESCAPED = re.compile("[\udc80-\udcff]")
 Home = Annotated[
     Path | None,
     typer.Option("--home", help="Where sessions and indexes are kept.", show_default=False),
@@ -127,6 +131,11 @@ Attach = Annotated[
         ),
     ),
 ]
+
+
+def as_text(words: list[str]) -> list[str]:
+    """Return words of the command line as text, also where the locale holds only ASCII."""
+    return [os.fsencode(w).decode(errors="replace") if _ESCAPED.search(w) else w for w in words]
 
 
 def settings_of(context: typer.Context, **more: Any) -> Any:

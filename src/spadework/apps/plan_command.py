@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 
 from spadework.apps.forecast_text import foretold
-from spadework.apps.saying import say
+from spadework.apps.saying import say, say_json
 from spadework.apps.terminal.question_input import searching_as
 from spadework.sessions.preview import Preview, preview
 from spadework.sessions.session import Session
@@ -27,7 +27,10 @@ def print_plan(question: str, settings: Settings, follows: str, as_json: bool) -
     for problem in made.problems:
         if (said := f"{problem.reason} {problem.effect}") not in told:
             say(said, err=True)
-    say(made.model_dump_json() if as_json else "\n".join(_lines(made)))
+    if as_json:
+        say_json(made.model_dump_json())
+    else:
+        say("\n".join(_lines(made)))
 
 
 def _lines(made: Preview) -> Iterator[str]:

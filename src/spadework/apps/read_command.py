@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from spadework.apps.saying import say
+from spadework.apps.saying import say, say_json
 from spadework.errors import SettingsError
 from spadework.sessions.documents import ReadPage, checked_address, read_file, source_of_file
 from spadework.settings import Settings
@@ -45,7 +45,7 @@ def read_one(
     if as_json:
         # All pages are read by our own reader.
         facts = read.model_dump(mode="json") | {"trafilatura": False}
-        typer.echo(json.dumps(facts, ensure_ascii=False))
+        say_json(json.dumps(facts, ensure_ascii=False))
     else:
         say(read.markdown)
 

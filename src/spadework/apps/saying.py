@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+import io
+import json
 import logging
+import sys
 
 import typer
 
 from spadework.visible import visible
 
 
+def replace_unencodable() -> None:
+    """Print "?" for a character that standard output or error cannot hold, such as in cp1252."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
 def say(text: str, *, err: bool = False) -> None:
     """Write a text on standard output, or on standard error."""
     typer.echo(visible(text), err=err)
+
+
+def say_json(line: str) -> None:
+    """Write one line of JSON on standard output, escaping what its encoding cannot hold."""
+    try:
+        line.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        line = json.dumps(json.loads(line))
+    typer.echo(line)
 
 
 def say_aside(text: str) -> None:

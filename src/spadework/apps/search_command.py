@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 import typer
 
-from spadework.apps.saying import say, say_aside
+from spadework.apps.saying import say, say_aside, say_json
 from spadework.sessions.indexing import Indexed, index
 from spadework.sessions.search_only import Ranked, search
 from spadework.settings import Settings
@@ -31,7 +31,7 @@ def search_once(query: str, as_json: bool, settings: Settings) -> None:
             one.hit.model_dump(mode="json") | one.model_dump(mode="json", exclude={"hit"})
             for one in found.hits
         ]
-        typer.echo(json.dumps(rows, ensure_ascii=False))
+        say_json(json.dumps(rows, ensure_ascii=False))
     else:
         for n, one in enumerate(found.hits, 1):
             say(_show_hit(n, one))

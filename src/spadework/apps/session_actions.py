@@ -9,7 +9,7 @@ import typer
 
 from spadework.apps.outputs import Output, write_output
 from spadework.apps.outputs import print_report as draw_report
-from spadework.apps.saying import say
+from spadework.apps.saying import say, say_json
 from spadework.errors import SessionError
 from spadework.sessions.contents import session_files
 from spadework.sessions.files import read_report, read_result, session_folder, whole_result
@@ -37,7 +37,7 @@ def print_report(home: Path, session_id: str, as_json: bool) -> None:
             return
     result = _result(home, session_id)
     if as_json:
-        typer.echo(result.model_dump_json())
+        say_json(result.model_dump_json())
     else:
         draw_report(result)
 
@@ -46,7 +46,7 @@ def print_files(home: Path, session_id: str, as_json: bool) -> None:
     """One line a file: size, type, name, and of a page as it was read its title."""
     files = session_files(session_folder(home, session_id))
     if as_json:
-        typer.echo(json.dumps([one.model_dump() for one in files], ensure_ascii=False))
+        say_json(json.dumps([one.model_dump() for one in files], ensure_ascii=False))
         return
     wide = max((len(one.kind) for one in files), default=0)
     for one in files:

@@ -21,9 +21,13 @@ class Server:
     asked.
     """
 
-    def __init__(self, env: dict[str, str], home: Path, *options: str) -> None:
+    def __init__(
+        self, env: dict[str, str], home: Path, *options: str, set_home: bool = True
+    ) -> None:
         self.home = home
-        self._env = {**os.environ, **env, "SPADEWORK_HOME": str(home)}
+        self._env = {**os.environ, **env}
+        if set_home:
+            self._env["SPADEWORK_HOME"] = str(home)
         self._options = options
         self.port = 0
         self.start()

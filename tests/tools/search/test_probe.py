@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+import uvloop
 
 from spadework.tools.search.probe import reachable
 from tests.tools.search.namespace import run
@@ -33,6 +34,12 @@ async def test_a_closed_port_is_known_at_once():
     reached, seconds = await timed(port)
     assert not reached
     assert seconds < 0.5
+
+
+def test_a_host_is_reachable_under_uvloop_too():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        asking = timed(server.getsockname()[1])
+        assert uvloop.run(asking)[0]
 
 
 async def test_a_name_that_does_not_exist_is_not_reachable():

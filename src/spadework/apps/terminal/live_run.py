@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-import typer
 
 from spadework.apps.ending import FAILED, INTERRUPTED, describe_error
 from spadework.apps.leaving import LEAVING
 from spadework.apps.outputs import Output, print_report, write_output
-from spadework.apps.saying import say
+from spadework.apps.saying import say, say_json
 from spadework.apps.terminal.progress import Progress, progress_for
 from spadework.apps.terminal.screen import can_ask
 from spadework.errors import DiskFailed
@@ -198,11 +197,11 @@ async def _run(
 
 
 def _print(result: Result, output: Output) -> None:
-    if output.as_json:
-        typer.echo(result.model_dump_json())
-    elif not output.events:
-        print_report(result)
     if output.file:
         write_output(result, output.file)
+    if output.as_json:
+        say_json(result.model_dump_json())
+    elif not output.events:
+        print_report(result)
     where = output.file or Path(result.session_dir)
     say(f"{result.status}: {where}", err=True)

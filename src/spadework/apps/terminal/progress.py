@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from spadework.apps.forecast_text import foretold
-from spadework.apps.saying import number_of
+from spadework.apps.saying import number_of, say_json
 from spadework.apps.terminal.screen import in_foreground, is_plain
 from spadework.budget import Budget
 from spadework.events import (
@@ -55,8 +55,7 @@ class Lines:
     def show(self, event: Event) -> None:
         """Print the event's line, if it has one."""
         if self._as_json:
-            sys.stdout.write(event.model_dump_json() + "\n")
-            sys.stdout.flush()
+            say_json(event.model_dump_json())
             return
         text = word_event(event)
         if not text or text in self._read:
