@@ -70,9 +70,14 @@ def office(main: str, parts: Mapping[str, str | bytes]) -> bytes:
 
 
 def docx(
-    body: str, *, styles: str = "", numbering: str = "", links: Mapping[str, str] | None = None
+    body: str,
+    *,
+    styles: str = "",
+    numbering: str = "",
+    links: Mapping[str, str] | None = None,
+    parts: Mapping[str, str] | None = None,
 ) -> bytes:
-    """A Word file with this body."""
+    """A Word file with this body; `links` are addresses or names of the further `parts`."""
     return office(
         "word/document.xml",
         {
@@ -81,8 +86,9 @@ def docx(
             ),
             "word/styles.xml": f"<w:styles {W}>{styles}</w:styles>",
             "word/numbering.xml": f"<w:numbering {W}>{numbering}</w:numbering>",
-            "word/_rels/document.xml.rels": relations(links or {}, outside=True),
-        },
+            "word/_rels/document.xml.rels": relations(links or {}, outside=not parts),
+        }
+        | {f"word/{name}": part for name, part in (parts or {}).items()},
     )
 
 

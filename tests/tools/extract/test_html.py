@@ -228,12 +228,12 @@ def test_layout_table_becomes_its_content() -> None:
     assert code_blocks(text) == [("", "code\n")]
 
 
-def test_spanning_cells_keep_the_others_in_place() -> None:
+def test_spanning_cells_say_their_text_in_each_row_and_column() -> None:
     text = markdown(
         "<table><tr><th>M<th>H<th>L<tr><td rowspan=2>May<td>4<td>1<tr><td>5<td>2<tr><td>June<td"
         " colspan=2>none</table>"
     )
-    assert cells(text)[1:] == [["May", "4", "1"], ["", "5", "2"], ["June", "none", ""]]
+    assert cells(text)[1:] == [["May", "4", "1"], ["May", "5", "2"], ["June", "none", "none"]]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from spadework.tools.extract.notation import Place
 from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag
 
 _CODE = re.compile(
@@ -14,6 +15,7 @@ _FIXED = re.compile(r"\bmono|courier|consolas|menlo|lucida console", re.IGNORECA
 _HEADING = re.compile(r"heading (\d)$", re.IGNORECASE)
 #: How far styles that are based on others are followed: a damaged file may have rings of them.
 _ANCESTORS = 10
+_PLACES = {"superscript": Place.RAISED, "subscript": Place.LOWERED}
 #: The outline level of what is no heading, and the deepest list in a list.
 _TEXT_LEVEL = 9
 _DEEPEST = 8
@@ -43,6 +45,19 @@ class Styles:
         self._elements = {attribute(style, "styleId"): style for style in found}
         self._known: dict[str, Style] = {}
         self._numbered = _numbered_lists(numbering)
+        self._placed: dict[str, Place] = {}
+
+    def place(self, run: Element) -> Place:
+        """Return whether a run is raised, lowered or neither, by itself or by its style."""
+        settings = child(run, "rPr")
+        own = attribute(child(settings, "vertAlign"), "val")
+        if own:
+            return _PLACES.get(own, Place.LEVEL)
+        name = attribute(child(settings, "rStyle"), "val")
+        if name not in self._placed:
+            aligned = child(self._elements.get(name), "rPr", "vertAlign")
+            self._placed[name] = _PLACES.get(attribute(aligned, "val"), Place.LEVEL)
+        return self._placed[name]
 
     def of(self, paragraph: Element) -> Style:
         """What a paragraph is. One wholly in a font of fixed width is code."""

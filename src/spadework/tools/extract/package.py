@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import lzma
 import posixpath
+import re
 import struct
 import zipfile
 import zlib
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 
 from spadework.errors import FetchError, TooLarge, Unreadable
 from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.writing import blocks, plain
 from spadework.tools.extract.xml_tree import Element, attribute, tag, text, xml_tree
 from spadework.tools.text.dates import moment
 
@@ -21,6 +23,21 @@ MAX_PART = 50_000_000
 #: Most entries of a zip file; each takes half a kilobyte of memory, ten times its size.
 MAX_ENTRIES = 100_000
 _ENTRY = b"PK\x01\x02"
+#: The parts of Office files that hold no words, or words that stand on every page or in other
+#: parts, and those whose readers say themselves what they leave out.
+_FURNITURE = re.compile(
+    r"(?:^|/)(?:_rels|docProps|customXml|theme|media|fonts|printerSettings|slide(?:Layout|Master)s"
+    r"|(?:notes|handout)Masters|glossary|tags|activeX|ctrlProps|pivotCache|pivotTables|tables"
+    r"|queryTables|slicers?(?:Caches)?|externalLinks|revisions|slides|notesSlides|worksheets"
+    r"|chartsheets|dialogsheets|macrosheets|changesInfos|ink|webextensions)/"
+    r"|(?:^|/)(?:styles|stylesWithEffects|settings|webSettings|fontTable|numbering|header\d*|people"
+    r"|footer\d*|presProps|viewProps|tableStyles|vbaData|calcChain|sharedStrings|metadata|layout\d*"
+    r"|comments(?:Ids|Extended|Extensible)|commentAuthors|authors|connections|quickStyle\d*"
+    r"|colors\d*|style\d*|drawing\d*|volatileDependencies|revisionInfo|\[Content_Types\]"
+    r"|person|xmlMaps|vmlDrawing\d*|footnotes|endnotes|mimetype)\.\w+$|vbaProject|\.rels$|\.vml$"
+)
+#: So many parts that are not read are named.
+_MOST_NAMED = 5
 
 _FAULTS = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
@@ -58,6 +75,7 @@ class Package:
     def __init__(self, body: bytes, what: str) -> None:
         self.what = what
         self._zip = open_zip(body, what)
+        self._read: set[str] = set()
         self.names = {name.lstrip("/"): name for name in self._zip.namelist()}
         self.main = self._main() if "[Content_Types].xml" in self.names else ""
 
@@ -65,6 +83,7 @@ class Package:
         """A part, b"" without one. Raises TooLarge over `limit` bytes, Unreadable when damaged."""
         if name not in self.names:
             return b""
+        self._read.add(name)
         with whole(self.what), self._zip.open(self.names[name]) as part:
             found = part.read(limit + 1)
         if len(found) > limit:
@@ -108,7 +127,19 @@ class Package:
         core = self.tree("docProps/core.xml")
         said = {tag(part): text(part) for part in core} if core is not None else {}
         said["date"] = said.get("modified") or said.get("created", "")
-        return described(said, markdown, title=title, kind=kind)
+        return described(said, blocks([markdown, self._unread()]), title=title, kind=kind)
+
+    def _unread(self) -> str:
+        """Return a line that names the parts that no reader has opened, but for furniture."""
+        left = [name for name in self.names if name not in self._read and _is_text(name)]
+        named = ", ".join(left[:_MOST_NAMED])
+        more = f" and {len(left) - _MOST_NAMED} more" if len(left) > _MOST_NAMED else ""
+        return plain(f"… Parts of the file are not read: {named}{more}.") if left else ""
+
+
+def _is_text(name: str) -> bool:
+    """Return whether a part may hold words of the document that are shown nowhere else."""
+    return not name.endswith("/") and not _FURNITURE.search(name)
 
 
 def described(said: Mapping[str, str], markdown: str, *, title: str = "", kind: str) -> Extracted:

@@ -80,6 +80,42 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([head, "|" + " --- |" * width, *body])
 
 
+class Grid:
+    """Keeps the cells of a table in their columns; one that is merged over several columns or
+    rows says its text in each of them, so that every row can be read by itself.
+    """
+
+    def __init__(self) -> None:
+        self._above: list[str] = []
+        self._reaches: dict[int, int] = {}
+
+    def row(self, cells: Iterable[tuple[str | None, int, int]]) -> list[str]:
+        """Return the texts of a row, given each cell's text (None for that of the cell above) and
+        how many columns and rows it spans. The only cell of a row says its text once.
+        """
+        given, line = list(cells), list[str]()
+        reaches: dict[int, int] = {}
+        for text, across, down in given:
+            self._fill(line)
+            shown = self._stands_above(len(line)) if text is None else text
+            reaches |= dict.fromkeys(range(len(line), len(line) + across), down)
+            again = "" if len(given) == 1 and not line else shown
+            line += [shown, *[again] * (across - 1)]
+        self._fill(line)
+        reached = self._reaches | reaches
+        self._reaches = {column: rows - 1 for column, rows in reached.items() if rows > 1}
+        self._above = line
+        return line
+
+    def _fill(self, line: list[str]) -> None:
+        """Say what cells of rows above say that reach into this one."""
+        while self._reaches.get(len(line), 0) > 0:
+            line.append(self._stands_above(len(line)))
+
+    def _stands_above(self, column: int) -> str:
+        return self._above[column] if column < len(self._above) else ""
+
+
 def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
     """The first rows and columns as a table, headed by its first row; "" without filled cells.
 

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborNode
 from spadework.tools.extract.extracted import Link
 from spadework.tools.extract.page.constants import MOST_CELL_CHARS, MOST_SPAN
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item
-from spadework.tools.extract.writing import code_span
+from spadework.tools.extract.writing import Grid, code_span
 from spadework.tools.text.markdown_tables import NAMES, NO_NAMES
 
 #: A cell all in bold: a row of them names the columns where no header cells do.
@@ -68,11 +68,15 @@ def read(
     chars = link_chars = 0
     links: list[Link] = []
     header = False
-    grid = _Grid()
+    grid = Grid()
     for row in rows(table):
         cells = list(_cells(row))
         read_cells = [read_cell(cell) for cell in cells]
-        texts = grid.place(cells, [" ".join(map(_one_line, inner)) for inner in read_cells])
+        shown = (" ".join(map(_one_line, inner)) for inner in read_cells)
+        texts = grid.row(
+            (text, _span(cell, "colspan"), _span(cell, "rowspan"))
+            for cell, text in zip(cells, shown, strict=True)
+        )
         if not any(texts):
             continue
         if not lines:
@@ -83,32 +87,9 @@ def read(
             chars, link_chars = chars + block.chars, link_chars + block.link_chars
             links += block.links
     if lines:
-        shown = _markdown(lines, header)
-        blocks.append(Block("table", shown, chars, link_chars, frame, inside, tuple(links)))
+        table_text = _markdown(lines, header)
+        blocks.append(Block("table", table_text, chars, link_chars, frame, inside, tuple(links)))
     return blocks
-
-
-class _Grid:
-    """Keeps cells in their columns: a cell that spans more than one leaves the others empty."""
-
-    def __init__(self) -> None:
-        self._covered: dict[int, int] = {}
-
-    def place(self, cells: list[LexborNode], texts: list[str]) -> list[str]:
-        """The texts of a row with empty ones where a cell from above or from the left reaches."""
-        line: list[str] = []
-        below: dict[int, int] = {}
-        for cell, text in zip(cells, texts, strict=True):
-            while self._covered.get(len(line), 0) > 0:
-                line.append("")
-            across, down = _span(cell, "colspan"), _span(cell, "rowspan")
-            for column in range(len(line), len(line) + across):
-                below[column] = down
-            line += [text, *[""] * (across - 1)]
-        self._covered = {
-            column: rows - 1 for column, rows in (self._covered | below).items() if rows > 1
-        }
-        return line
 
 
 def _span(cell: LexborNode, name: str) -> int:
