@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from spadework.agents.answer_shape import parse_answer
 from spadework.agents.marked_text import section_of
-from spadework.agents.plan_wording import by_words
+from spadework.agents.plan_edits import change_plan
 from spadework.agents.reception import Heard
 from spadework.prompts import fence
 from spadework.values import Plan, Topic
@@ -38,8 +38,8 @@ def fenced(text: str) -> None:
         (lambda text: Heard(text).chore(), "x\n" + "\n " * (MANY // 2) + "x"),
         (lambda text: Heard(text).chore(), "<text " * (5 * MANY // 6)),
         (lambda text: Heard(text).chore(), "one emoji " * (5 * MANY // 10)),
-        (lambda text: by_words(PLAN, text), "add costs" + " " * MANY + "x"),
-        (lambda text: by_words(PLAN, text), "add costs" + "," * MANY + "x"),
+        (lambda text: change_plan(PLAN, text), "add costs" + " " * MANY + "x"),
+        (lambda text: change_plan(PLAN, text), "add costs" + "," * MANY + "x"),
         (fence, "<" + " " * MANY),
         (fenced, "```json" + "\n" * MANY),
     ],
@@ -57,4 +57,6 @@ def test_numbers_of_thousands_of_digits_are_no_ids_and_no_topics() -> None:
     many = "9" * 5_000
     section = section_of("H", f"It is so [E{many}]. It is said [E1-E{many}]. Thus it is [E2].")
     assert section.sentences[-1].evidence_ids[-1:] == ("E2",)
-    assert by_words(PLAN, f"drop {many}").said == "There is no topic 999999999: the plan has 1."
+    assert (
+        change_plan(PLAN, f"drop {many}").reason == "There is no topic 999999999: the plan has 1."
+    )

@@ -1,4 +1,4 @@
-"""A plan as the user changed it: topics kept, and new ones, which the lead finishes, if any."""
+"""A plan as the user changes it: by numbers and names, or in words that the lead's model reads."""
 
 from __future__ import annotations
 
@@ -12,19 +12,23 @@ from spadework.agents.lead import TopicAnswer, topic_of
 from spadework.agents.model import Model
 from spadework.prompts import render
 from spadework.tools.ranking.relevance import query_terms
-from spadework.values import Plan, Problem, Query, Topic, Visible
+from spadework.values import Freshness, Plan, Problem, Query, Topic, Visible
 from spadework.visible import visible
 
 #: Topics of a changed plan at most.
 MOST_TOPICS = 12
 #: Answers that leave the plan as it is.
 YES = frozenset({"", "y", "yes", "ok", "okay", "go", "approve", "approved", "start", "true"})
+#: How a plan is changed without a model.
+FORMS = ("drop 2", "keep 1 3", "add costs")
 
 #: What begins a line of an answer that says in words how the plan shall change; and the last line
 #: of one that accepts the plan with that.
 WISH, ACCEPTED = "change: ", "yes"
 
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
+_BY_NUMBER = re.compile(r"(drop|keep)\s+(\d[\d\s,]*)", re.IGNORECASE)
+_ADD = re.compile(r"add\s+(\S.*)", re.IGNORECASE)
 
 
 class Said(NamedTuple):
@@ -61,6 +65,77 @@ def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
     return (
         plan.model_copy(update={"topics": tuple(topics.values())[:MOST_TOPICS]}) if topics else plan
     )
+
+
+class Change(NamedTuple):
+    """A plan after a change; `reason` says why it stays as it is, and `understood` is false where a
+    model might know what is meant.
+    """
+
+    plan: Plan
+    reason: str = ""
+    understood: bool = True
+
+
+def change_plan(plan: Plan, line: str) -> Change:
+    """Return the plan after "drop 2 3", "keep 1 3" or "add NAME"."""
+    line = " ".join(line.split())
+    names = [topic.name for topic in plan.topics]
+    if found := _ADD.fullmatch(line):
+        return with_names(plan, [*names, found[1][0].upper() + found[1][1:]])
+    if not (found := _BY_NUMBER.fullmatch(line)):
+        return Change(plan, f"“{line[:60]}” is not understood.", understood=False)
+    numbers = re.findall(r"\d+", found[2])
+    if wrong := next((n for n in numbers if len(n) > 9 or not 1 <= int(n) <= len(names)), ""):
+        return Change(plan, f"There is no topic {wrong[:9]}: the plan has {len(names)}.")
+    named, dropped = {int(n) for n in numbers}, found[1].lower() == "drop"
+    kept = [name for n, name in enumerate(names, 1) if (n in named) != dropped]
+    return with_names(plan, kept)
+
+
+def with_names(plan: Plan, names: Sequence[str]) -> Change:
+    """Return the plan with the topics of these names, or the reason why it cannot have them."""
+    if not names:
+        return Change(plan, "A plan needs at least one topic.")
+    if len(names) > MOST_TOPICS:
+        return Change(plan, f"A plan has at most {MOST_TOPICS} topics.")
+    folded = [name.casefold() for name in names]
+    if twice := next((name for name in names if folded.count(name.casefold()) > 1), ""):
+        return Change(plan, f"“{twice[:60]}” is in the plan already.")
+    return Change(with_topics(plan, names))
+
+
+class WishedAnswer(Visible):
+    """A plan as the user wants it: the names of all its topics in their order, and how recent its
+    pages shall be.
+    """
+
+    topics: list[str] = at_most(MOST_TOPICS)
+    freshness: Freshness
+
+
+async def apply_wish(
+    model: Model | None, plan: Plan, wish: str, *, seconds: float
+) -> tuple[Change, list[Problem]]:
+    """Return the plan as a wish in words changes it, read by the lead's model where no form of ours
+    fits, and what failed.
+    """
+    found = change_plan(plan, wish)
+    if found.understood:
+        return found, []
+    failed = found._replace(reason=f"{found.reason} Say it as: {', '.join(FORMS)}.")
+    if model is None:
+        return failed, []
+    prompt = render("wished", question=plan.question, plan=plan, wish=wish)
+
+    async def ask(model: Model) -> Change:
+        answer = await model.ask("lead", prompt, WishedAnswer, seconds=seconds)
+        now = with_topics(plan, [name for name in map(str.strip, answer.topics) if name])
+        now = now.model_copy(update={"freshness": answer.freshness})
+        return failed if now == plan else Change(now)
+
+    effect = "The plan was left as it was."
+    return await first_of(model, "lead", "plan", ask, lambda: failed, effect)
 
 
 class TopicsAnswer(Visible):

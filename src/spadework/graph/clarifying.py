@@ -9,8 +9,7 @@ from langgraph.types import interrupt
 
 from spadework.agents.doubt import clarify_question, doubt
 from spadework.agents.extractive.lead import in_context
-from spadework.agents.plan_edits import complete_plan, edit_plan, said_in
-from spadework.agents.plan_wording import apply_wish
+from spadework.agents.plan_edits import apply_wish, complete_plan, edit_plan, said_in
 from spadework.events import APPROVE, Asked, Planned
 from spadework.graph import routes
 from spadework.graph.emit import emitter

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from spadework.agents.plan_edits import ACCEPTED, MOST_TOPICS, WISH, YES, with_topics
-from spadework.agents.plan_wording import by_words, samples
+from spadework.agents.plan_edits import FORMS, WISH, YES, change_plan, with_names
 from spadework.tools.text.markdown_marks import one_line
 from spadework.values import Plan
 
@@ -87,22 +86,22 @@ def source_number(argument: str, count: int) -> int | Wrong:
     return n
 
 
-class Change(NamedTuple):
-    """The plan after a line. `said` tells why not all was changed; `done`: it is accepted; `edit`:
-    the list is wanted; `wish`: what only a model might understand.
+class Reply(NamedTuple):
+    """The plan after a typed line. `reason` says why it was not changed; `done`: it is accepted;
+    `edit`: the list is wanted; `wish`: what only a model might understand.
     """
 
     plan: Plan
-    said: str = ""
+    reason: str = ""
     done: bool = False
     edit: bool = False
     wish: str = ""
 
 
-def how_to_answer(plan: Plan) -> str:
-    """How a plan is answered."""
-    said = ", ".join(samples(plan))
-    return f"Enter accepts · or say what to change: {said} · e: edit the list · /stop: leave"
+def how_to_answer() -> str:
+    """Return the line that says how a plan is answered."""
+    forms = ", ".join(FORMS)
+    return f"Enter accepts · or type a change: {forms} · e: edit the list · /stop: leave"
 
 
 def choice(options: Sequence[str], line: str) -> str | None:
@@ -114,41 +113,32 @@ def choice(options: Sequence[str], line: str) -> str | None:
     return options[n - 1] if 1 <= n <= len(options) else None
 
 
-def change_plan(plan: Plan, line: str) -> Change:
-    """What a line makes of a plan."""
+def read_reply(plan: Plan, line: str) -> Reply:
+    """Return what a typed line makes of a plan."""
     line = one_line(line, 2_000)
     if line.strip(" .!").lower() in YES:
-        return Change(plan, done=True)
+        return Reply(plan, done=True)
     if line.lower() in ("e", "edit"):
-        return Change(plan, edit=True)
-    now, said, understood = by_words(plan, line)
-    return Change(now, said, wish="" if understood else line)
+        return Reply(plan, edit=True)
+    now, reason, understood = change_plan(plan, line)
+    return Reply(now, reason, wish="" if understood else line)
 
 
-def replace_topics(plan: Plan, text: str) -> Change:
-    """The plan with the topics of an edited list, one a line."""
-    names = [name for line in text.splitlines() if (name := one_line(line))]
-    if not names:
-        return Change(plan, "A plan needs at least one topic.")
-    if len(names) > MOST_TOPICS:
-        return Change(plan, f"A plan has at most {MOST_TOPICS} topics.")
-    folded = [name.casefold() for name in names]
-    if twice := next((name for name in names if folded.count(name.casefold()) > 1), ""):
-        return Change(plan, f"“{twice[:60]}” would stand in the plan twice.")
-    return Change(with_topics(plan, names))
+def replace_topics(plan: Plan, text: str) -> Reply:
+    """Return the plan with the topics of an edited list, one a line."""
+    now, reason, _ = with_names(
+        plan, [one_line(line) for line in text.splitlines() if line.strip()]
+    )
+    return Reply(now, reason)
 
 
 def answer(plan: Plan, wanted: Plan, wish: str = "") -> str:
-    """What the engine is told: nothing where the plan stays as it was, else the topics, one a line,
-    each with a bullet, and in words what is no topic. With a `wish` it is shown again.
+    """Return the answer for the engine: nothing where the plan stays as it was, else the topics,
+    one a line, each with a bullet. With a `wish` in words the plan is shown again.
     """
     # The bullet keeps a topic named "Go" from being taken for a yes.
     topics = [f"- {topic.name}" for topic in wanted.topics] if names(plan) != names(wanted) else []
-    lately = "only the last year" if wanted.freshness == "recent" else "from any time"
-    wishes = [lately] if plan.freshness != wanted.freshness else []
-    ended = [ACCEPTED] if wishes and not wish else []
-    wishes += [wish] if wish else []
-    return "\n".join([*topics, *(f"{WISH}{said}" for said in wishes), *ended])
+    return "\n".join([*topics, *([f"{WISH}{wish}"] if wish else [])])
 
 
 def names(plan: Plan) -> list[str]:

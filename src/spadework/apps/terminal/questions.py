@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.text import Text
 
 from spadework.apps.terminal.commands import (
-    Change,
+    Reply,
     answer,
-    change_plan,
     choice,
     how_to_answer,
     names,
+    read_reply,
     replace_topics,
 )
 from spadework.apps.terminal.prompt import LeftError, Prompt
@@ -63,35 +63,35 @@ class Questions:
     async def _approve(self, asked: Asked) -> str | None:
         if asked.plan is None:
             return ""
-        change = Change(asked.plan, "" if asked.text == APPROVE else asked.text)
-        if change.said:
-            self._say(change.said)
-            change = Change(asked.plan)
+        reply = Reply(asked.plan, "" if asked.text == APPROVE else asked.text)
+        if reply.reason:
+            self._say(reply.reason)
+            reply = Reply(asked.plan)
         shown: Plan | None = None
-        while not change.done:
-            if change.wish:
-                return answer(asked.plan, change.plan, change.wish)
-            if change.said:
-                self._say(change.said)
-            if not change.said or change.plan != shown:
-                shown = change.plan
+        while not reply.done:
+            if reply.wish:
+                return answer(asked.plan, reply.plan, reply.wish)
+            if reply.reason:
+                self._say(reply.reason)
+            if not reply.reason or reply.plan != shown:
+                shown = reply.plan
                 recent = " (pages of the last year)" if shown.freshness == "recent" else ""
-                self._show(f"Plan{recent}:", names(shown), how_to_answer(shown))
+                self._show(f"Plan{recent}:", names(shown), how_to_answer())
             line = await self._prompt.line()
             if line.strip() in LEAVE:
                 return None
-            change = change_plan(change.plan, line)
-            if change.edit:
-                change = await self._edited(change.plan)
-        return answer(asked.plan, change.plan)
+            reply = read_reply(reply.plan, line)
+            if reply.edit:
+                reply = await self._edited(reply.plan)
+        return answer(asked.plan, reply.plan)
 
-    async def _edited(self, plan: Plan) -> Change:
+    async def _edited(self, plan: Plan) -> Reply:
         self._say("One topic a line. Ctrl-D is done, Ctrl-C leaves the list as it was.")
         try:
             shown = "\n".join(one_line(name) for name in names(plan))
             return replace_topics(plan, await self._prompt.lines(shown))
         except LeftError:
-            return Change(plan)
+            return Reply(plan)
 
     def _show(self, head: str, lines: Sequence[str], how: str) -> None:
         numbered = [Text(f"  {n}. {one_line(line)}") for n, line in enumerate(lines, 1)]

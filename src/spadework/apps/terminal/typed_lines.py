@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from spadework.apps.saying import say
-from spadework.apps.terminal.commands import answer, change_plan, choice
+from spadework.apps.terminal.commands import answer, choice, read_reply
 from spadework.events import Asked
 
 #: Longest line that is read from standard input, in bytes.
@@ -67,10 +67,10 @@ class Piped:
             return ""
         plan = asked.plan
         for part in said.split(";"):
-            change = change_plan(plan, part)
-            plan = change.plan
-            if change.said:
-                say(change.said, err=True)
+            reply = read_reply(plan, part)
+            plan = reply.plan
+            if reply.reason:
+                say(reply.reason, err=True)
         return answer(asked.plan, plan)
 
     def _feed(self, loop: asyncio.AbstractEventLoop) -> None:
