@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 
-from spadework.agents.concurrency import GATES
+from spadework.agents.llm.limits import GATES
 from spadework.tools.fetch.robots import TURNS
 from tests.world.background import Background
 from tests.world.embedding import Embeddings

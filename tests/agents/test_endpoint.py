@@ -15,8 +15,8 @@ import pytest
 from pydantic import BaseModel
 
 from spadework.agents.entry_text import Entry
-from spadework.agents.model import Model
-from spadework.agents.refusals import meaning
+from spadework.agents.llm.client import Model
+from spadework.agents.llm.errors import meaning
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, ModelError, SettingsError, TooLong
 from spadework.prompts import Prompt, render

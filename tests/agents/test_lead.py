@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from spadework.agents import lead
 from spadework.agents.lead import prompt_of
-from spadework.agents.model import Model as Client
+from spadework.agents.llm.client import Model as Client
 from spadework.budget import Budget
 from spadework.graph.research import build_graph
 from spadework.sessions.one_call import research

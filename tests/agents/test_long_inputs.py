@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from spadework.agents.answer_shape import parse_answer
+from spadework.agents.llm.structured_output import parse_answer
 from spadework.agents.marked_text import section_of
 from spadework.agents.plan_edits import change_plan
 from spadework.agents.reception import Heard

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model
 from spadework.budget import Budget
 from spadework.errors import BadReply, BudgetSpent, ModelError
 from spadework.prompts import Prompt

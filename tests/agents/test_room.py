@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from spadework.agents.answer_length import ANSWERS, MARGIN, REMEMBERED, usual
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model
+from spadework.agents.llm.limits import ANSWERS, MARGIN, REMEMBERED, usual
 from spadework.budget import Budget
 from spadework.errors import BadReply, BudgetSpent
 from spadework.prompts import Prompt

@@ -18,7 +18,7 @@ def own() -> list[dict[str, Any]]:
 
 
 def examination() -> list[dict[str, Any]]:
-    told = files("spadework.agents") / "examination.json"
+    told = files("spadework.agents.llm") / "examination.json"
     questions: list[dict[str, Any]] = json.loads(told.read_text(encoding="utf-8"))
     return questions
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from spadework.agents.model import Model as Client
+from spadework.agents.llm.client import Model as Client
 from spadework.budget import Budget
 from spadework.errors import SearchError, SettingsError
 from spadework.graph.session_context import SessionContext

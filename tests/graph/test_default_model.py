@@ -11,10 +11,9 @@ from contextlib import aclosing, suppress
 
 import pytest
 
-from spadework.agents import model_list
-from spadework.errors import SettingsError
+from spadework.agents.llm import probe
+from spadework.errors import ModelError, SettingsError
 from spadework.events import Event, Finished, Notice, Started, Troubled
-from spadework.graph import default_model
 from spadework.sessions.one_call import research
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -104,11 +103,11 @@ async def test_a_server_that_is_down_is_said_first_and_ends_no_run(
 async def test_a_list_that_does_not_come_in_time_ends_no_run(
     settings: Settings, served, slowly: Conversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert model_list.LIST_SECONDS == 5.0
-    monkeypatch.setattr(model_list, "LIST_SECONDS", 0.4)
+    assert probe.LIST_SECONDS == 5.0
+    monkeypatch.setattr(probe, "LIST_SECONDS", 0.4)
     began = time.monotonic()
-    with pytest.raises(default_model.ModelError, match="in time") as raised:
-        await default_model.default_model(settings.with_(openai_base_url=served(slowly)))
+    with pytest.raises(ModelError, match="in time") as raised:
+        await probe.default_model(settings.with_(openai_base_url=served(slowly)))
     assert "--model openai:NAME" in raised.value.hint
     assert time.monotonic() - began < 2
     result = await research(QUESTION, settings.with_(openai_base_url=served(slowly)))
@@ -136,8 +135,8 @@ async def test_a_server_that_does_not_say_what_it_has_is_a_model_error(
     settings: Settings, served, status: str, body: str, said: str
 ) -> None:
     url = served(answering(status, body))
-    with pytest.raises(default_model.ModelError, match=said):
-        await default_model.default_model(settings.with_(openai_base_url=url))
+    with pytest.raises(ModelError, match=said):
+        await probe.default_model(settings.with_(openai_base_url=url))
 
 
 async def test_a_named_model_whose_server_is_down_ends_no_run(settings: Settings) -> None:

@@ -16,7 +16,7 @@ import httpx
 import psycopg
 import pytest
 
-from spadework.agents.concurrency import Gate
+from spadework.agents.llm.limits import Gate
 from spadework.errors import QuotaSpent, Throttled
 from spadework.tools.fetch.byte_store import Store
 from spadework.tools.fetch.exchange import Answer

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model
 from spadework.budget import Budget
 from spadework.sessions.session import Session
 from spadework.settings import Settings

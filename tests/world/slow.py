@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from spadework.agents.model import Model as Client
+from spadework.agents.llm.client import Model as Client
 from spadework.budget import Budget
 from spadework.prompts import Prompt
 from spadework.settings import Settings

@@ -50,5 +50,5 @@ def verdicts(request: ChatRequest, verdict: str = "") -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _truths() -> dict[str, bool]:
-    text = (files("spadework.agents") / "examination.json").read_text(encoding="utf-8")
+    text = (files("spadework.agents.llm") / "examination.json").read_text(encoding="utf-8")
     return {case["sentence"]: case["holds"] for case in json.loads(text)}

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
-from spadework.agents.answer_shape import at_most, within
 from spadework.agents.confirming import confirm_fact
 from spadework.agents.extractive import assessor as extractive
-from spadework.agents.fallback import first_of
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model, first_of
+from spadework.agents.llm.structured_output import at_most, within
 from spadework.agents.multi_hop import asks_for_a_relation
 from spadework.agents.numbered_passages import Numbered
 from spadework.agents.passage_view import Judgement, PassageView, Spot

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import create_model
 
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model
 from spadework.prompts import render
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import language

@@ -11,9 +11,8 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from spadework.agents.answer_shape import within
-from spadework.agents.fallback import first_of
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model, first_of
+from spadework.agents.llm.structured_output import within
 from spadework.prompts import render
 from spadework.settings import Cleaning
 from spadework.tools.text.cleanliness import cleanliness, is_matter

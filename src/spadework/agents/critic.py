@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spadework.agents.answer_shape import at_most
 from spadework.agents.entry_text import entry_of
-from spadework.agents.fallback import first_of
+from spadework.agents.llm.client import Model, first_of
+from spadework.agents.llm.structured_output import at_most
 from spadework.agents.marked_section import with_marks
 from spadework.agents.marked_text import section_of
-from spadework.agents.model import Model
 from spadework.agents.writer import SectionAnswer, with_code
 from spadework.prompts import render
 from spadework.tools.export.markdown_report import escape_markdown

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spadework.agents.answer_shape import at_most
 from spadework.agents.extractive import doubt as extractive
-from spadework.agents.fallback import first_of
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model, first_of
+from spadework.agents.llm.structured_output import at_most
 from spadework.events import Asked
 from spadework.prompts import render
 from spadework.values import Hit, Problem, Question, Visible

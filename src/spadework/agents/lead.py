@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from pydantic import create_model
 
-from spadework.agents.answer_shape import at_most
 from spadework.agents.extractive import lead as extractive
-from spadework.agents.fallback import first_of
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model, first_of
+from spadework.agents.llm.structured_output import at_most
 from spadework.errors import BadReply
 from spadework.prompts import Prompt, render
 from spadework.tools.ranking.query_operators import in_words

@@ -10,13 +10,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from spadework.agents.answer_shape import at_most
 from spadework.agents.checked_text import Known as Text
 from spadework.agents.checking import keep_founded_heading
 from spadework.agents.editor import day_of
 from spadework.agents.entry_text import each_once, line_of, place_of, speaks_of
-from spadework.agents.fallback import first_of
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model, first_of
+from spadework.agents.llm.structured_output import at_most
 from spadework.prompts import render
 from spadework.tools.text.facts import nearest
 from spadework.tools.text.phrases import Phrases

@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from spadework.agents.answer_shape import at_most
-from spadework.agents.fallback import first_of
 from spadework.agents.lead import TopicAnswer, topic_of
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model, first_of
+from spadework.agents.llm.structured_output import at_most
 from spadework.prompts import render
 from spadework.tools.ranking.relevance import query_terms
 from spadework.values import Freshness, Plan, Problem, Query, Topic, Visible

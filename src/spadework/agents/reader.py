@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from spadework.agents.answer_shape import at_most
 from spadework.agents.assessor import (
     LIKELY,
     LedgerAnswer,
@@ -19,8 +18,8 @@ from spadework.agents.assessor import (
 )
 from spadework.agents.entry_text import line_of
 from spadework.agents.extractive import assessor as extractive
-from spadework.agents.fallback import first_of
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model, first_of
+from spadework.agents.llm.structured_output import at_most
 from spadework.agents.numbered_passages import Numbered
 from spadework.agents.passage_view import Judgement, PassageView, Spot
 from spadework.prompts import render

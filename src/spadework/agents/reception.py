@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from spadework.agents.chores import Chore, chore_of, done_by_code, done_by_model
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.tools.text.language import DEFAULT, Talk, codes, language

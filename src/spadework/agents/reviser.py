@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from spadework.agents.answer_shape import at_most
 from spadework.agents.checked_text import Known
 from spadework.agents.checking import keep_founded_heading
 from spadework.agents.entry_text import entry_of
+from spadework.agents.llm.client import Model
+from spadework.agents.llm.structured_output import at_most
 from spadework.agents.marked_section import one_a_heading, with_marks
 from spadework.agents.marked_text import section_of
-from spadework.agents.model import Model
 from spadework.agents.outline import MOST_SECTIONS
 from spadework.agents.writer import with_code
 from spadework.errors import BadReply

@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
-from spadework.agents.answer_shape import at_most
 from spadework.agents.entry_text import entries_of
 from spadework.agents.extractive.follow_up import recall_answer
-from spadework.agents.fallback import first_of
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model, first_of
+from spadework.agents.llm.structured_output import at_most
 from spadework.prompts import render
 from spadework.tools.ranking.bm25 import Bm25
 from spadework.tools.text import tokens

@@ -21,7 +21,7 @@ from spadework.agents.citation_material import Material
 from spadework.agents.counting import is_count
 from spadework.agents.entry_text import Entry, entry_of
 from spadework.agents.extractive.writer import own_cell, own_words
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model
 from spadework.agents.sentence_context import Stated, leaning, state_sentences
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render

@@ -6,12 +6,11 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 
-from spadework.agents.answer_shape import at_most
 from spadework.agents.entry_text import entries_of
 from spadework.agents.extractive import writer as extractive
-from spadework.agents.fallback import first_of
+from spadework.agents.llm.client import Model, first_of
+from spadework.agents.llm.structured_output import at_most
 from spadework.agents.marked_text import bare_code, parse_sentences, section_of
-from spadework.agents.model import Model
 from spadework.agents.outline import Outline, Outlined
 from spadework.agents.sentence_context import Stated, state_sentences
 from spadework.agents.verifier import Checked

@@ -15,10 +15,10 @@ from spadework.agents.shortfalls import Standard, shortfalls
 from spadework.graph.again import no_better
 from spadework.graph.cutting import show_passage
 from spadework.graph.entering import entries
+from spadework.graph.model_policy import ANSWER_TOKENS, payable
 from spadework.graph.session_context import SessionContext
 from spadework.graph.sharing import in_shares
 from spadework.graph.showing import LEAST_ROOM, Looked, fitting, readable, room_of
-from spadework.graph.sparing import ANSWER_TOKENS, payable
 from spadework.graph.state import ResearchState
 from spadework.values import Coverage, Evidence, Passage, Problem, Round, Shortfall, Topic
 

@@ -7,11 +7,11 @@ import time
 from collections.abc import Sequence
 
 from spadework.agents.cleaner import Dirty, clean, is_dirty, is_unclean
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model
 from spadework.events import Cleaned
 from spadework.graph.distilling import distil_pages
+from spadework.graph.model_policy import ANSWER_TOKENS, LOOK_TOKENS, Permission, payable, sparing
 from spadework.graph.session_context import SessionContext
-from spadework.graph.sparing import ANSWER_TOKENS, LOOK_TOKENS, Permission, payable, sparing
 from spadework.settings import Role
 from spadework.values import Page, Problem, Topic
 

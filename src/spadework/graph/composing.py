@@ -9,10 +9,10 @@ from typing import Any
 
 from spadework.agents import writer
 from spadework.agents.counting import counts
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model
 from spadework.agents.outline import WORDS, Known, Outline, by_topic, outline
+from spadework.graph.model_policy import SECTION_TOKENS, payable
 from spadework.graph.session_context import SessionContext
-from spadework.graph.sparing import SECTION_TOKENS, payable
 from spadework.graph.state import ResearchState, proving
 from spadework.tools.ranking.conflicts import Heard, conflicts
 from spadework.tools.ranking.trust import trust

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from spadework.agents.answer_length import ANSWERS, CLOSING
+from spadework.agents.llm.limits import ANSWERS, CLOSING
 from spadework.graph.showing import room_of
 from spadework.graph.workload import workload
 from spadework.settings import Effort, Role, Settings

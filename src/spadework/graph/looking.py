@@ -11,8 +11,8 @@ from spadework.agents.researcher import MOST_HITS, check_hits
 from spadework.deadline import BEST_ONLY, SLOWER
 from spadework.events import Checked
 from spadework.graph.emit import Emit
+from spadework.graph.model_policy import Permission, leaves_enough, sparing
 from spadework.graph.session_context import SessionContext
-from spadework.graph.sparing import Permission, leaves_enough, sparing
 from spadework.graph.state import WorkerState
 from spadework.tools.extract.expected_type import SLOW, foreseen
 from spadework.tools.ranking.selection import ENOUGH, LOCAL

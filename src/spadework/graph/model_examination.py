@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 from typing import get_args
 
-from spadework.agents.examination import Examined, examine_model, result_at
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model
+from spadework.agents.llm.examination import Examined, examine_model, result_at
 from spadework.errors import BudgetSpent, ModelError
 from spadework.events import Notice
 from spadework.graph.emit import Emit

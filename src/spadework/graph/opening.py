@@ -10,11 +10,11 @@ from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model
+from spadework.agents.llm.probe import default_model
 from spadework.budget import Budget
 from spadework.deadline import WRITE_NOW, shares_of
 from spadework.errors import ModelError
-from spadework.graph.default_model import default_model
 from spadework.graph.opening_record import Opened, PagesAlone, Replay
 from spadework.graph.page_cache import PageCache
 from spadework.graph.waiting import Stopped, unless_stopped

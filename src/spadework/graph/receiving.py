@@ -9,11 +9,11 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model
+from spadework.agents.llm.probe import default_model
 from spadework.agents.reception import RESEARCH, Heard, needs_a_model, receive_message
 from spadework.budget import Budget
 from spadework.errors import ModelError
-from spadework.graph.default_model import default_model
 from spadework.settings import Settings
 from spadework.tools.stores.journal import Journal
 from spadework.values import Usage, Value

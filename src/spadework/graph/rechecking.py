@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spadework.agents.citation_material import Material
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model
 from spadework.graph.closing import citations_of
 from spadework.graph.earlier import as_it_was
 from spadework.graph.state import ResearchState

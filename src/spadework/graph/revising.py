@@ -8,9 +8,8 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from spadework.agents.extractive.lead import in_context
-from spadework.agents.fallback import first_of
 from spadework.agents.length import longer, shorter
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model, first_of
 from spadework.agents.reviser import Told, revise
 from spadework.agents.turn import Reported, Turn, TurnKind, requested_addition, sure_turn, turn_of
 from spadework.events import Notice

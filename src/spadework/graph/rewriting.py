@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spadework.agents import critic, writer
+from spadework.agents.llm.client import Model
 from spadework.agents.marked_section import one_a_heading
-from spadework.agents.model import Model
 from spadework.agents.outline import by_topic
 from spadework.agents.sentence_context import Stated, state_sentences
 from spadework.agents.verifier import Finding

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 from weakref import WeakValueDictionary
 
-from spadework.agents.examination import Examined
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model
+from spadework.agents.llm.examination import Examined
 from spadework.budget import Budget
 from spadework.deadline import Mark
 from spadework.graph.experience import Took

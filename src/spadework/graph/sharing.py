@@ -9,7 +9,7 @@ from itertools import zip_longest
 from spadework.agents.assessor import LIKELY
 from spadework.agents.confirming import confirm_fact
 from spadework.agents.extractive import assessor as extractive
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model
 from spadework.agents.passage_view import Judgement, PassageView, Spot, to_people
 from spadework.agents.reader import Served, judge_ledger, read_share
 from spadework.graph.cutting import show_passage

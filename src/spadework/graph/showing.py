@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model
 from spadework.agents.passage_view import Judgement, PassageView
 from spadework.tools.text.tokens import count
 from spadework.values import Evidence, Passage, Problem

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from spadework.agents import writer
 from spadework.agents.citation_material import Material
 from spadework.agents.extractive import writer as extractive
-from spadework.agents.model import Model
+from spadework.agents.llm.client import Model
 from spadework.agents.outline import is_summary
 from spadework.agents.verifier import Checked, Finding, Findings, judge_section, verify
 from spadework.graph.citing import cited_by, near, put_right, under_founded

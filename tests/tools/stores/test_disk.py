@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.agents.server_traits import Lessons
+from spadework.agents.llm.limits import Lessons
 from spadework.tools.extract.extracted import Link
 from spadework.tools.ranking.link_authority import LinkStore
 from spadework.tools.stores.disk import THREADS, on_disk

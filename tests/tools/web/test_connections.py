@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from spadework.agents.providers import chat_model
+from spadework.agents.llm.providers import chat_model
 from spadework.settings import Settings
 from spadework.tools.dense.embedder import EndpointEmbedder
 from spadework.tools.search.service import Service

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from spadework.agents import model_list
+from spadework.agents.llm import probe as model_probe
+from spadework.agents.llm.probe import default_model
 from spadework.budget import Budget
 from spadework.errors import FetchError, KnowledgeError, ModelError, SearchError, SpadeworkError
-from spadework.graph.default_model import default_model
 from spadework.prompts import Prompt
 from spadework.settings import Settings
 from spadework.tools.dense.embedder import EndpointEmbedder
@@ -139,7 +139,7 @@ def _model(*, stream: bool) -> Exchange:
 
 @asynccontextmanager
 async def _asking(url: str, *, stream: bool) -> AsyncIterator[Any]:
-    from spadework.agents.model import Model
+    from spadework.agents.llm.client import Model
 
     settings = Settings(
         openai_base_url=url, model="openai:m", context_tokens=8_000, model_stream=stream
@@ -201,7 +201,7 @@ async def test_every_exchange_ends_in_time(
     addresses: dict[str, str], monkeypatch: pytest.MonkeyPatch, which: str
 ):
     exchange, error = EXCHANGES[which]
-    monkeypatch.setattr(model_list, "LIST_SECONDS", SECONDS)
+    monkeypatch.setattr(model_probe, "LIST_SECONDS", SECONDS)
 
     async def ended(kind: str, url: str) -> tuple[str, str]:
         began = time.monotonic()

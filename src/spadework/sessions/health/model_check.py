@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from importlib import import_module
 
-from spadework.agents.examination import result_at
-from spadework.agents.greeting import every_place, greet
-from spadework.agents.providers import Place
-from spadework.graph.default_model import default_model
+from spadework.agents.llm.examination import result_at
+from spadework.agents.llm.probe import default_model, every_place, greet
+from spadework.agents.llm.providers import Place
 from spadework.sessions.health.check import Check, attempt, run_check
 from spadework.sessions.health.nearby import model_servers
 from spadework.settings import Settings

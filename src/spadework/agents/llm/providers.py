@@ -18,6 +18,7 @@ from spadework.tools.web.connections import certificates, closing_lines
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+
 #: Characters of a key worth hiding; a local server takes any word for one.
 LEAST_SECRET = 8
 #: Models that reason take no temperature, whoever serves them.

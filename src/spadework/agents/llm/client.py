@@ -10,20 +10,30 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
-from typing import TypeVar, get_args
+from typing import NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from spadework.agents.answer_shape import LADDER, Method, Shape, fault, parse_answer, strict
-from spadework.agents.calling import Call
-from spadework.agents.endpoint import Endpoint
-from spadework.agents.messages import Message, Turn, as_sent
-from spadework.agents.providers import Place, places_of, settings_at
-from spadework.agents.refusals import Unsupported
+from spadework.agents.llm.endpoint import Endpoint
+from spadework.agents.llm.errors import Unsupported
+from spadework.agents.llm.providers import Place, places_of, settings_at
+from spadework.agents.llm.structured_output import (
+    LADDER,
+    Message,
+    Method,
+    Shape,
+    Turn,
+    as_sent,
+    fault,
+    parse_answer,
+    strict,
+)
+from spadework.bill import Amounts
 from spadework.budget import Budget
 from spadework.errors import BadReply, BudgetSpent, ModelError, NotRecorded, SpadeworkError, TooLong
+from spadework.events import Called, Verdict
 from spadework.prompts import Prompt
 from spadework.prompts.shortening import shorten_prompt
 from spadework.settings import Role, Settings
@@ -32,6 +42,69 @@ from spadework.tools.stores.exchanges import Request, Tape, last_text
 from spadework.tools.stores.journal import Journal
 from spadework.tools.text import tokens
 from spadework.values import Problem
+
+#: Characters of a digest that tell one request from another.
+DIGEST_CHARS = 16
+
+
+class Call(NamedTuple):
+    """A request to a model of a role, and when it began on the clock of `time.monotonic`."""
+
+    role: str
+    request: Request
+    began: float
+
+    def late(self, said: str, charge: Amounts) -> Called:
+        """Return what is told of one that was not answered in time, and of what it took."""
+        return self._told("late", said, charge)
+
+    async def answered(
+        self, record: Record, journal: Journal, text: str, shape: type[BaseModel]
+    ) -> None:
+        """Tell of one that was answered."""
+        try:
+            parse_answer(text, shape)
+        except ValidationError as error:
+            await self._tell(record, journal, "misshapen", fault(error))
+        else:
+            await self._tell(record, journal, "fits", "")
+
+    async def failed(
+        self, record: Record, journal: Journal, error: SpadeworkError | BudgetSpent
+    ) -> None:
+        """Tell of one that has failed."""
+        verdict: Verdict = "failed"
+        for kind, said in _VERDICTS.items():
+            if isinstance(error, kind):
+                verdict = said
+        await self._tell(record, journal, verdict, str(error))
+
+    async def _tell(self, record: Record, journal: Journal, verdict: Verdict, reason: str) -> None:
+        record.tell(self._told(verdict, reason, await journal.charge(self.request)))
+
+    def _told(self, verdict: Verdict, reason: str, charge: Amounts) -> Called:
+        content, money = self.request.content, charge.get("money", 0.0)
+        return Called(
+            role=self.role,
+            model=content["model"],
+            shape=content["shape"],
+            method=content.get("method", ""),
+            asked=self.request.key[:DIGEST_CHARS],
+            verdict=verdict,
+            reason=reason[:300],
+            seconds=round(time.monotonic() - self.began, 3),
+            tokens_in=int(charge.get("tokens_in") or 0),
+            tokens_out=int(charge.get("tokens_out") or 0),
+            money=None if money is None else round(money, 6),
+        )
+
+
+_VERDICTS: dict[type[Exception], Verdict] = {
+    Unsupported: "unsupported",
+    TooLong: "too long",
+    BudgetSpent: "unpaid",
+}
+
 
 A = TypeVar("A", bound=BaseModel)
 #: Times a request is cut that is too long; by this share where nothing says by how much.
@@ -267,3 +340,25 @@ class Model:
             settings = settings_at(place, self._settings)
             self._endpoints[place] = Endpoint(place.name, settings, self._budget, self._journal)
         return self._endpoints[place]
+
+
+T = TypeVar("T")
+
+
+async def first_of(
+    model: Model | None,
+    role: Role,
+    subject: str,
+    ask: Callable[[Model], Awaitable[T]],
+    extract: Callable[[], T],
+    effect: str = "The extractive role did this work.",
+) -> tuple[T, list[Problem]]:
+    """What the model answers, or `extract` gives; where it failed with a problem of this effect."""
+    if model is None:
+        return await asyncio.to_thread(extract), []
+    try:
+        answer = await ask(model)
+        return answer, model.news(role)
+    except (ModelError, BudgetSpent) as error:
+        problem = Problem(stage=role, subject=subject, reason=str(error), effect=effect)
+        return await asyncio.to_thread(extract), [*model.news(role), problem]

@@ -20,8 +20,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from spadework.agents.entry_text import Entry, page_line
-from spadework.agents.model import Model
-from spadework.agents.providers import Place
+from spadework.agents.llm.client import Model
+from spadework.agents.llm.providers import Place
 from spadework.agents.verifier import ask
 from spadework.prompts import render
 from spadework.tools.stores.page_store import write_atomically
@@ -92,7 +92,7 @@ async def _examine(model: Model, seconds: float) -> Examined:
 
 @lru_cache(maxsize=1)
 def _cases() -> tuple[dict[str, Any], ...]:
-    text = (files("spadework.agents") / "examination.json").read_text(encoding="utf-8")
+    text = (files("spadework.agents.llm") / "examination.json").read_text(encoding="utf-8")
     return tuple(json.loads(text))
 
 

@@ -7,13 +7,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from spadework.agents.answer_length import CLOSING, usual
-from spadework.agents.answer_shape import Shape
-from spadework.agents.concurrency import gate_at
-from spadework.agents.messages import Request, Turn, text_of, thinks, used_by
-from spadework.agents.model_list import LEAST_CONTEXT, listed_context
-from spadework.agents.providers import chat_model, label_of, provider_of, reasons, secret_of
-from spadework.agents.refusals import (
+from spadework.agents.llm.errors import (
     Busy,
     CutOff,
     Overlong,
@@ -22,7 +16,10 @@ from spadework.agents.refusals import (
     Unwanted,
     meaning,
 )
-from spadework.agents.server_traits import Lessons, Room
+from spadework.agents.llm.limits import CLOSING, Lessons, RoomName, gate_at, usual
+from spadework.agents.llm.probe import LEAST_CONTEXT, listed_context
+from spadework.agents.llm.providers import chat_model, label_of, provider_of, reasons, secret_of
+from spadework.agents.llm.structured_output import Request, Shape, Turn, text_of, thinks, used_by
 from spadework.budget import Budget
 from spadework.errors import TooLong
 from spadework.holds import HoldRequest, cost
@@ -35,6 +32,7 @@ from spadework.tools.web.retries import ask_again
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
     from langchain_core.runnables import Runnable
+
 
 #: Times one request is sent when the endpoint is broken, and when it is busy.
 ATTEMPTS, BUSY_ATTEMPTS = 3, 6
@@ -257,7 +255,9 @@ class Endpoint:
         everywhere but at OpenAI; and no heat, where it takes that.
         """
         known = self._lessons.known
-        first: Room = "max_tokens" if self._settings.openai_base_url else "max_completion_tokens"
+        first: RoomName = (
+            "max_tokens" if self._settings.openai_base_url else "max_completion_tokens"
+        )
         cold = known.temperature and not reasons(self._model)
         return {known.room or first: room} | ({"temperature": 0} if cold else {})
 

@@ -1,0 +1,1 @@
+"""Chat models: how their servers are asked, and what their replies are."""

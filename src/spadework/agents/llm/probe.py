@@ -1,0 +1,183 @@
+"""Ask a model's server which models it has, and a model whether it answers."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, get_args
+
+import httpx
+
+from spadework.agents.llm.errors import Unwanted, meaning
+from spadework.agents.llm.providers import (
+    Place,
+    chat_model,
+    check_address,
+    places_of,
+    provider_of,
+    secret_of,
+    settings_at,
+)
+from spadework.errors import ModelError, SettingsError
+from spadework.settings import Role, Settings
+from spadework.tools.stores.journal import Journal
+from spadework.tools.web import name_lookup
+from spadework.tools.web.connections import certificates, closing_lines
+from spadework.tools.web.urls import host_of
+
+#: Seconds that a server's list of models may take as a whole.
+LIST_SECONDS = 5.0
+#: No context is believed to be smaller.
+LEAST_CONTEXT = 1_000
+#: How servers name the context of a model: vLLM and SGLang; OpenRouter, Together and LiteLLM; Groq;
+#: LM Studio and Mistral; llama.cpp, which tells the context it runs with, and the one it was
+#: trained with, which bounds it.
+_NAMES = (
+    "max_model_len",
+    "context_length",
+    "context_window",
+    "max_context_length",
+    "n_ctx",
+    "n_ctx_train",
+)
+#: What reading a list can raise that is none of ours.
+UNREADABLE = (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError, RecursionError)
+
+
+async def fetch_model_list(settings: Settings) -> Any:
+    """What the server of the settings answers to the question which models it has, as JSON."""
+    name_lookup.own()
+    url = settings.openai_base_url.rstrip("/") + "/models"
+    key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
+    async with (
+        asyncio.timeout(LIST_SECONDS),
+        closing_lines(httpx.AsyncClient(timeout=LIST_SECONDS, verify=certificates())) as client,
+    ):
+        answer = await client.get(url, headers={"Authorization": f"Bearer {key}"})
+    return answer.raise_for_status().json()
+
+
+async def listed_models(settings: Settings) -> list[str]:
+    """The names of the models that the server of the settings has. Raises what is UNREADABLE."""
+    return [str(model["id"]) for model in (await fetch_model_list(settings))["data"]]
+
+
+async def listed_context(settings: Settings, model: str, journal: Journal) -> int:
+    """Tokens of a model's context by its server's list, asked for once in a session; else 0."""
+
+    async def work() -> int:
+        entries = (await fetch_model_list(settings))["data"]
+        own = next((entry for entry in entries if entry["id"] == model), None)
+        return _context(own) if own else 0
+
+    try:
+        return await journal.once("context", [settings.openai_base_url, model], int, work)
+    except UNREADABLE:
+        return 0
+
+
+def _context(entry: dict[str, Any]) -> int:
+    meta = entry.get("meta")
+    places = [entry, meta] if isinstance(meta, dict) else [entry]
+    told = (place.get(name) for name in _NAMES for place in places)
+    return next((n for n in told if isinstance(n, int) and n >= LEAST_CONTEXT), 0)
+
+
+GREETING = "Answer with one word: OK."
+#: Tokens of the answer at most: on an own server; at a provider, whose models may think before.
+FEW_TOKENS, SOME_TOKENS = 16, 256
+#: What servers answer where they do not know a model.
+_PERHAPS_UNKNOWN = (400, 404, 422)
+#: Models of a server that are named at most.
+MOST_NAMED = 5
+
+
+def every_place(settings: Settings, default: str) -> list[Place]:
+    """Where roles (`default`: of no name) and the fallback model ask, each once."""
+    asked = (place for role in get_args(Role) for place in places_of(role, settings, default))
+    return list(dict.fromkeys(asked))
+
+
+async def greet(place: Place, settings: Settings) -> None:
+    """Have the model at a place say a word. Raises ModelError, or SettingsError for a model that
+    cannot be asked with these settings.
+    """
+    name_lookup.own()
+    own = settings_at(place, settings)
+    try:
+        await _greet(place, own)
+    except ModelError as error:
+        status = getattr(error.__cause__, "status_code", 0)
+        raise (status in _PERHAPS_UNKNOWN and await _unknown(place, own)) or error from None
+
+
+async def _greet(place: Place, settings: Settings) -> None:
+    chat, close = chat_model(place.name, settings)
+    own, compatible = bool(settings.openai_base_url), provider_of(place.name)[0] == "openai"
+    room, most = ("max_tokens", FEW_TOKENS) if own else ("max_completion_tokens", SOME_TOKENS)
+    bounds: list[dict[str, Any]] = [{"extra_body": {room: most}}, {}] if compatible else [{}]
+    try:
+        for bound in bounds:
+            try:
+                await chat.bind(**bound).ainvoke(GREETING)
+                return
+            except Exception as error:
+                told = meaning(error, place.label, secret_of(settings))
+                if not (bound and isinstance(told, Unwanted)):
+                    raise told from error
+    finally:
+        await close()
+
+
+async def _unknown(place: Place, settings: Settings) -> ModelError | None:
+    """The error of a model that its server does not list, where that is why it does not answer."""
+    if not settings.openai_base_url:
+        return None
+    try:
+        known = await listed_models(settings)
+    except UNREADABLE:
+        return None
+    if not known or provider_of(place.name)[1] in known:
+        return None
+    host, named = host_of(settings.openai_base_url), ", ".join(known[:MOST_NAMED])
+    return ModelError(
+        f"The model server at {host} has no model {place.label}.",
+        hint=f"It has {named}: name one with --model openai:NAME.",
+    )
+
+
+async def default_model(settings: Settings) -> str:
+    """The model of a run as PROVIDER:NAME, or "" when the extractive roles do the work; of a server
+    of one's own the only one. Raises ModelError where that has none, or does not say, and
+    SettingsError where there is a choice, and for an address that is none.
+    """
+    named = settings.model_for("writer")
+    if named or not settings.openai_base_url:
+        return named
+    check_address(settings.openai_base_url)
+    host = host_of(settings.openai_base_url)
+    try:
+        names = await listed_models(settings)
+    except UNREADABLE as error:
+        failed, hint = _explain_failure(error)
+        raise ModelError(f"The model server at {host} {failed}.", hint=hint) from None
+    if not names:
+        raise ModelError(f"The model server at {host} has no model.", hint="Load one there.")
+    if len(names) > 1:
+        known = ", ".join(names[:5])
+        raise SettingsError(
+            f"The model server at {host} has {len(names)} models ({known}): name one with --model"
+            " openai:NAME."
+        )
+    return f"openai:{names[0]}"
+
+
+def _explain_failure(error: Exception) -> tuple[str, str]:
+    """What became of the question which models there are, and what would mend it."""
+    name_it = "Name its model with --model openai:NAME to have it asked all the same."
+    if isinstance(error, TimeoutError | httpx.TimeoutException):
+        return "did not list its models in time", name_it
+    if isinstance(error, httpx.TransportError):
+        return "cannot be reached", "Start it, or check OPENAI_BASE_URL."
+    if isinstance(error, httpx.HTTPStatusError) and error.response.status_code in (401, 403):
+        return "refuses the key", "Check OPENAI_API_KEY."
+    return "does not list its models", name_it
