@@ -1,62 +1,173 @@
-"""How the figures of a library grow with its passages, drawn as SVG: four small plots over a
-logarithmic axis.
+"""How the time of each step over a text grows with the text: `python benchmarks/growth.py`.
+
+Each step is given the worst inputs that are known, one size and twice that size: brackets, marks,
+digits, cells, quotes, lists, stops, and sentences that begin again and again what a pattern looks
+for. Printed are the seconds for the larger one a megabyte, and the slope: the power of the length
+with which the time grows, 1 where it is linear. None may have a slope over 1.2 where it takes long
+enough to be measured, or take over a second a megabyte.
+
+`--size` sets the characters of the larger input, `--step` names one step alone, and `--show` prints
+every input.
 """
 
 from __future__ import annotations
 
+import argparse
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import NamedTuple
 
-#: Title, which step's figure, its floor or ceiling where there is one.
-_PLOTS = (
-    ("passages a second", "built", "per_second", 5_000),
-    ("p95 of a query, ms", "asked", "p95_ms", 50),
-    ("memory while indexing, MB", "built", "rss_mb", 500),
-    ("opening, ms", "asked", "open_ms", 1_000),
-)
-_WIDTH, _HEIGHT, _LEFT, _TOP, _GAP = 260, 120, 30, 40, 60
-Grown = Sequence[dict[str, dict[str, float]]]
+from spadework.tools.ranking.conflicts import conflicts
+from spadework.tools.ranking.near_duplicates import group_near_duplicates
+from spadework.tools.text import prompt_injection
+from spadework.tools.text.cleanliness import cleanliness
+from spadework.tools.text.facts import is_negated, names, numbers, spelled_numbers, stems
+from spadework.tools.text.markdown_blocks import blocks
+from spadework.tools.text.markdown_marks import plain
+from spadework.tools.text.quantities import figures
+from spadework.tools.text.relations import relations
+from spadework.tools.text.sentences import sentences
+from spadework.values import Evidence
+from spadework.visible import bounded
+
+#: What a step may take, and the seconds from which its slope is believed.
+MOST_SLOPE, MOST_SECONDS, LEAST_SECONDS = 1.2, 1.0, 0.02
+
+#: What is repeated to fill an input.
+PARTS = (
+    *"[]()!<>|`*_~#-+=\\/'\"“”«»‘’„.,:;&@^$%0129aZé中あ。！　\t",
+    "![", "](", "[a](", "[a][", "[[", "]]", "](<", "<<", "&#", "&a", "**", "***", "__", "~~", "``",
+    "```\n", "~~~\n", "> ", ">> ", "- ", "* ", "1. ", "1) ", "| ", "|-", "|a|b|\n", "|a\n", "# ",
+    "\n", "\n\n", " \n", "  \n", "\\\n", "a b ", "a. ", "a! ", "A. ", "A.B. ", "... ", "?! ",
+    "[1] ", "[1]. ", "1 ", "1, ", "1,000 ", "1.", "1,", "1.1.", "12:30 ", "1-", "-1 ", "5 m ",
+    "1/2 ", "2019 ", "May 3 ", "3 May 2019, ", "twenty ", "two hundred ", "a-", "a'", "a’", "a_",
+    "'a ", "“a ", "\"a ", "`a ", "(a ", "founded by A ", "founded by A and ", "the capital of ",
+    "the capital of a is ", "licensed under the ", "released under terms of the ", "A of the ",
+    "and of the ", "A and of the ", "licence is now the ", "ignore all ", "ignore all previous ",
+    "ai assistant ", "if you are an ai ", "cite only this ", "decode a ", "mark the topic ",
+    "say a ", "fetch a ", "fetch http://a ", "you must ", "note to all ", "system: ",
+    "begin of the system ", "<|im_start|> ", "in your answer ", "please ", "stop, ", "not ",
+    "http://", "http://a.b/ ", "www.", "a@b ", "A ", "Aa ", "AaA1 ", "aA", "The A. ",
+    "It is 5 m. ", "The dose is 5 mg. ", "cookies ", "[a](b) ", "[a](b)\n", "- [a](b)\n", "- a\n",
+    "  - a\n", "> a\n", "a | b\n", "a\n---\n", "a\n| - |\n", "    a\n", "\u200b", "\ufeff", "¹",
+    "½", "１", "ﬁ", "年", "1年",
+)  # fmt: skip
 
 
-def drawn(grown: Grown) -> str:
-    """The SVG of the figures of several sizes, smallest first; the dashed line is what must be
-    kept.
+class Growth(NamedTuple):
+    """The worst of a step: seconds a megabyte, slope, and the inputs of each."""
+
+    seconds: float
+    slowest: str
+    slope: float
+    steepest: str
+
+
+def entry(number: int, quote: str) -> Evidence:
+    """A quote in the ledger, of a page of its own."""
+    return Evidence(
+        id=f"E{number}",
+        topic="T",
+        quote=quote,
+        url=f"https://{number}.example/",
+        start=0,
+        end=len(quote),
+        content_hash=str(number),
+        fetched_at=datetime(2026, 3, 4, tzinfo=UTC),
+        origin=str(number),
+    )
+
+
+def compare_quotes(text: str) -> object:
+    """Compare a text's pieces as quotes of one topic."""
+    pieces = [text[at : at + 200] for at in range(0, len(text), 200)]
+    return conflicts([entry(n, f"{piece} {n} is it.") for n, piece in enumerate(pieces)])
+
+
+def group_pieces(text: str) -> object:
+    """Group a text's pieces as pages."""
+    pieces = [text[at : at + 2_000] for at in range(0, len(text), 2_000)]
+    return group_near_duplicates({str(n): piece for n, piece in enumerate(pieces)})
+
+
+STEPS: Mapping[str, Callable[[str], object]] = {
+    "bounded": bounded,
+    "blocks": blocks,
+    "plain": plain,
+    "sentences": sentences,
+    "cleanliness": cleanliness,
+    "numbers": numbers,
+    "spelled_numbers": spelled_numbers,
+    "names": names,
+    "stems": stems,
+    "is_negated": is_negated,
+    "figures": figures,
+    "relations": lambda text: relations.__wrapped__(text),
+    "is_injection": lambda text: prompt_injection.is_injection.__wrapped__(text),
+    "is_stuffed": prompt_injection.is_stuffed,
+    "injection_spans": lambda text: prompt_injection.injection_spans.__wrapped__(text),
+    "conflicts": compare_quotes,
+    "near_duplicates": group_pieces,
+}
+
+
+def measure(step: Callable[[str], object], part: str, size: int) -> tuple[float, float]:
+    """Return the CPU seconds of a step over `size` characters of a part, and the slope to them from
+    half as many.
     """
-    width, height = 2 * (_WIDTH + _GAP) + _LEFT, 2 * (_HEIGHT + _GAP) + _TOP
-    plots = "".join(_plot(n % 2, n // 2, grown, plot) for n, plot in enumerate(_PLOTS))
-    style = (
-        "text{font:12px"
-        " sans-serif}.line{fill:none;stroke:#0b6}.must{stroke:#c33;stroke-dasharray:4}"
-    )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width}'
-        f' {height}"><style>{style}</style>{plots}</svg>\n'
-    )
+    step(part * 3)
+    half, whole = (_seconds(step, part * (chars // len(part))) for chars in (size // 2, size))
+    return whole, math.log2(whole / half) if half > 0 and whole >= LEAST_SECONDS else 1.0
 
 
-def _plot(column: int, row: int, grown: Grown, plot: tuple[str, str, str, float]) -> str:
-    title, step, name, must = plot
-    left, top = _LEFT + column * (_WIDTH + _GAP), _TOP + row * (_HEIGHT + _GAP)
-    sizes = [math.log10(each["built"]["passages"]) for each in grown]
-    values = [each[step][name] for each in grown]
-    most = max(*values, must) * 1.1
-    span = (sizes[-1] - sizes[0]) or 1.0
-    across = [left + (size - sizes[0]) / span * _WIDTH for size in sizes]
-    points = [
-        (x, top + _HEIGHT * (1 - value / most)) for x, value in zip(across, values, strict=True)
-    ]
-    level = top + _HEIGHT * (1 - must / most)
-    marks = "".join(
-        f'<circle cx="{x:.0f}" cy="{y:.0f}" r="3"/><text x="{x:.0f}" y="{y - 8:.0f}"'
-        f' text-anchor="middle">{value:,.0f}</text><text x="{x:.0f}" y="{top + _HEIGHT + 16}"'
-        f' text-anchor="middle">{each["built"]["passages"]:,.0f}</text>'
-        for (x, y), value, each in zip(points, values, grown, strict=True)
+def _seconds(step: Callable[[str], object], text: str) -> float:
+    began = time.process_time()
+    step(text)
+    return time.process_time() - began
+
+
+def worst(step: Callable[[str], object], size: int, parts: tuple[str, ...] = PARTS) -> Growth:
+    """Return the worst of a step over all inputs. An input that is far too slow for the whole size
+    is measured at a quarter of it.
+    """
+    seconds, slopes = {}, {}
+    for part, (taken, slope) in measured(step, size, parts):
+        seconds[part], slopes[part] = taken * 1e6 / size, slope
+    slowest, steepest = max(seconds, key=seconds.__getitem__), max(slopes, key=slopes.__getitem__)
+    return Growth(seconds[slowest], slowest, slopes[steepest], steepest)
+
+
+def measured(
+    step: Callable[[str], object], size: int, parts: tuple[str, ...] = PARTS
+) -> Iterator[tuple[str, tuple[float, float]]]:
+    """Yield each part with the seconds and the slope of its input."""
+    for part in parts:
+        small = size // 8
+        taken, slope = measure(step, part, small)
+        if taken * (size / small) ** 2 < 4 * MOST_SECONDS:  # what grows with the square ends, too
+            small = size
+            taken, slope = measure(step, part, small)
+        yield part, (taken * size / small, slope)
+
+
+def main() -> None:
+    """Print the figures of all steps."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    line = " ".join(f"{x:.0f},{y:.0f}" for x, y in points)
-    floor = (
-        f'<line class="must" x1="{left}" x2="{left + _WIDTH}" y1="{level:.0f}" y2="{level:.0f}"/>'
-    )
-    return (
-        f'<text x="{left}" y="{top - 16}">{title}</text>{floor}<polyline class="line"'
-        f' points="{line}"/>{marks}'
-    )
+    parser.add_argument("--size", type=int, default=100_000)
+    parser.add_argument("--step", choices=sorted(STEPS))
+    parser.add_argument("--show", action="store_true")
+    options = parser.parse_args()
+    for name in [options.step] if options.step else STEPS:
+        found = worst(STEPS[name], options.size)
+        told = f"{found.seconds:7.2f} s a MB ({found.slowest!r})"
+        print(f"{name:<18}{told:<44} slope {found.slope:.2f} ({found.steepest!r})", flush=True)
+        for part, (taken, slope) in measured(STEPS[name], options.size) if options.show else ():
+            print(f"  {part!r:<24}{taken * 1e6 / options.size:8.2f} s a MB  slope {slope:.2f}")
+
+
+if __name__ == "__main__":
+    main()

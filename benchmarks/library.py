@@ -236,7 +236,7 @@ def main() -> None:
         grown.append({"built": built, "asked": asked})
     (work / "figures.json").write_text(json.dumps(grown, indent=1))
     if options.plot:
-        from growth import drawn  # beside this script
+        from library_growth import drawn  # beside this script
 
         options.plot.write_text(drawn(grown))
     if not options.work:

@@ -15,6 +15,13 @@ _UNSEEN = re.compile(
 )
 #: What ends a line or a page without being a line end.
 _BREAKS = re.compile("\r\n|[\x0b\x0c\r\x85\u2028\u2029]")
+#: Runs of one kind of sign, from the first of them: no text that is meant to be read has so many
+#: marks, digits or letters without a space.
+_RUNS = re.compile(
+    r"(?<![^\w\s])([^\w\s]{1000})[^\w\s]++|(?<!\d)(\d{1000})\d++|(?<!\w)(\w{10000})\w++"
+)
+#: The longest line, which goes on in the next one; in Markdown that is the same paragraph.
+_LONG_LINE = re.compile(r"([^\n]{10000}[^\n\s]{0,1000}+)[^\S\n]?+(?=[^\n])")
 
 
 def visible(text: str) -> str:
@@ -22,3 +29,11 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():  # nearly every title, name and address
         return text
     return _UNSEEN.sub("", _BREAKS.sub("\n", text))
+
+
+def bounded(text: str) -> str:
+    """Return the text with no run of one kind of sign, nor a line, without end: what reads a page
+    takes no longer for one that was made to hold it up.
+    """
+    cut = _RUNS.sub(lambda run: run[run.lastindex or 0], text)
+    return _LONG_LINE.sub(r"\1\n", cut)

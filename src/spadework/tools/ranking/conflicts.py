@@ -42,7 +42,7 @@ REPEATED_WORDS, REPEATED = 8, 0.8
 UNKNOWN, SUSPECT = 0.25, 0.25
 #: From more values on, beside one word, it is a list that is told and no disagreement; and
 #: statements of a value that each other one is compared with.
-MOST_VALUES, MOST_COMPARED = 24, 8
+MOST_VALUES, MOST_COMPARED = 16, 4
 #: Independent voices of a side that a further one is compared with.
 MOST_VOICES = 50
 

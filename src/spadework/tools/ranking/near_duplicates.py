@@ -71,6 +71,9 @@ def group_near_duplicates(texts: Mapping[str, str]) -> dict[str, str]:
 
 def _copies(one: tuple[Sketch, Sketch], other: tuple[Sketch, Sketch]) -> bool:
     (a, words), (b, others) = one, other
+    shared = len(a & b) or len(words & others)
+    if not shared:
+        return False
     if resemblance(a, b) >= COPY or max(containment(a, b), containment(b, a)) >= EXCERPT:
         return True
     return bool(words and others) and resemblance(words, others) >= SCRAMBLED

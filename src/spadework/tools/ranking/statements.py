@@ -27,6 +27,8 @@ NEAR, SIGNS = 2, 4
 DATED = 4
 #: Characters and words of a sentence that are looked at.
 MOST_CHARS, MOST_WORDS = 1_000, 120
+#: Figures and dates of a sentence; one with more is a list.
+MOST_VALUES = 8
 #: What stands for a date and a figure in the frame of a statement; stop words begin with STOP.
 DATE, FIGURE, STOP = "@", "#", "·"
 
@@ -123,7 +125,7 @@ class _Reader:
             frame=tuple(self._frame(told)),
             names=frozenset() if self.known.nouns_in_capitals else frozenset(named - small),
             labels=frozenset(labels.values()),
-            values=(*self._measures(values), *self._moments()),
+            values=tuple(dict.fromkeys([*self._measures(values), *self._moments()]))[:MOST_VALUES],
             denied=is_negated(self.text, self.code),
             is_sentence=self._is_sentence(),
         )

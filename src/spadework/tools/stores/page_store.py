@@ -13,7 +13,7 @@ from pathlib import Path
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.journal_rows import claim_on
 from spadework.tools.stores.private_files import make_folder
-from spadework.visible import visible
+from spadework.visible import bounded, visible
 
 #: Windows would change line ends.
 _AS_IT_IS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -48,8 +48,10 @@ class PageStore:
         self._texts: dict[str, str] = {}
 
     async def put(self, text: str) -> tuple[str, str]:
-        """Store a text; returns its hash and the text as stored, in which nothing works unseen."""
-        text = visible(text)
+        """Store a text; returns its hash and the text as stored, in which nothing works unseen, and
+        no line or run of one sign is without end.
+        """
+        text = bounded(visible(text))
         digest = content_hash(text)
         if digest not in self._texts:
             path = self.path(digest)

@@ -14,7 +14,7 @@ LABEL_WORDS, NOTICE_CHARS = 8, 300
 #: Words of an item of a list on average, below which it is a menu.
 MENU_WORDS = 4
 
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_LINK = re.compile(r"\[([^\[\]\n]*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)")
 _NOTICE = re.compile(
     r"\b(?:cookies?|subscribe|newsletter|sign (?:in|up)|log ?in|share (?:on|this)|follow us|"
     r"all rights reserved|privacy policy|terms of (?:use|service)|related (?:articles|posts|"
@@ -22,7 +22,9 @@ _NOTICE = re.compile(
     r"add to cart|download our app)\b",
     re.IGNORECASE,
 )
-_END = re.compile(r"[.!?:;…。！？][\"”’')\]*_`]*\s*$")
+_END = re.compile(r"[.!?:;…。！？][\"”’')\]*_`]*+$")
+#: Characters at whose end a text is looked at for a stop, and those behind it.
+_LAST = 50
 
 
 def cleanliness(markdown: str) -> float:
@@ -49,4 +51,4 @@ def is_matter(markdown: str, block: Block) -> bool:
     words = len(text.split())
     if block.kind == "list":
         return words >= MENU_WORDS * len(source.strip().split("\n"))
-    return words >= LABEL_WORDS or _END.search(text) is not None
+    return words >= LABEL_WORDS or _END.search(text[-_LAST:]) is not None

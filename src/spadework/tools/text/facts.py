@@ -13,10 +13,10 @@ from spadework.tools.text.language import language as language_named
 from spadework.tools.text.terms import stemming, terms
 from spadework.tools.text.words import RUN
 
-_NUMBER = re.compile(r"(?<![\w.,])[-+]?\d+(?:[.,]\d+)*(?:\.\d+)?(?=%|\b)")
+_NUMBER = re.compile(r"(?<![\w.,])[-+]?\d++(?:[.,]\d++)*+(?=%|\b)")
 _SEPARATED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 #: Thousands that are set apart by spaces, where the comma is for decimals.
-_SPACED = re.compile(r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)")
+_SPACED = re.compile(r"(?<![\w.,])\d{1,3}+(?:[ \u00a0\u202f]\d{3}(?!\d))++")
 _SWAPPED = str.maketrans(".,", ",.")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _WORD = re.compile(r"[^\W_][\w'’.+#-]*")
@@ -76,7 +76,7 @@ def _dates(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
     link = rf"(?:(?:{known.of or language_named(DEFAULT).of})\s+)?"
     ending = r"(?:[^\W\d_]{1,2}|\.)?" if known.ordinals else r"(?:[^\W\d_]{1,2})?"
     word = r"([^\W\d_]{3,12})"
-    return re.compile(rf"\d+{ending}\s+{link}{word}|\b{word}\.?,?\s+{link}\d"), named
+    return re.compile(rf"(?<!\d)\d++{ending}\s++{link}{word}|\b{word}\.?,?\s++{link}\d"), named
 
 
 @lru_cache(maxsize=16)

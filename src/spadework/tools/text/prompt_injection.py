@@ -112,7 +112,7 @@ _ERRAND = re.compile(
 #: What may stand around a comment, a cell or a heading.
 _MARKS = "#/*;-<! \t"
 _QUOTED = re.compile(
-    r"“[^”]+”|\"[^\"]+\"|«[^»]+»|„[^“]+“|(?<!\w)‘[^’]+’|(?<!\w)'[^']+'(?!\w)|`[^`]+`"
+    r"“[^“”]++”|\"[^\"]++\"|«[^«»]++»|„[^„“]++“|(?<!\w)‘[^‘’]++’|(?<!\w)'[^']++'(?!\w)|`[^`]++`"
 )
 #: Every order has one of these words; a text without them is not looked at closely.
 _HINT = re.compile(

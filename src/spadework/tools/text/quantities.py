@@ -50,7 +50,7 @@ _UNITS = {
     for factor, *names in map(str.split, units.split("; "))
     for name in names
 }
-_FIGURE = r"(?<![\w.,])[-−]?\d+(?:[.,]\d+)*"
+_FIGURE = r"(?<![\w.,])[-−]?\d++(?:[.,]\d++)*+"
 _WORD = r"[^\W\d_]+(?:/h|²|-hours)?|°[CF]"
 #: What says in a word of its own of which kind a unit is: "square miles", "degrees Celsius".
 _SYMBOLS = {
@@ -91,10 +91,9 @@ def figures(text: str, language: str = DEFAULT) -> tuple[Figure, ...]:
         joined = text[match.end("figure") : match.end("figure") + 1].isalpha()
         if match["figure"] and joined and not (after[0] in _UNITS or after[0] in known.scales):
             continue
-        values = _values(written, known) if match["figure"] else {_in_words(written, known)}
-        made = [reading for value in values for reading in _make_quantity(*value, after, known)]
+        made = _readings(written, after, language, in_words=not match["figure"])
         start, end = match.span("figure" if match["figure"] else "words")
-        found.append(Figure(written, tuple(made), start, end))
+        found.append(Figure(written, made, start, end))
     return tuple(found)
 
 
@@ -110,6 +109,16 @@ def borne_out(stated: Figure, sources: Iterable[Figure]) -> bool:
         or any(is_same(own, other) for own, other in product(stated.readings, source.readings))
         for source in sources
     )
+
+
+@lru_cache(maxsize=4_096)
+def _readings(
+    written: str, after: tuple[str, ...], language: str, *, in_words: bool
+) -> tuple[Quantity, ...]:
+    """The quantities that a figure may be, with the two words after it."""
+    known = language_named(language)
+    values = {_in_words(written, known)} if in_words else _values(written, known)
+    return tuple(one for value in values for one in _make_quantity(*value, after, known))
 
 
 @lru_cache(maxsize=16)

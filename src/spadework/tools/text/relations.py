@@ -26,6 +26,9 @@ _LICENSED = re.compile(
     r"\b(?:licen[cs]ed|released|published|available|distributed) under (?:the )?(?:terms of the"
     rf" )?(?P<value>{_NAME})"
 )
+#: Characters of a sentence that are looked at, and of those before a relation, which name its
+#: subject.
+MOST_CHARS, SUBJECT_CHARS = 2_000, 300
 #: What stands beside the name of a licence.
 _GENERIC = frozenset({"license", "licence", "the", "and", "of"})
 
@@ -41,8 +44,8 @@ class Relation:
 
 @lru_cache(maxsize=2_000)
 def relations(sentence: str) -> tuple[Relation, ...]:
-    """The relations that a plain sentence states."""
-    found = []
+    """Return the relations that a plain sentence states."""
+    sentence, found = sentence[:MOST_CHARS], []
     for match in _LICENSED.finditer(sentence):
         found.append(_make_relation("licens", sentence[: match.start()], match["value"]))
     for match in _IS.finditer(sentence):
@@ -72,4 +75,4 @@ def _same_subject(a: Relation, b: Relation, asked: frozenset[str]) -> bool:
 
 def _make_relation(what: str, before: str, value: str) -> Relation:
     words = frozenset(word.strip(".,'’-").lower() for word in re.split(r"[ ,]+", value))
-    return Relation(what, frozenset(stems(before)), words - _GENERIC - {""})
+    return Relation(what, frozenset(stems(before[-SUBJECT_CHARS:])), words - _GENERIC - {""})
