@@ -1,9 +1,11 @@
-"""The day of a session: what it reckons with a date is the same when it is taken up or replayed."""
+"""The day of a session, by the local time of whoever asks: what it reckons with a date is the same
+when it is taken up or replayed.
+"""
 
 from __future__ import annotations
 
 from contextvars import ContextVar
-from datetime import UTC, datetime
+from datetime import datetime
 
 _began: ContextVar[datetime | None] = ContextVar("began", default=None)
 
@@ -14,5 +16,5 @@ def set_today(moment: datetime) -> None:
 
 
 def today() -> datetime:
-    """When the session began; now where there is none."""
-    return _began.get() or datetime.now(UTC)
+    """Return when the session began, where it began; without a session now, in local time (TZ)."""
+    return _began.get() or datetime.now().astimezone()

@@ -60,12 +60,15 @@ class SearchError(SpadeworkError):
 class QuotaSpent(SearchError):
     """The provider answered that the quota is used up or the rate is too high.
 
-    `retry_after` is how many seconds it asks to be left alone, None where it does not say.
+    `retry_after` is how many seconds it asks to be left alone, None where it does not say. `busy`:
+    the rate was too high, so that asking more slowly helps.
     """
 
-    def __init__(self, message: str, *, hint: str = "", retry_after: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, hint: str = "", retry_after: float | None = None, busy: bool = False
+    ) -> None:
         super().__init__(message, hint=hint)
-        self.retry_after = retry_after
+        self.retry_after, self.busy = retry_after, busy
 
 
 class Throttled(SearchError):

@@ -8,8 +8,8 @@ from tests.docs.test_references import ROOT, SOURCE, links
 
 #: What opens a connection, or starts what does.
 OPENS = re.compile(
-    r"\b(?:httpx\.(?:Async)?Client|open_connection|start_server|AsyncQdrantClient|DDGS|AnyIOBackend"
-    r"|DefaultAsyncHttpxClient|OTLP\w+Exporter|launch|stdio_client|uvicorn\.Config|socket\.socket"
+    r"\b(?:httpx\.(?:Async)?Client|open_connection|anyio\.connect_tcp|start_server|AsyncQdrantClient|DDGS"
+    r"|AnyIOBackend|DefaultAsyncHttpxClient|OTLP\w+Exporter|launch|stdio_client|uvicorn\.Config|socket\.socket"
     r"|(?:Async)?Connection\.connect|AsyncConnectionPool|PsycopgConnector)\("
 )
 

@@ -5,7 +5,7 @@ edited by hand, restored in part. One that is broken is an error of its session 
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,13 +30,15 @@ MOST_EARLIER = 5
 
 class Metadata(Kept):
     """What is known of a session from its start on, and in the end; `status` is "" until then.
-    `version` is that of its files, 0 where they are from before there were versions; `pages` is how
-    many a session that gathers shall read at most.
+    `version` is that of its files, 0 where they are from before there were versions; `utc_offset`
+    is by how many minutes local time was ahead of UTC; `pages` is how many a session that gathers
+    shall read at most.
     """
 
     id: str = ""
     version: int = 0
     created_at: datetime
+    utc_offset: int = 0
     query: str
     status: str = ""
     method: str = ""
@@ -52,6 +54,11 @@ class Metadata(Kept):
     performance_metrics: dict[str, Any] = Field(default_factory=dict)
     results_summary: dict[str, Any] = Field(default_factory=dict)
     file_paths: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def began(self) -> datetime:
+        """When it was created, in the local time of whoever asked."""
+        return self.created_at.astimezone(timezone(timedelta(minutes=self.utc_offset)))
 
 
 class RoundProgress(Kept):

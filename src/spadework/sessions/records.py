@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Self
 
@@ -177,10 +177,12 @@ async def begin_metadata(
         for name, value in settings.model_dump(mode="json").items()
         if name in settings.given - SECRETS
     }
+    now = datetime.now().astimezone()
     metadata = Metadata(
         id=folder.name,
         version=VERSION,
-        created_at=datetime.now(UTC),
+        created_at=now.astimezone(UTC),
+        utc_offset=round((now.utcoffset() or timedelta()).total_seconds() / 60),
         query=brief.question,
         attachments=brief.attachments,
         follows=brief.follows,

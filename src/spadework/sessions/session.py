@@ -190,7 +190,7 @@ class Session:
                 if told:
                     return
                 await records.take_up()
-                set_today(records.metadata.created_at)
+                set_today(records.metadata.began)
                 async with aclosing(TALLY.counted(self._opened(records, progress))) as events:
                     async for event in events:
                         yield event

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from spadework.codes import COUNTRY, LANGUAGE
 from spadework.values.value import Value
@@ -45,6 +45,18 @@ class Question(Value):
     keeps: tuple[str, ...] = ()
 
 
+#: Characters of a query at most: providers refuse from 400 on, sites and all.
+MOST_QUERY_CHARS = 300
+
+
+def _short(text: str) -> str:
+    """Return the text as far as a query goes, cut between words."""
+    if len(text) <= MOST_QUERY_CHARS:
+        return text
+    cut = text[:MOST_QUERY_CHARS]
+    return cut.rsplit(None, 1)[0] if " " in cut and not text[MOST_QUERY_CHARS].isspace() else cut
+
+
 #: What a search may wish of its results beside the domains, which everybody can keep to.
 Wish = Literal["country", "language", "news", "time"]
 
@@ -60,7 +72,7 @@ class Query(Value):
     for as many as the settings say.
     """
 
-    text: str
+    text: Annotated[str, AfterValidator(_short)]
     kind: QueryKind = "original"
     freshness: Freshness = "any"
     include_domains: tuple[str, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.headers import for_level
-from spadework.tools.web.http_dates import retry_after
+from spadework.tools.web.http_dates import rate_limit_reset, retry_after
 
 URL = "https://example.com/a/b?c"
 
@@ -103,3 +104,27 @@ def test_any_content_type_is_survived(value):
 def test_any_retry_after_is_survived(value):
     seconds = Answer(URL, 429, httpx.Headers([(b"retry-after", value)])).later
     assert seconds is None or seconds >= 0
+
+
+@pytest.mark.parametrize(
+    ("remaining", "reset", "seconds"),
+    [
+        ("0, 1985", "1, 1200000", 1),
+        ("0, 0", "1, 1200000", 1_200_000),
+        ("", "5", 5),
+        ("3", "5", None),
+        ("", "", None),
+        ("0", "soon", None),
+    ],
+)
+def test_the_window_of_a_rate_limit_that_is_used_up_is_waited_for(
+    remaining: str, reset: str, seconds: float | None
+):
+    headers = {"x-ratelimit-remaining": remaining, "x-ratelimit-reset": reset}
+    assert rate_limit_reset(headers) == seconds
+
+
+def test_a_rate_limit_may_name_the_moment_at_which_it_ends():
+    assert rate_limit_reset({"x-ratelimit-reset": f"{time.time() + 60:.0f}"}) == pytest.approx(
+        60, abs=2
+    )

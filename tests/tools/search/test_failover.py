@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from spadework.errors import QuotaSpent, SearchError
+from spadework.errors import SearchError
 from spadework.tools.search.failover import FAILURES, PAUSE_SECONDS, Search
 from spadework.tools.search.searxng import SearXNG
 from spadework.values import Hit, Query
@@ -52,11 +52,11 @@ async def outcome(search: Search) -> list[tuple[str, str]]:
 
 
 async def test_one_that_fails_is_an_error_beside_the_hits_of_the_others(searx: Searx):
-    searx.fail("limited", times=1)
+    searx.fail("error", times=1)
     search = Search([SearXNG(searx.url), Second(searx.url)])
     answers = await ask_all(search, ASKED, limit=3, seconds=5)
     assert [name for name, _ in answers] == ["searxng", "second"]
-    assert {type(answer) for _, answer in answers} == {QuotaSpent, list}
+    assert {type(answer) for _, answer in answers} == {SearchError, list}
 
 
 async def test_after_failures_in_a_row_a_provider_is_left_out_for_a_while(searx: Searx):

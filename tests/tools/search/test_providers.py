@@ -296,7 +296,7 @@ async def test_no_service_is_asked_for_more_than_it_gives(services: Services):
         await ask(services, name, Query(text="word " * 300), limit=1_000)
     serper, tavily, brave, openalex = (request.args for request in services.requests)
     assert serper["num"] == 100
-    assert (tavily["max_results"], len(tavily["query"])) == (20, 400)
+    assert (tavily["max_results"], len(tavily["query"])) == (20, len(" ".join(["word"] * 59)))
     assert (brave["count"], len(brave["q"].split())) == ("20", 50)
     assert openalex["per_page"] == "100"
 

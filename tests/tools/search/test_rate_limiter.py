@@ -12,6 +12,7 @@ import pytest
 
 from spadework.errors import QuotaSpent, Throttled
 from spadework.settings import Settings
+from spadework.tools.search import rate_limiter
 from spadework.tools.search.failover import Manners, Search
 from spadework.tools.search.rate_limiter import (
     DEFAULT,
@@ -41,7 +42,9 @@ class Asked:
         seconds: float = 0.0,
         limited: int = 0,
         retry_after: float | None = 0.3,
+        busy: bool = False,
     ) -> None:
+        self.busy = busy
         self.name = name
         self.seconds, self.limited, self.retry_after = seconds, limited, retry_after
         self.began: list[float] = []
@@ -58,7 +61,7 @@ class Asked:
         finally:
             self.now -= 1
         if len(self.began) <= self.limited:
-            raise QuotaSpent("Too many.", retry_after=self.retry_after)
+            raise QuotaSpent("Too many.", retry_after=self.retry_after, busy=self.busy)
         return [Hit(url="https://a.example/")]
 
     @property
@@ -190,6 +193,27 @@ async def test_a_provider_that_keeps_refusing_is_asked_twice_for_a_query():
     with pytest.raises(QuotaSpent):
         await ask(search(provider, RateLimiters(), 1000, 5))
     assert len(provider.began) == 2
+
+
+async def test_one_that_names_no_time_is_asked_again_more_slowly(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(rate_limiter, "FIRST_SPACING", 0.1)
+    limiters, provider = RateLimiters(), Asked(limited=2, retry_after=None, busy=True)
+    assert await ask(search(provider, limiters, 1000, 5)) != []
+    assert provider.gaps == [pytest.approx(0.1, abs=0.09), pytest.approx(0.2, abs=0.09)]
+    await ask(search(provider, limiters, 1000, 5))
+    assert provider.gaps[-1] > 0.15, "the next run of the process keeps to what was learned"
+
+
+async def test_refusals_that_come_together_teach_one_thing(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(rate_limiter, "FIRST_SPACING", 0.1)
+    limiters = RateLimiters()
+    provider = Asked(seconds=0.05, limited=4, retry_after=None, busy=True)
+    session = search(provider, limiters, 1000, 5)
+    await asyncio.gather(*(ask(session) for _ in range(4)))
+    assert len(provider.began) == 8
+    assert max(provider.gaps[-3:]) < 0.19
 
 
 async def test_waits_are_counted_and_worded():

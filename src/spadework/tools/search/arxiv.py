@@ -58,7 +58,7 @@ def rows(feed: bytes) -> list[Row]:
     arXiv's errors, which come as an entry, QuotaSpent for its limit of requests.
     """
     if feed.lstrip()[:40].lower().startswith(b"rate exceeded"):
-        raise QuotaSpent("arXiv answered that there were too many requests.")
+        raise QuotaSpent("arXiv answered that there were too many requests.", busy=True)
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=False
     )

@@ -96,7 +96,7 @@ def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
 def _error(text: str) -> SearchError:
     """The failure in the words of ddgs, whose "no results" may also be a refusal, no finding."""
     if "Ratelimit" in text:
-        return QuotaSpent("DuckDuckGo answered that there were too many requests.")
+        return QuotaSpent("DuckDuckGo answered that there were too many requests.", busy=True)
     if "No results" in text:
         return SearchError("DuckDuckGo gave no results, as it does when it limits requests.")
     if "DNSError" in text or "ConnectError" in text:

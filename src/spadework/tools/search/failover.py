@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -22,6 +23,8 @@ from spadework.values import Hit, Query
 #: After so many failures in a row a provider is left out for so long.
 FAILURES = 3
 PAUSE_SECONDS = 60.0
+#: So often a query is asked of a provider whose rate was too high.
+MOST_ASKED = 3
 #: A provider keeps its own deadline; this much later it is cut off.
 GRACE_SECONDS = 1.0
 #: How long providers are waited for that are closed by who was cancelled.
@@ -125,8 +128,10 @@ class Search:
     async def _in_turn(
         self, provider: Provider, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
     ) -> list[Hit]:
-        """Ask in turn; once more if the provider named a time to come back before the end."""
-        name, until, again = provider.name, self._clock() + seconds, True
+        """Ask in turn, again after a refusal while there is time: MOST_ASKED times in all, once
+        more if it is not the rate that was too high.
+        """
+        name, until, asks = provider.name, self._clock() + seconds, 0
         # What all machines know it by, "" where it is on this machine alone.
         where = provider.where if isinstance(provider, Placed) else name
         common = where and f"search at {where}"
@@ -145,10 +150,11 @@ class Search:
                 self.waits.turn_away(name)
                 raise Throttled(f"{name} was not asked: {error}.") from None
             except QuotaSpent as error:
-                after = error.retry_after
-                if after is None or not again or after >= until - self._clock():
+                asks += 1
+                most, after = (MOST_ASKED, 0.0) if error.busy else (2, math.inf)
+                after = after if error.retry_after is None else error.retry_after
+                if asks >= most or after >= until - self._clock():
                     raise
-                again = False
 
     async def _asked(
         self,
@@ -168,8 +174,11 @@ class Search:
             self._failed(breaker)
             raise SearchError(f"{provider.name} did not answer within {seconds:g} s.") from None
         except SearchError as error:
-            # Who says when to come back is waited for in its queue: being left out is longer.
-            if not (isinstance(error, QuotaSpent) and error.retry_after is not None):
+            # Who is busy is waited for in its queue: being left out is longer.
+            waited_for = isinstance(error, QuotaSpent) and (
+                error.busy or error.retry_after is not None
+            )
+            if not waited_for:
                 self._failed(breaker)
             raise
         self._breakers[provider.name] = _Breaker()

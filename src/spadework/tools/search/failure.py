@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from spadework.errors import QuotaSpent, SearchError
-from spadework.tools.web.http_dates import http_date, retry_after
+from spadework.tools.web.http_dates import http_date, rate_limit_reset, retry_after
 
 #: The quota is used up: payment required; Tavily's for a plan and for pay-as-you-go.
 _SPENT = (402, 432, 433)
@@ -50,7 +50,9 @@ def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
         busy = "there were too many requests"
     if busy:
         said = f"{label} answered that {busy}{_wait(wait)}."
-        return QuotaSpent(said, retry_after=retry_after(wait))
+        seconds = retry_after(wait)
+        seconds = rate_limit_reset(answer.headers) if seconds is None else seconds
+        return QuotaSpent(said, retry_after=seconds, busy=True)
     if status in _SPENT or tells_of_quota(words):
         return QuotaSpent(f"{label} answered that the quota is used up (status {status}).")
     if status in _REFUSED or any(sign in words.lower() for sign in _KEY):

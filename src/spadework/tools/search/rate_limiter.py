@@ -20,6 +20,8 @@ from spadework.tools.web.waiters import Waiter
 
 #: Longest wait that a provider can name: one wrong header must not silence it for days.
 MOST_PAUSE_SECONDS = 3_600.0
+#: Seconds between two searches after a provider was asked too often: at first, and at most.
+FIRST_SPACING, MOST_SPACING = 1.1, 8.8
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,8 @@ class RateLimiter:
         self._next = 0.0
         self._paused = 0.0
         self._paused_till = ""
+        #: Seconds between two searches that refusals have taught, and when they last did.
+        self._spacing = self._slowed = 0.0
 
     def pause(self, seconds: float) -> None:
         """Let nobody begin for so long: the provider asked for it."""
@@ -88,14 +92,25 @@ class RateLimiter:
                 self._paused = self._clock() + seconds
                 self._paused_till = f"{datetime.now(UTC) + timedelta(seconds=seconds):%H:%M:%S} UTC"
 
+    def slow_down(self, begun: float) -> None:
+        """Space searches out, further than before, since one that began at `begun` was refused."""
+        with self._lock:
+            if begun >= self._slowed:  # those that were under way together teach one thing
+                self._spacing = min(max(FIRST_SPACING, 2 * self._spacing), MOST_SPACING)
+                self._slowed = self._clock()
+                self._next = max(self._next, self._slowed + self._spacing)
+
     @contextmanager
     def heeding(self) -> Iterator[None]:
-        """Pause where the provider names a time to come back."""
+        """Pause where the provider names a time to come back; ask more slowly where it is busy."""
+        begun = self._clock()
         try:
             yield
         except QuotaSpent as error:
             if error.retry_after is not None:
                 self.pause(error.retry_after)
+            if error.busy:
+                self.slow_down(begun)
             raise
 
     @asynccontextmanager
@@ -155,7 +170,7 @@ class RateLimiter:
                 self._give_up_start()
             raise
         with self._lock:
-            self._next = self._clock() + limit.every
+            self._next = self._clock() + max(limit.every, self._spacing)
             self._starting = False
             self._call_next()
 
@@ -191,10 +206,11 @@ class RateLimiter:
                 "it answered that there were too many requests, and wants to be left alone until"
                 f" {self._paused_till}"
             )
-        start = max(now, self._next, self._paused) + before * limit.every
+        every = max(limit.every, self._spacing)
+        start = max(now, self._next, self._paused) + before * every
         if start > until:
             raise Throttled(
-                f"it is asked at most once in {limit.every:.3g} s, and this query's turn would have"
+                f"it is asked at most once in {every:.3g} s, and this query's turn would have"
                 " come too late"
             )
 

@@ -12,12 +12,15 @@ from spadework.errors import SearchError
 from spadework.tools.search.failure import OPEN, Access, failure, parse_json, without_results
 from spadework.tools.stores.exchanges import Piece
 from spadework.tools.web.connections import certificates, closing_lines
+from spadework.tools.web.http_dates import RATE_LIMIT_HEADERS
 from spadework.tools.web.recorded_traffic import over_the_wire
 
 #: How we name ourselves where nobody says otherwise.
 AGENT = "spadework"
 #: The largest answer that is read, in bytes; a hundred results with abstracts take a tenth of it.
 MOST_BYTES = 5_000_000
+#: The headers that are looked at.
+_TELLING = ("content-type", "retry-after", *RATE_LIMIT_HEADERS)
 #: Both are undone in small pieces, so that the limit is met before memory is.
 _ENCODINGS = "gzip, deflate"
 
@@ -123,6 +126,5 @@ class Service:
             body += piece
             if len(body) > MOST_BYTES:
                 raise SearchError(f"{self._label} answered with more than {MOST_BYTES / 1e6:g} MB.")
-        said = {name: answer.headers.get(name) for name in ("content-type", "retry-after")}
-        kept = {name: value for name, value in said.items() if value is not None}
+        kept = {name: text for name, text in answer.headers.items() if name in _TELLING}
         return httpx.Response(answer.status_code, headers=kept, content=bytes(body))

@@ -17,7 +17,6 @@ from spadework.values import Hit, Query, Wish
 
 URL = "https://api.tavily.com"
 _MOST = 20
-_QUERY_CHARS = 400
 
 
 class Tavily:
@@ -34,7 +33,7 @@ class Tavily:
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
         """At most 20 results, with dates only for news. See `Provider.search`."""
         body = {
-            "query": query.text[:_QUERY_CHARS],
+            "query": query.text,
             "max_results": min(limit, _MOST),
             "topic": "news" if news_wanted(query) else "general",
             "search_depth": "basic",
