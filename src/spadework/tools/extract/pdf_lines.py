@@ -13,6 +13,7 @@ from typing import Any
 import pypdfium2
 
 from spadework.tools.extract.docx_styles import is_fixed_font
+from spadework.tools.extract.notation import Place, joined
 
 #: pdfium sets this sign where a word is broken at the end of a line.
 BROKEN = "\ufffe"
@@ -23,8 +24,16 @@ WIDE_GAP = 1.2
 LEAST_LINES = 4
 LEAST_LETTERS = 20
 
+#: A letter with less than so much of another one's height is small; it is raised or lowered where
+#: its foot is so many heights away; what follows it within so many is of the same line, or word.
+SMALL, RISEN = 0.9, 0.08
+SPACED, SET_APART = 0.5, 0.15
+
 _PDFIUM: Any = pypdfium2.raw  # it has no types
 _LINE = re.compile(rf"[^\r\n{BROKEN}]+{BROKEN}?")
+_ALL, _WORD = re.compile(r".+", re.DOTALL), re.compile(r"\S{2,}")
+_SCRIPTED = re.compile(r"[\d\n]")
+_FIGURE = re.compile(r"[\d.,:;%()\[\]/+\-\u2013\u2212×$€£]+")
 _SPACE = re.compile(r"\s+")
 _FIXED_FLAG, _BOLD_WEIGHT, _NAME_BYTES = 1, 600, 100
 _BOLD_NAME = re.compile(r"bold|black|heavy|cmbx", re.IGNORECASE)
@@ -49,14 +58,41 @@ def lines(text_page: Any, gap: float = WIDE_GAP) -> Iterator[list[Line]]:
     """Each line's parts from left to right, cut at gaps of more than `gap` heights of a letter."""
     text = text_page.get_text_range()
     known = text_page.count_chars()
-    for found in _LINE.finditer(text):
+    for span in _whole_lines(text_page, text, known):
         parts = []
-        for start, end in _parts(text_page, text, (found.start(), found.end()), known, gap):
+        for start, end in _parts(text_page, text, span, known, gap):
             line = _line(text_page, text[start:end], start, end)
             if line.text:
                 parts.append(line)
         if parts:
             yield parts
+
+
+def _whole_lines(text_page: Any, text: str, known: int) -> Iterator[tuple[int, int]]:
+    """The places of lines, those as one that are broken at a raised or lowered letter alone."""
+    open_span: tuple[int, int] | None = None
+    last: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+    for found in _LINE.finditer(text):
+        start, end = found.span()
+        first = _box(text_page, start + len(found[0]) - len(found[0].lstrip()))
+        if open_span and end <= known and _goes_on(last, first):
+            open_span = open_span[0], end
+        else:
+            if open_span:
+                yield open_span
+            open_span = start, end
+        last = _box(text_page, start + max(len(found[0].rstrip().rstrip(BROKEN)) - 1, 0))
+    if open_span:
+        yield open_span
+
+
+def _goes_on(last: tuple[float, ...], first: tuple[float, ...]) -> bool:
+    """Whether a letter stands directly behind another one, and one of them is small."""
+    height, other = last[3] - last[1], first[3] - first[1]
+    low, high = sorted((height, other))
+    beside = -SET_APART * high <= first[0] - last[2] <= SPACED * high
+    overlap = min(last[3], first[3]) - max(last[1], first[1])
+    return 0 < low < SMALL * high and beside and overlap > low / 2
 
 
 def _parts(
@@ -82,9 +118,65 @@ def _line(text_page: Any, text: str, start: int, end: int) -> Line:
     if last > start and (bold or fixed):
         bold_end, fixed_end = _font(text_page, last)
         bold, fixed = bold and bold_end, fixed and fixed_end
-    shown = " ".join(text.replace("\0", "").split())
-    _, bottom, _, top = _box(text_page, start + _letter(text))
+    usual = start + _letter(text)
+    _, bottom, _, top = _box(text_page, usual)
+    written = _with_scripts(text_page, text, start, usual) if _SCRIPTED.search(text) else text
+    shown = " ".join(written.replace("\0", "").split())
     return Line(shown, first_box[0], last_box[2], bottom, top - bottom, bold, fixed)
+
+
+def _with_scripts(text_page: Any, text: str, start: int, usual: int) -> str:
+    """The text of a line with what is raised or lowered in it written as such."""
+    pieces: list[tuple[str, Place]] = []
+    broken = "\n" in text
+    at = 0
+    for found in (_ALL if broken else _WORD).finditer(text):
+        if not (broken or _is_uneven(text_page, found[0], start + found.start())):
+            continue
+        pieces.append((text[at : found.start()], Place.LEVEL))
+        for place in range(found.start(), found.end()):
+            sign = text[place]
+            if sign in "\r\n":
+                spaced = sign == "\n" and _is_spaced(text_page, text, start, place)
+                pieces.append((" " if spaced else "", Place.LEVEL))
+            else:
+                pieces.append((sign, _place(text_page, start + place, usual)))
+        at = found.end()
+    return joined([*pieces, (text[at:], Place.LEVEL)]) if pieces else text
+
+
+def _is_uneven(text_page: Any, word: str, start: int) -> bool:
+    """Whether the letters of a word may stand at different heights: of a number, its digits."""
+    digits = [place for place, sign in enumerate(word) if sign.isdigit()]
+    if not digits or not _FIGURE.fullmatch(word):
+        return bool(digits)
+    first, last = (_box(text_page, start + place) for place in (digits[0], digits[-1]))
+    return abs((last[3] - last[1]) / max(first[3] - first[1], 0.1) - 1) > 1 - SMALL
+
+
+def _is_spaced(text_page: Any, text: str, start: int, place: int) -> bool:
+    """Whether there is room for a space where a line is broken at a raised letter."""
+    before = len(text[:place].rstrip()) - 1
+    behind = place + len(text[place:]) - len(text[place:].lstrip())
+    left, right = _box(text_page, start + before), _box(text_page, start + behind)
+    return right[0] - left[2] > SET_APART * max(left[3] - left[1], right[3] - right[1])
+
+
+def _place(text_page: Any, at: int, usual: int) -> Place:
+    """Whether a letter is smaller than the usual one of its line, and higher or lower."""
+    own, other = _box(text_page, at), _box(text_page, usual)
+    height = other[3] - other[1]
+    rise = _baseline(text_page, at) - _baseline(text_page, usual)
+    if own[3] - own[1] >= SMALL * height or not RISEN * height < abs(rise) < height:
+        return Place.LEVEL
+    return Place.RAISED if rise > 0 else Place.LOWERED
+
+
+def _baseline(text_page: Any, place: int) -> float:
+    index = max(_PDFIUM.FPDFText_GetCharIndexFromTextIndex(text_page, place), 0)
+    x, y = ctypes.c_double(), ctypes.c_double()
+    _PDFIUM.FPDFText_GetCharOrigin(text_page, index, x, y)
+    return y.value
 
 
 def _letter(text: str) -> int:
