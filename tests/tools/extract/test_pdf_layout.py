@@ -213,3 +213,79 @@ def test_cells_that_are_empty_or_go_on_keep_their_columns():
 def test_prose_below_a_mention_of_a_table_stays_prose():
     page = words("Table 3 shows what boats pay.", 60, 700) + prose(LEFT, 680)
     assert not any(block.startswith("|") for block in read(page))
+
+
+def scripted(before: str, script: str, after: str, y: float, *, rise: int = 4) -> bytes:
+    """A line with small letters in it, `rise` points above the others."""
+    parts = (text.encode("cp1252") for text in (before, script, after))
+    return (
+        b"BT /F1 10 Tf 1 0 0 1 60 %g Tm (%s) Tj /F1 6 Tf %d Ts (%s) Tj /F1 10 Tf 0 Ts (%s) Tj ET\n"
+    ) % (y, next(parts), rise, next(parts), next(parts))
+
+
+@pytest.mark.parametrize(
+    ("before", "script", "after", "rise", "shown"),
+    [
+        ("It was built in 1961", "3", " by the county", 4, "1961^3 by"),
+        ("It holds 3.6 x 10", "-5", " litres", 4, "3.6 x 10^-5 litres"),
+        ("Each has 12 km", "2", " of land", 4, "12 km^2 of"),
+        ("Much CO", "2", " is in it", -2, "CO2 is"),
+        ("The base of log", "2", "8 is two", -2, "log_2 8"),
+        ("It grows as e", "x+1", " does", 4, "e^(x+1) does"),
+        ("In the 19", "th", " century", 4, "19th century"),
+        ("It was let.", "4", " Now it is not", 4, "let.[4] Now"),
+        ("It has 12", "34", " berths", 0, "1234 berths"),  # small capitals, or a font in a font
+    ],
+)
+def test_what_is_raised_or_lowered_is_written_so(before, script, after, rise, shown):
+    page = prose(LEFT, 760) + scripted(before, script, after, 600, rise=rise)
+    assert shown in read(page)[-1]
+
+
+FIGURES = [
+    ["Pier", "Spent", "Left"],
+    ["Ostvik", "37,499.96", "21,000.00"],
+    ["Harn", "1,111.11", "12,111.06"],
+    ["Lom", "17", "3.50"],
+]
+SHOWN = (
+    "| Pier | Spent | Left |\n| --- | --- | --- |\n| Ostvik | 37,499.96 | 21,000.00 |\n"
+    "| Harn | 1,111.11 | 12,111.06 |\n| Lom | 17 | 3.50 |"
+)
+
+
+def half_ruled(rows: list[list[str]], across: list[int], top: int) -> bytes:
+    """A table without rules between its rows, but for the one below its head."""
+    bottom = top - 14 * len(rows)
+    level = (top, top - 14, bottom)
+    drawn = b"".join(b"%d %d m %d %d l S\n" % (x, bottom, x, top) for x in across)
+    drawn += b"".join(b"%d %d m %d %d l S\n" % (across[0], y, across[-1], y) for y in level)
+    return drawn + b"".join(
+        words(cell, across[c] + 3, top - 14 * (r + 1) + 4)
+        for r, row in enumerate(rows)
+        for c, cell in enumerate(row)
+    )
+
+
+def test_rows_without_rules_between_them_stay_rows():
+    assert read(prose(LEFT, 760) + half_ruled(FIGURES, [60, 110, 160, 220], 600))[-1] == SHOWN
+
+
+def test_a_table_that_cuts_a_word_is_written_as_lines():
+    rows = [["Harbourmaster", "b"], ["12", "13"], ["14", "15"]]
+    found = read(prose(LEFT, 760) + table(rows, across=[60, 80, 300], top=600))
+    assert ["|" in block for block in found] == [False] * len(found)
+    assert "Harbourmaster b" in " ".join(found)
+
+
+def test_a_table_on_a_turned_page_is_written_as_lines():
+    page = b"q 0 1 -1 0 595 0 cm\n" + table(FIGURES, across=[60, 160, 260, 360], top=500) + b"Q\n"
+    text = " ".join(read(page))
+    assert [" ".join(row) in text for row in FIGURES] == [True] * 4
+    assert "|" not in text
+
+
+def test_a_table_keeps_what_is_raised_in_its_cells():
+    rows = table([["Year", "Boats"], ["", ""]], across=[60, 160, 260], top=600)
+    page = prose(LEFT, 760) + rows + scripted("1961", "3", "", 566) + words("12", 164, 566)
+    assert read(page)[-1].endswith("| 1961^3 | 12 |")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from spadework.tools.extract.pdf_lines import Line
+from spadework.tools.extract.pdf_lines import Line, is_figure
 from spadework.tools.extract.writing import sheet_table
 
 #: How the caption of a table begins.
@@ -73,7 +73,7 @@ def _trim_rows(lines: Sequence[Parts], first: int, end: int) -> tuple[int, int]:
 
 
 def _table(rows: Sequence[Parts]) -> str:
-    """Rows as a table; "" where they stand in no columns."""
+    """Rows as a table; "" where they stand in no columns, or where figures would share a cell."""
     full = [row for row in rows if len(row) > 1]
     if len(full) < LEAST_ROWS:
         return ""
@@ -85,11 +85,15 @@ def _table(rows: Sequence[Parts]) -> str:
         cells = [""] * len(columns)
         for part in row:
             place = _place(part, columns)
+            if cells[place] and is_figure(cells[place]) and is_figure(part.text):
+                return ""
             cells[place] = f"{cells[place]} {part.text}".strip()
         if len(row) > 1 or not made:
             made.append(cells)
         else:
-            joined = zip(made.pop(), cells, strict=True)
+            joined = [*zip(made.pop(), cells, strict=True)]
+            if any(is_figure(above) and is_figure(cell) for above, cell in joined):
+                return ""
             made.append([f"{above} {cell}".strip() for above, cell in joined])
     return sheet_table(made)
 

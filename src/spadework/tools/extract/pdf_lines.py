@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -68,6 +69,22 @@ def lines(text_page: Any, gap: float = WIDE_GAP) -> Iterator[list[Line]]:
             yield parts
 
 
+def is_figure(text: str) -> bool:
+    """Whether there are digits in a text and no letters."""
+    return any(map(str.isdigit, text)) and not any(map(str.isalpha, text))
+
+
+def is_turned(text_page: Any) -> bool:
+    """Whether the letter in the middle of a page stands upright or upside down."""
+    angle = _PDFIUM.FPDFText_GetCharAngle(text_page, text_page.count_chars() // 2)
+    return math.cos(angle) < SMALL
+
+
+def words_of(text_page: Any) -> Iterator[list[Line]]:
+    """Each line's words."""
+    return lines(text_page, -math.inf)
+
+
 def _whole_lines(text_page: Any, text: str, known: int) -> Iterator[tuple[int, int]]:
     """The places of lines, those as one that are broken at a raised or lowered letter alone."""
     open_span: tuple[int, int] | None = None
@@ -104,7 +121,8 @@ def _parts(
     for space in _SPACE.finditer(text, start, end):
         if space.start() > start and space.end() < end:
             before, behind = _box(text_page, space.start() - 1), _box(text_page, space.end())
-            if behind[0] - before[2] > gap * max(behind[3] - behind[1], 1.0):
+            least = max(gap, SET_APART) if "\n" in space[0] else gap
+            if behind[0] - before[2] > least * max(behind[3] - behind[1], 1.0):
                 yield start, space.start()
                 start = space.end()
     if start < end:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import pypdfium2
 
-from spadework.tools.extract.pdf_lines import Line
+from spadework.tools.extract.pdf_lines import Line, is_figure, is_turned, words_of
 from spadework.tools.extract.writing import sheet_table
 
 _PDFIUM: Any = pypdfium2.raw  # it has no types
@@ -18,6 +18,10 @@ _PDFIUM: Any = pypdfium2.raw  # it has no types
 THICK, LONG, NEAR = 3.0, 6.0, 3.0
 #: A page with more drawn things, or more rules, is a drawing.
 MOST_DRAWN, MOST_RULES = 10_000, 600
+
+
+class _Unproven(Exception):
+    """The lines of a page stand in no table, whatever is ruled around them."""
 
 
 @dataclass
@@ -29,25 +33,50 @@ class _Grid:
 
 
 def with_tables(page: Any, text_page: Any, lines: list[list[Line]]) -> list[list[Line]]:
-    """The lines of a page, those in a ruled table replaced by the table."""
+    """The lines of a page, those in a ruled table replaced by the table where it is proven: each
+    word of them stands in one cell of it, and they are not set upright.
+    """
+    words: list[Line] | None = None
+    if is_turned(text_page):
+        return lines
     for grid in _grids(*_rules(page)):
         across = _marks([x for x, _, _ in grid.upright])
         down = _marks([y for y, _, _ in grid.level])
         if len(across) < 3 or len(down) < 3:
             continue
-        inside = [place for place, line in enumerate(lines) if _stands_in(line[0], across, down)]
-        heights = reversed(list(pairwise(down)))
-        shown = sheet_table(_row(text_page, grid, across, *height) for height in heights)
-        if inside and shown:
-            first = replace(
-                lines[inside[0]][0], text="", table=shown, left=across[0], right=across[-1]
-            )
-            lines = [
-                [first] if place == inside[0] else line
-                for place, line in enumerate(lines)
-                if place not in inside[1:]
-            ]
+        if words is None:
+            words = [word for line in words_of(text_page) for word in line]
+        inside = [word for word in words if _stands_in(word, across, down)]
+        try:
+            bands = [_band(grid, inside, across, *edges) for edges in pairwise(down)]
+            lines = _replaced(lines, across, down, sheet_table(chain(*reversed(bands))))
+        except _Unproven:
+            continue
     return lines
+
+
+def _replaced(
+    lines: list[list[Line]], across: list[float], down: list[float], shown: str
+) -> list[list[Line]]:
+    """The lines with a table in place of those parts that stand in it."""
+    parted = [_split(line, across, down) for line in lines]
+    place = next((n for n, (inside, _) in enumerate(parted) if inside), None)
+    if place is None or not shown:
+        return lines
+    first = replace(parted[place][0][0], text="", table=shown, left=across[0], right=across[-1])
+    kept = [outside for _, outside in parted]
+    kept.insert(place, [first])
+    return [line for line in kept if line]
+
+
+def _split(
+    line: list[Line], across: list[float], down: list[float]
+) -> tuple[list[Line], list[Line]]:
+    """The parts of a line inside and outside of a table. Raises _Unproven for one in both."""
+    inside = [part for part in line if _stands_in(part, across, down)]
+    if any(part.left < across[0] - NEAR or part.right > across[-1] + NEAR for part in inside):
+        raise _Unproven
+    return inside, [part for part in line if part not in inside]
 
 
 def _rules(page: Any) -> tuple[list[tuple[float, float, float]], list[tuple[float, float, float]]]:
@@ -115,31 +144,49 @@ def _marks(places: list[float]) -> list[float]:
 
 
 def _stands_in(line: Line, across: list[float], down: list[float]) -> bool:
-    middle = line.bottom + line.size / 2
-    return across[0] - NEAR <= line.left <= across[-1] + NEAR and down[0] <= middle <= down[-1]
+    level, upright = (line.left + line.right) / 2, line.bottom + line.size / 2
+    return across[0] <= level <= across[-1] and down[0] <= upright <= down[-1]
 
 
-def _row(text_page: Any, grid: _Grid, across: list[float], bottom: float, top: float) -> list[str]:
-    """The cells of a row; one that goes over several columns stands in the first of them."""
-    middle = (bottom + top) / 2
-    cells, start = [], across[0]
-    for mark in across[1:]:
-        if any(abs(x - mark) <= NEAR and low <= middle <= high for x, low, high in grid.upright):
-            cells.append(" ".join(text_page.get_text_bounded(start, bottom, mark, top).split()))
-            start = mark
+def _band(
+    grid: _Grid, words: list[Line], across: list[float], bottom: float, top: float
+) -> list[list[str]]:
+    """The row between two rules; as many as it has lines, where figures stand below each other
+    in a cell of it. Raises _Unproven where a word stands in two cells.
+    """
+    found = [word for word in words if bottom <= word.bottom + word.size / 2 < top]
+    lines = _in_lines(found)
+    cells = [_cells(grid, line, across, (bottom + top) / 2) for line in lines]
+    columns = list(zip(*cells, strict=True))
+    if any(sum(map(is_figure, column)) > 1 for column in columns):
+        return cells
+    return [[" ".join(filter(None, column)) for column in columns]] if cells else []
+
+
+def _in_lines(words: list[Line]) -> list[list[Line]]:
+    """Words in lines from the top, each from left to right."""
+    lines: list[list[Line]] = []
+    for word in sorted(words, key=lambda word: -word.bottom):
+        if lines and lines[-1][0].bottom - word.bottom < word.size / 2:
+            lines[-1].append(word)
         else:
-            cells.append("")
-    if len(cells) > 1 and not cells[0] and start > across[0]:
-        return _from_left(cells)
+            lines.append([word])
+    return [sorted(line, key=lambda word: word.left) for line in lines]
+
+
+def _cells(grid: _Grid, words: list[Line], across: list[float], middle: float) -> list[str]:
+    """The cells of a line; one that goes over several columns stands in the first of them."""
+    ruled = [
+        mark
+        for mark in across[1:-1]
+        if any(abs(x - mark) <= NEAR and low <= middle <= high for x, low, high in grid.upright)
+    ]
+    starts = [across[0], *ruled]
+    cells = [""] * (len(across) - 1)
+    for word in words:
+        if any(word.left + NEAR < mark < word.right - NEAR for mark in ruled):
+            raise _Unproven
+        level = (word.left + word.right) / 2
+        place = across.index(max(start for start in starts if start <= level))
+        cells[place] = f"{cells[place]} {word.text}".strip()
     return cells
-
-
-def _from_left(cells: list[str]) -> list[str]:
-    """Texts of cells that go over several columns moved to the first of these."""
-    moved = [""] * len(cells)
-    free = 0
-    for place, cell in enumerate(cells):
-        if cell:
-            moved[free] = cell
-            free = place + 1
-    return moved
