@@ -6,9 +6,23 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.agents.editor import Made, about, disagreements, not_found, untold
+from spadework.agents.editor import about, disagreements, not_found, untold
 from spadework.tools.text.phrases import Phrases
-from spadework.values import Conflict, Coverage, Evidence, Plan, Section, Sentence, Side, Topic
+from spadework.values import (
+    NOBODY,
+    Citation,
+    Conflict,
+    Coverage,
+    Evidence,
+    Plan,
+    Recommendation,
+    Section,
+    Sentence,
+    Shortfall,
+    Side,
+    Topic,
+    Verdict,
+)
 
 NAMES = ("What is a sluice?", "Prices", "Owners", "Never judged")
 PLAN = Plan(question="q", topics=tuple(Topic(name=name, question=name) for name in NAMES))
@@ -22,12 +36,30 @@ def test_what_is_not_answered_is_told_as_partly_answered_or_open() -> None:
         ),
         "Owners": Coverage(topic="Owners", covered=False, score=0, gaps=("Who owns them?",)),
     }
-    tried = {"Prices": ("a",), "Owners": ("a", "b", "c", "d", "e", "f"), NAMES[0]: ("g",)}
-    assert [sentence.text for sentence in not_found(PLAN, coverage, tried).sentences] == [
-        "“Prices” is partly answered. Of which year? Searched for “a”.",
-        "“Owners” is open. Who owns them? Searched for “a”, “b”, “c”, “d” and 2 more.",
+    assert [sentence.text for sentence in not_found(PLAN, coverage).sentences] == [
+        "“Prices” is partly answered. Of which year?",
+        "“Owners” is open. Who owns them?",
         "“Never judged” is open. Nothing was found.",
     ]
+
+
+def test_each_gap_is_told_once_and_only_what_the_asker_would_look_for() -> None:
+    plan = Plan(question="What is a sluice?", topics=(PLAN.topics[0], PLAN.topics[1]))
+    gap = "No price is dated."
+    coverage = {
+        name: Coverage(topic=name, covered=False, score=0, gaps=(gap,)) for name in NAMES[:2]
+    }
+
+    def lack(kind: str, text: str) -> Shortfall:
+        more = Recommendation(query="q", purpose="p", priority="low", max_results=1)
+        return Shortfall.model_validate({"kind": kind, "text": text, "recommendation": more})
+
+    kinds = ("definition", "domains", "freshness", "confirmation", "navigation")
+    lacking = [lack(kind, f"Lacks {kind}.") for kind in kinds]
+    told = [one.text for one in not_found(plan, coverage, [], lacking).sentences]
+    assert told == [gap, "“Prices” is open. Nothing was found.", "Lacks definition."]
+    asked = plan.model_copy(update={"question": "What is the latest news of sluices?"})
+    assert "Lacks freshness." in [one.text for one in not_found(asked, {}, [], lacking).sentences]
 
 
 @pytest.mark.parametrize(
@@ -87,34 +119,61 @@ def test_what_surrounds_a_report_is_in_its_language() -> None:
     say = Phrases("de")
     coverage = {"Prices": Coverage(topic="Prices", covered=False, score=0, gaps=("2025",))}
     plan = Plan(question="q", topics=(Topic(name="Prices", question="p"),), language="de")
-    open_ones = not_found(plan, coverage, {"Prices": ("a",)}, say=say)
+    open_ones = not_found(plan, coverage, say=say)
     assert open_ones.heading == "Nicht gefunden"
     [told] = open_ones.sentences
-    assert told.text == "„Prices“ ist offen. Es fehlt: 2025. Gesucht wurde nach „a“."
-    said = about(Made("m", "j", {"supported": 3}), [], (), 1, "pages", say)
+    assert told.text == "„Prices“ ist offen. Es fehlt: 2025."
+    said = about(cited("m", "j", supported=3), [], (1, 1), (), "pages", say)
     assert said.heading == "Über diesen Bericht"
     assert [one.text for one in said.sentences] == [
-        "Geschrieben von m aus zitierten Belegen und Satz für Satz geprüft von j, das zuvor selbst"
-        " geprüft wurde: 3 Sätze sind durch das belegt, was sie nennen.",
-        "Durchsucht: nichts. Gelesene Seiten: 1.",
+        "Geschrieben von m, geprüft von j. Sätze: 3 durch ihre Quellen belegt.",
+        "1 Seite gelesen, 1 zitiert.",
         "Die erlaubten Seiten sind verbraucht.",
     ]
 
 
-def test_a_report_without_a_model_says_that_none_judged_it() -> None:
-    said = about(Made("", "", {}), ["the notes"], (), 1, "coverage").sentences
-    assert "no model judged whether they answer the question" in said[0].text
-    assert said[-1].text == "Every topic is answered."
+def cited(maker: str, judge: str, **verdicts: int) -> list[Citation]:
+    """Sentences of a maker and a judge, so many of each verdict, each with two entries."""
+    kinds: dict[str, Verdict] = {"supported": "supported", "inference": "inference"}
+    return [
+        Citation(
+            sentence=f"{maker} {judge} {kind} {n}",
+            evidence_id=id_,
+            verdict=kinds.get(kind, "could not check"),
+            maker=maker,
+            judge=judge,
+        )
+        for kind, many in verdicts.items()
+        for n in range(many)
+        for id_ in ("E1", "E2")
+    ]
+
+
+def test_a_report_of_code_says_that_no_model_judged_it_and_not_how_it_ended_of_itself() -> None:
+    said = about(cited("code", "code", supported=3), ["the notes"], (2, 1), (), "coverage")
+    assert [one.text for one in said.sentences] == [
+        "Composed without a language model. Sentences quoted as they stand in their sources: 3; no"
+        " model judged whether they answer the question.",
+        "2 pages read, 1 cited; searched: the notes.",
+    ]
 
 
 def test_a_report_of_a_model_says_who_wrote_who_judged_and_what_was_found() -> None:
-    made = Made("a-writer", "a-judge", {"supported": 7, "inference": 2})
-    [how, *_] = about(made, ["the notes"], (), 1, "coverage").sentences
-    assert "a-writer" in how.text
-    assert "a-judge" in how.text
-    assert "7 sentences are borne out" in how.text
-    assert "2 conclude" in how.text
-    assert "could not be checked" not in how.text
+    made = [
+        *cited("a-writer", "a-judge", supported=7, inference=2),
+        *cited("code", "code", supported=4),
+        *cited("a-writer", NOBODY, unchecked=1),
+    ]
+    [how, *_] = about(made, ["the notes"], (2, 1), (), "coverage").sentences
+    assert how.text == (
+        "Written by a-writer and judged by a-judge. Sentences: 7 borne out by what they cite, 2"
+        " concluded from it, 1 not checked, 4 quoted as they stand."
+    )
+
+
+def test_a_report_that_nobody_has_judged_says_so() -> None:
+    [how, *_] = about(cited("a-writer", NOBODY, unchecked=1), [], (1, 1), (), "").sentences
+    assert how.text == "Written by a-writer; no model judged it. Sentences: 1 not checked."
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from spadework.values import (
 )
 
 #: The sections that code makes.
-BY_CODE = ("disagreements", "not_found", "limits", "problems", "about")
+BY_CODE = ("disagreements", "not_found", "problems", "about")
 #: Points of praise and of blame at most.
 MOST_POINTS = 5
 
@@ -94,7 +94,8 @@ async def rewrite(
 
     async def ask(model: Model) -> Section:
         answer = await model.ask("writer", prompt, RewrittenAnswer, seconds=seconds)
-        made = with_code(section_of(section.heading, answer.markdown), evidence)
+        told = section_of(section.heading, answer.markdown).made_by(answer.author)
+        made = with_code(told, evidence)
         return made.model_copy(update={"kind": section.kind})
 
     effect = "The section stands as it was before the editor read it."

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from spadework.tools.ranking.disagreement import figures_apart
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import numbers
+from spadework.tools.text.language import language
 from spadework.tools.text.phrases import ENGLISH, Phrases
 from spadework.tools.web.urls import host_of, hosts_for_urls
 from spadework.values import (
+    CODE,
+    Citation,
     Conflict,
     Coverage,
     Evidence,
@@ -23,31 +26,29 @@ from spadework.values import (
     Sentence,
     Shortfall,
     Side,
-    Verdict,
+    Topic,
+    models_among,
 )
 
 #: Problems that a reader of the report needs to see; all are in the record.
 MOST_PROBLEMS = 8
 
-#: Queries that are named of what was tried for a topic.
-MOST_TRIED = 4
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 #: By how much of the whole weight one side of a disagreement is ahead when it is named.
 CLEAR = 0.1
 
-#: How it is said what was found of the sentences that stand in a report, and what ended a run.
-_FOUND: dict[Verdict, str] = {
+#: What a report says of how many sentences: those of code by themselves, those of models by what
+#: was found of them.
+_QUOTED = "quoted"
+_FOUND = {
     "supported": "found_supported",
     "inference": "found_inference",
     "could not check": "found_unchecked",
+    _QUOTED: "found_quoted",
 }
+#: How it is said what cut a run short, or spared it.
 _ENDED = {
-    "coverage": "ended_coverage",
-    "iterations": "ended_iterations",
-    "marginal utility": "ended_gained",
-    "price": "ended_price",
-    "nothing left to ask": "ended_asked",
     "time": "ended_time",
     "nothing searched": "ended_unsearched",
     "known": "ended_known",
@@ -58,15 +59,8 @@ _ENDED = {
     "tokens": "spent_tokens",
     "money": "spent_money",
 }
-
-
-@dataclass(frozen=True)
-class Made:
-    """Who wrote and who judged the sentences of a report ("" for code), and what was found."""
-
-    writer: str
-    judge: str
-    verdicts: Mapping[Verdict, int]
+#: What evidence lacks that its reader would look for; the rest is in the result.
+_GAPS = ("definition", "steps", "code", "dates")
 
 
 def disagreements(
@@ -146,55 +140,56 @@ def day_of(side: Side, ledger: Mapping[str, Evidence]) -> str:
 def not_found(
     plan: Plan,
     coverage: Mapping[str, Coverage],
-    tried: Mapping[str, Sequence[str]] = _NONE,
     missing: Sequence[str] = (),
+    shortfalls: Sequence[Shortfall] = (),
     unread: AbstractSet[str] = frozenset(),
     say: Phrases = ENGLISH,
 ) -> Section:
-    """What a complete answer would have, and this one has not, with what was `tried` for it (the
-    queries by topic): topics, and what is `missing` of what must be covered. For the topics
-    `unread` there are pages that could not be read.
+    """Return what a complete answer would have, and this one has not, each gap once: topics, what
+    is `missing` of what must be covered, and what the evidence lacks. For the topics `unread` there
+    are pages that could not be read.
     """
-    lines = []
+    lines, told = [], ""
     for topic in plan.topics:
         found = coverage.get(topic.name) or Coverage(topic=topic.name, covered=False, score=0.0)
         if found.state != "answered":
-            gaps = " ".join(found.gaps)
-            if found.gaps and not any(gap.endswith((".", "?", "!")) for gap in found.gaps):
-                gaps = say("missing", gaps="; ".join(found.gaps))
-            nothing = say("unread" if topic.name in unread else "nothing")
-            gaps = gaps or nothing * (found.state == "open")
-            said = f"{say(found.state, topic=topic.name)} {gaps}".strip()
-            same = {_bare(text) for text in (plan.question, topic.question, topic.name)}
-            own = [query for query in tried.get(topic.name, ()) if _bare(query) not in same]
-            named = ", ".join(say("quoted", text=query) for query in own[:MOST_TRIED])
-            more = len(own) - MOST_TRIED
-            how = say("tried_more" if more > 0 else "tried", queries=named, more=more)
-            lines.append(f"{said} {how if own else ''}".strip())
-    told = _bare(" ".join(lines))
+            new = [gap for gap in found.gaps if _bare(gap) not in told]
+            lines.append(_gap_of(topic, found, new, topic.name in unread, plan, say))
+            told = _bare(" ".join([told, *lines]))
     lines += [say("must_open", must=must) for must in missing if _bare(must) not in told]
-    return of_lines(say("not_found"), lines)
+    asked = language(spoken(plan.question)).latest.search(plan.question)
+    kinds = (*_GAPS, "freshness") if asked else _GAPS
+    lines += [each.text for each in shortfalls if each.kind in kinds]
+    return of_lines(say("not_found"), dict.fromkeys(lines))
+
+
+def _gap_of(
+    topic: Topic, found: Coverage, gaps: Sequence[str], unread: bool, plan: Plan, say: Phrases
+) -> str:
+    """What is not answered of a topic; the title has named one that is the whole question."""
+    told = " ".join(gaps)
+    if gaps and not any(gap.endswith((".", "?", "!")) for gap in gaps):
+        told = say("missing", gaps="; ".join(gaps))
+    told = told or (say("unread" if unread else "nothing") if found.state == "open" else "")
+    whole = told and _bare(topic.name) == _bare(plan.question)
+    return told if whole else f"{say(found.state, topic=topic.name)} {told}".strip()
 
 
 def _bare(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .?!")
 
 
-def limits(shortfalls: Sequence[Shortfall], say: Phrases = ENGLISH) -> Section:
-    """What the evidence lacks though topics may be answered. Marks are for the result."""
-    told = [shortfall for shortfall in shortfalls if shortfall.kind != "quality"]
-    return of_lines(say("limits"), (shortfall.text for shortfall in told))
-
-
 def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Section:
-    """What went wrong, by name and host, without URLs. Every provider that failed is named with how
-    it failed first. What did not hold is in the result and the editorial review.
+    """Return what went wrong, by name and host, without URLs. Every provider that failed is named
+    with how it failed first. What did not hold, and which pages could not be read, is told in the
+    result and the editorial review.
     """
     providers = {p.subject: p for p in reversed(problems) if p.stage == "search"}
     failed = list(
         dict.fromkeys(_line(providers[p.subject]) for p in problems if p.stage == "search")
     )
-    lines = list(dict.fromkeys(_line(p) for p in problems if p.stage not in ("verifier", "search")))
+    elsewhere = ("verifier", "search", "read")
+    lines = list(dict.fromkeys(_line(p) for p in problems if p.stage not in elsewhere))
     more = len(lines) - MOST_PROBLEMS
     shown = [*failed, *lines[:MOST_PROBLEMS], say("more", more=more) if more > 0 else ""]
     return of_lines(say("problems"), shown)
@@ -210,31 +205,37 @@ def _line(problem: Problem) -> str:
 
 
 def about(
-    made: Made,
+    citations: Sequence[Citation],
     searched: Sequence[str],
-    notices: Sequence[str],
-    pages: int,
+    pages: tuple[int, int],
+    notes: Sequence[str],
     why: str,
     say: Phrases = ENGLISH,
 ) -> Section:
-    """How the report came about."""
-    counts = [
-        say(name, many=made.verdicts[verdict])
-        for verdict, name in _FOUND.items()
-        if verdict in made.verdicts
-    ]
-    found = ", ".join(counts) or say("found_none")
-    how = say("written", writer=made.writer, judge=made.judge, found=found)
-    where = say(
-        "searched" if searched else "searched_nothing", what="; ".join(searched), pages=pages
-    )
+    """Return how the report came about: who wrote and who judged its sentences, what they rest on,
+    how many `pages` were read and how many of them are cited, and `why` it was cut short.
+    """
+    many, cited = pages
+    read = say("page_read" if many == 1 else "pages_read", many=many, cited=cited)
+    where = say("searched", pages=read, what="; ".join(searched)) if searched else f"{read}."
     lines = [
-        how if made.writer else say("composed"),
+        _tell_makers(citations, say),
         "" if why == "known" else where,
-        *notices,
+        *notes,
         say(_ENDED[why]) if why in _ENDED else "",
     ]
     return of_lines(say("about"), lines)
+
+
+def _tell_makers(citations: Sequence[Citation], say: Phrases) -> str:
+    told = {c.sentence: c for c in citations}.values()
+    writers = ", ".join(models_among(c.maker for c in told))
+    judges = ", ".join(models_among(c.judge for c in told))
+    many = Counter(_QUOTED if c.maker == CODE else c.verdict for c in told)
+    if not writers:
+        return say("composed", many=len(told))
+    found = ", ".join(say(name, many=many[kind]) for kind, name in _FOUND.items() if many[kind])
+    return say("written" if judges else "unjudged", writer=writers, judge=judges, found=found)
 
 
 def of_lines(heading: str, lines: Iterable[str]) -> Section:

@@ -15,7 +15,7 @@ from spadework.agents.checking import keep_founded_heading
 from spadework.agents.editor import day_of
 from spadework.agents.entry_text import each_once, line_of, place_of, speaks_of
 from spadework.agents.llm.client import Model, first_of
-from spadework.agents.llm.structured_output import at_most
+from spadework.agents.llm.structured_output import Reply, at_most
 from spadework.prompts import render
 from spadework.tools.text.facts import nearest
 from spadework.tools.text.phrases import Phrases
@@ -42,7 +42,7 @@ class OutlinedAnswer(Visible):
     words: int
 
 
-class OutlineAnswer(Visible):
+class OutlineAnswer(Reply):
     """The composition of a report."""
 
     title: str
@@ -66,7 +66,8 @@ class Outlined:
 
 @dataclass(frozen=True)
 class Outline:
-    """The composition of a report; `answer` is what it says in short, with marks. `left_out` are
+    """The composition of a report; `answer` is what it says in short, with marks, by
+    the model `author`. `left_out` are
     the ids of entries it does without; `missing` what must be covered and no section answers;
     `names` those that all sections call alike.
     """
@@ -74,6 +75,7 @@ class Outline:
     sections: tuple[Outlined, ...]
     title: str = ""
     answer: str = ""
+    author: str = ""
     left_out: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
@@ -201,7 +203,9 @@ def _check_outline(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan
     ]
     title = keep_founded_heading(answer.title, texts, home)
     names = tuple(name for name in answer.names[:MOST_NAMES] if not is_injection(name))
-    return Outline(tuple(whole), title, answer.answer, left_out, tuple(missing), names)
+    return Outline(
+        tuple(whole), title, answer.answer, answer.author, left_out, tuple(missing), names
+    )
 
 
 def _of_forgotten_topics(

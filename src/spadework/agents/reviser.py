@@ -9,7 +9,7 @@ from spadework.agents.checked_text import Known
 from spadework.agents.checking import keep_founded_heading
 from spadework.agents.entry_text import entry_of
 from spadework.agents.llm.client import Model
-from spadework.agents.llm.structured_output import at_most
+from spadework.agents.llm.structured_output import Reply, at_most
 from spadework.agents.marked_section import one_a_heading, with_marks
 from spadework.agents.marked_text import section_of
 from spadework.agents.outline import MOST_SECTIONS
@@ -31,7 +31,7 @@ class RevisedAnswer(Visible):
     markdown: str
 
 
-class RevisionAnswer(Visible):
+class RevisionAnswer(Reply):
     """What changes of a report; `left_out` are the numbers of sections that shall go."""
 
     title: str
@@ -128,7 +128,8 @@ def _revision(told: Told, answer: RevisionAnswer) -> Revision:
         taken = numbers.get(heading.casefold())
         if before and taken is not None:
             heading = before.heading
-        section = with_code(section_of(heading, one.markdown), told.ledger)
+        section = section_of(heading, one.markdown).made_by(answer.author)
+        section = with_code(section, told.ledger)
         if before is None:
             (at if taken is None else made[taken]).append(section)
         elif not same(before, section):

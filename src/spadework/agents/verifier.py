@@ -22,11 +22,12 @@ from spadework.agents.counting import is_count
 from spadework.agents.entry_text import Entry, entry_of
 from spadework.agents.extractive.writer import own_cell, own_words
 from spadework.agents.llm.client import Model
+from spadework.agents.llm.structured_output import Reply
 from spadework.agents.sentence_context import Stated, leaning, state_sentences
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.tools.text.quotes import plain
-from spadework.values import Evidence, Problem, Section, Sentence, Verdict, Visible
+from spadework.values import CODE, NOBODY, Evidence, Problem, Section, Sentence, Verdict
 
 #: Sentences put before the model in one call.
 BATCH = 20
@@ -48,7 +49,7 @@ STRICTER: tuple[Verdict, ...] = (
 _FAILURES = (ModelError, BudgetSpent)
 
 
-class VerdictAnswer(Visible):
+class VerdictAnswer(Reply):
     """What the quotes of one sentence say of it, and the words that they do not bear out."""
 
     number: int
@@ -56,7 +57,7 @@ class VerdictAnswer(Visible):
     missing: str = ""
 
 
-class VerdictsAnswer(Visible):
+class VerdictsAnswer(Reply):
     """The verdicts of all sentences shown."""
 
     verdicts: list[VerdictAnswer]
@@ -64,10 +65,13 @@ class VerdictsAnswer(Visible):
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found of a sentence, and why it does not hold."""
+    """What was found of a sentence, and why it does not hold. `judge` has found it: the name of a
+    model, `CODE` or `NOBODY`.
+    """
 
     verdict: Verdict
     why: str = ""
+    judge: str = CODE
 
     @property
     def holds(self) -> bool:
@@ -75,7 +79,7 @@ class Finding:
         return self.verdict in ("supported", "inference", "could not check")
 
 
-UNCHECKED = Finding("could not check")
+UNCHECKED = Finding("could not check", judge=NOBODY)
 #: What was found of sentences, each in its context.
 Findings = Mapping[Stated, Finding]
 
@@ -241,10 +245,10 @@ async def _batch(
     answers = await ask(model, items, list(entries.values()), seconds=seconds)
     findings = {}
     for n, answer in answers.items():
-        found = Finding(answer.verdict, answer.missing)
+        found = Finding(answer.verdict, answer.missing, answer.author)
         if found.verdict == "supported":
             inferred = batch[n - 1].stated.sentence.inferred
-            found = Finding("inference" if inferred else "supported")
+            found = Finding("inference" if inferred else "supported", judge=answer.author)
         findings[batch[n - 1]] = found
     return findings
 
@@ -255,5 +259,5 @@ async def ask(
     """The verdicts by number of the item from 1, as far as there are; of two the stricter."""
     prompt = render("verifier", items=items, evidence=entries)
     answer = await model.ask("verifier", prompt, VerdictsAnswer, seconds=seconds)
-    said = [v for v in answer.verdicts if 1 <= v.number <= len(items)]
+    said = [v.signed(answer.author) for v in answer.verdicts if 1 <= v.number <= len(items)]
     return {v.number: v for v in sorted(said, key=lambda v: STRICTER.index(v.verdict))}

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from spadework.agents.entry_text import entries_of
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.llm.client import Model, first_of
-from spadework.agents.llm.structured_output import at_most
+from spadework.agents.llm.structured_output import Reply, at_most
 from spadework.agents.marked_text import bare_code, parse_sentences, section_of
 from spadework.agents.outline import Outline, Outlined
 from spadework.agents.sentence_context import Stated, state_sentences
@@ -24,7 +24,7 @@ from spadework.values import Evidence, Plan, Problem, Section, Sentence, Visible
 MOST_MENDED = 20
 
 
-class SectionAnswer(Visible):
+class SectionAnswer(Reply):
     """A section of the report: Markdown with marks."""
 
     markdown: str
@@ -41,7 +41,7 @@ class MendedAnswer(Visible):
     text: str
 
 
-class MendingAnswer(Visible):
+class MendingAnswer(Reply):
     """The sentences of a section that change."""
 
     sentences: list[MendedAnswer] = at_most(MOST_MENDED)
@@ -98,7 +98,8 @@ async def _section(
             ],
         )
         answer = await model.ask("writer", prompt, SectionAnswer, seconds=seconds)
-        return with_code(section_of(section.heading, answer.markdown), section.evidence)
+        made = section_of(section.heading, answer.markdown).made_by(answer.author)
+        return with_code(made, section.evidence)
 
     return await first_of(
         model,
@@ -126,11 +127,12 @@ async def mend(
 
     async def ask(model: Model) -> Changes:
         answer = await model.ask("writer", prompt, MendingAnswer, seconds=seconds)
-        return {
-            one.number - 1: _mend_sentence(told[one.number - 1], one.text)
-            for one in answer.sentences
-            if 1 <= one.number <= len(told)
-        }
+        changes = {}
+        for one in answer.sentences:
+            if 1 <= one.number <= len(told):
+                made = _mend_sentence(told[one.number - 1], one.text)
+                changes[one.number - 1] = tuple(each.made_by(answer.author) for each in made)
+        return changes
 
     effect = "What its evidence does not bear out was taken out of the section."
     return await first_of(model, "writer", section.heading, ask, dict, effect)
@@ -160,7 +162,7 @@ async def summarise(
 
     async def ask(model: Model) -> Section:
         answer = await model.ask("writer", prompt, SummaryAnswer, seconds=seconds)
-        return in_short(answer.markdown, plan.language)
+        return in_short(answer.markdown, plan.language).made_by(answer.author)
 
     effect = "The report has none but what was answered before its sections were written."
     return await first_of(
@@ -213,7 +215,7 @@ def with_code(section: Section, evidence: Sequence[Evidence]) -> Section:
     for n, sentence in enumerate(section.sentences):
         same = code.get(" ".join(sentence.text.split()))
         if same and not sentence.code:
-            changes[n] = (extractive.quote_entry(same),)
+            changes[n] = (extractive.quote_entry(same).made_by(sentence.maker),)
         elif sentence.code and not sentence.evidence_ids:
             source = next((e for e in evidence if sentence.text in e.quote), None)
             ids = (source.id,) if source else ()

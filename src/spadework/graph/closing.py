@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from spadework.agents.critic import describe_review
-from spadework.graph.earlier import makers
 from spadework.graph.ending import status_of
 from spadework.graph.report_body import build_report, confidence
 from spadework.graph.routes import KNOWN
@@ -17,7 +16,17 @@ from spadework.graph.verifying import Verified
 from spadework.tools.export.markdown_report import sentences_markdown, to_markdown
 from spadework.tools.text.phrases import Phrases
 from spadework.tools.web.urls import canonical_url
-from spadework.values import Citation, Coverage, CoveredTopic, Evidence, Mode, Page, Problem, Result
+from spadework.values import (
+    Citation,
+    Coverage,
+    CoveredTopic,
+    Evidence,
+    Mode,
+    Page,
+    Problem,
+    Result,
+    models_among,
+)
 
 #: What ends a run that nothing has cut short.
 _OF_ITSELF = ("iterations", "price", "marginal utility", "nothing left to ask")
@@ -28,7 +37,13 @@ LATE = "in time"
 def citations_of(verified: Verified, ledger: Mapping[str, Evidence]) -> list[Citation]:
     """The citations of verified sections, sentence by sentence as they stand in the report."""
     return [
-        Citation(sentence=text, evidence_id=id_, verdict=finding.verdict)
+        Citation(
+            sentence=text,
+            evidence_id=id_,
+            verdict=finding.verdict,
+            maker=sentence.maker,
+            judge=finding.judge,
+        )
         for checked in verified.checked
         for sentence, text, finding in zip(
             checked.section.sentences,
@@ -46,8 +61,8 @@ def result_of(
 ) -> Result:
     """The result of a finished run; `late` are problems that no node has met."""
     why = _ended_by(context, state)
-    writer, _ = makers(context, state)
-    mode: Mode = "model" if writer else "extractive"
+    by_model = models_among(c.maker for c in state.get("citations", []))
+    mode: Mode = "model" if by_model else "extractive"
     problems = settle_problems([*state.get("problems", []), *late], state.get("pages", {}).values())
     lost = list_unreached(context, state, problems)
     first = [problem for one in lost for problem in one.problems]
@@ -61,7 +76,7 @@ def result_of(
         status=status_of(why),
         stopped_by=why,
         mode=mode,
-        confidence=None if writer else confidence(state),
+        confidence=None if by_model else confidence(state),
         topics=_topics(state),
         sources=tuple(sources),
         report=to_markdown(report, {e.id: e for e in state.get("evidence", [])}, sources),

@@ -40,7 +40,7 @@ async def compose_report(
     made, problems = await _outline(context, state, model, disputes, until - time.monotonic())
     asked_on, seconds = state.get("asked_on", ""), until - time.monotonic()
     sections, failed = await writer.write(model, plan, made, seconds=seconds, asked_on=asked_on)
-    first = writer.in_short(made.answer, plan.language)
+    first = writer.in_short(made.answer, plan.language).made_by(made.author)
     if model is None:
         sections = tuple(_with_counts(plan, section, ledger, texts) for section in sections)
     return {

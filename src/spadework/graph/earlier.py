@@ -32,7 +32,6 @@ RECALLED = "known"
 
 async def keep(context: SessionContext, state: ResearchState, result: Result) -> None:
     """Keep the report of a run for those who follow it up."""
-    writer, judge = makers(context, state)
     kept = Earlier(
         plan=state["plan"],
         title=state.get("title", ""),
@@ -44,25 +43,12 @@ async def keep(context: SessionContext, state: ResearchState, result: Result) ->
         shortfalls=result.shortfalls,
         pages=tuple(state.get("pages", {}).values()),
         numbered=tuple(source.url for source in result.sources),
-        writer=writer,
-        judge=judge,
     )
 
     async def work() -> Earlier:
         return kept
 
     await context.journal.once(KIND, "", Earlier, work)
-
-
-def makers(context: SessionContext, state: ResearchState) -> tuple[str, str]:
-    """Who wrote the sentences of a report and who judged them, "" for code."""
-    before, judging = state.get("before"), context.judging
-    made = (before.writer, before.judge) if before else ("", "")
-    anew = before is None or any(s not in before.sections for s in state.get("sections", []))
-    # A model that never gave an answer has written nothing, whatever was meant.
-    if anew and judging and context.budget.used.tokens_out:
-        return judging.name("writer"), judging.name("verifier")
-    return made
 
 
 async def earlier(context: SessionContext, follows: str) -> Earlier | None:

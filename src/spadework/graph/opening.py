@@ -26,7 +26,6 @@ from spadework.tools.knowledge import knowledge_of
 from spadework.tools.library.library import Library
 from spadework.tools.search.failover import Search
 from spadework.tools.search.provider_choice import Choice, choose
-from spadework.tools.search.waiting_times import Waits
 from spadework.tools.stores.journal import Journal
 from spadework.tools.stores.private_files import private_folder
 from spadework.tools.web.urls import host_of
@@ -93,7 +92,7 @@ async def open_parts(
             name, problems, choice = await _chosen_now(
                 settings, budget, stop, open_library, providers, late=late
             )
-        search = await _search(choice, settings, journal)
+        search = _search(choice, settings, journal)
         opened.push_async_callback(search.close)
         budget.shares = shares_of(settings.effort, model=bool(name))
         model, asked = _models(settings, budget, journal, name, replay)
@@ -174,13 +173,10 @@ async def _model(settings: Settings) -> tuple[str, list[Problem]]:
         return "", [Problem(stage="model", subject=subject, reason=str(error), effect=effect)]
 
 
-async def _search(choice: Choice, settings: Settings, journal: Journal) -> Search:
+def _search(choice: Choice, settings: Settings, journal: Journal) -> Search:
     if journal.recording is None:
         return choice.search(settings)
-    # None is let wait, and what is said of waiting is what was.
-    search = Search(choice.providers)
-    search.waits = Waits(tuple(await journal.noted("waits", "") or ()))
-    return search
+    return Search(choice.providers)  # none is let wait
 
 
 def _models(

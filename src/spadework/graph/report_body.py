@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
-from spadework.agents.editor import Made, about, disagreements, limits, not_found, untold
+from spadework.agents.editor import about, disagreements, not_found, problem_lines, untold
 from spadework.agents.entry_text import speaks_of
 from spadework.agents.extractive import writer as extractive
-from spadework.graph.earlier import makers
 from spadework.graph.holding import without_addresses
 from spadework.graph.session_context import SessionContext
 from spadework.graph.sources import sources_of
-from spadework.graph.state import ResearchState, proving, queries_of
-from spadework.graph.unreached import (
-    MOST_BESIDE,
-    MOST_UNREAD,
-    Unreached,
-    first_of_all,
-    told_last,
-    unread_hits,
-    with_unread,
-)
+from spadework.graph.state import ResearchState, proving
+from spadework.graph.unreached import Unreached, first_of_all, unread_hits, with_unread
 from spadework.tools.export.markdown_report import to_markdown
 from spadework.tools.text.phrases import Phrases
 from spadework.tools.web.urls import hosts_for_urls
-from spadework.values import Problem, Report, Section, Source, Verdict
+from spadework.values import Problem, Report, Section, Source, models_among
 
 
 def draft(state: ResearchState) -> str:
@@ -49,19 +39,21 @@ def build_report(
     problems: Sequence[Problem],
     sources: Sequence[Source],
 ) -> Report:
-    """The report of a run that was ended by `why`: what was `unreached` first, the rest last."""
+    """Return the report of a run that was ended by `why`: its problems first where something was
+    `unreached`, else last.
+    """
     say = Phrases(state["plan"].language)
     ledger = {e.id: e for e in state.get("evidence", [])}
     sections, open_ones = _body(state, say)
+    failed = problem_lines(problems, say)
     if unreached:
-        sections = [first_of_all(unreached, say), *sections]
-    limited = limits(state.get("shortfalls", []), say)
-    writer, _ = makers(context, state)
+        sections = [first_of_all(unreached, failed), *sections]
+    by_model = models_among(c.maker for c in state.get("citations", []))
     conflicts = state.get("conflicts", [])
     closing = [
-        disagreements(untold(conflicts, sections) if writer else conflicts, ledger, say),
+        disagreements(untold(conflicts, sections) if by_model else conflicts, ledger, say),
         open_ones,
-        *told_last(limited, problems, say, first=bool(unreached)),
+        *([] if unreached else [failed]),
         _about(context, state, why, sources, say),
     ]
     whole = tuple(
@@ -83,14 +75,14 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
         not_found(
             state["plan"],
             state.get("coverage", {}),
-            queries_of(state),
             missing,
+            state.get("shortfalls", []),
             frozenset(unread),
             say,
         ),
         [hit for hits in unread.values() for hit in hits],
         say,
-        MOST_BESIDE if state.get("pages") else MOST_UNREAD,
+        beside=bool(state.get("pages")),
     )
     nearest = _nearest(state, state.get("sections", []), say)
     sections = [nearest.get(section.heading, section) for section in state.get("sections", [])]
@@ -103,25 +95,15 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
 def _about(
     context: SessionContext, state: ResearchState, why: str, sources: Sequence[Source], say: Phrases
 ) -> Section:
-    """How the report was made: by whom, where it was searched, what ended the run."""
-    writer, judge = makers(context, state)
-    found: dict[str, Verdict] = {c.sentence: c.verdict for c in state.get("citations", [])}
-    # In deep effort, which reads many pages, it is said where it stands why others are not cited.
-    count = sum(not source.unused for source in sources)
-    some = context.deep and count < len(sources)
-    likely = 0 if writer else round(100 * confidence(state))
     return about(
-        Made(writer, judge, Counter(found.values()) if writer else {}),
+        state.get("citations", []),
         context.searching,
+        (len(state.get("pages", {})), sum(not source.unused for source in sources)),
         (
-            *([say("cited_of", many=count)] if some else []),
-            *([say("estimated", percent=likely)] if likely else []),
             *context.notices,
-            *context.search.waits.sentences(),
             *context.search.unmet.sentences(),
             *_describe_revision(state, why, say),
         ),
-        len(state.get("pages", {})),
         "" if _left_open(state, why) else why,
         say,
     )

@@ -226,7 +226,6 @@ async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     """Compose the result and hand it over."""
     context = await context_of(state["session_id"], runtime.context)
     await context.was_stopped("save")
-    await context.journal.note("waits", "", context.search.waits.sentences())
     kept, none = context.page_cache.kept, list[Problem]()
     late = await context.journal.moment("late problems", "", list[Problem], kept, none)
     result = result_of(context, state, late)

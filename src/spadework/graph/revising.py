@@ -29,7 +29,7 @@ from spadework.graph.recalling import earlier_pages
 from spadework.graph.session_context import SessionContext, context_of
 from spadework.graph.state import Earlier, ResearchState, proving
 from spadework.settings import Settings
-from spadework.values import Plan, Problem, Question
+from spadework.values import Plan, Problem, Question, models_among
 
 #: What ends a run in which only the form of a report changed.
 REVISED = "revised"
@@ -201,7 +201,8 @@ def _as_is(before: Earlier, why: str) -> dict[str, Any]:
 
 async def _by_code(context: SessionContext, before: Earlier, turn: Turn) -> dict[str, Any]:
     """The report shorter or longer, where it is made of passages; nothing else is for code."""
-    if before.writer or not turn.length or turn.language:
+    by_model = models_among(c.maker for c in before.citations)
+    if by_model or not turn.length or turn.language:
         return _as_is(before, _BY_MODEL)
     ledger = list(before.evidence)
     asked = {topic.name: topic.question for topic in before.plan.topics}

@@ -18,7 +18,7 @@ from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState, proving
 from spadework.tools.export.markdown_report import sentences_markdown
 from spadework.tools.text.facts import nearest
-from spadework.values import Evidence, Review, Section, Verdict, Weakness
+from spadework.values import Evidence, Review, Section, Weakness
 
 #: What a summary is written anew for; the entries themselves stand below, as data.
 TOLD_MORE = "The report now tells more, which its summary must not leave out: "
@@ -128,9 +128,9 @@ def known_findings(state: ResearchState) -> dict[Stated, Finding]:
     """What was found of the sentences that the editor read."""
     review = state.get("review")
     cited = state.get("citations", [])
-    verdicts: dict[str, Verdict] = {each.sentence: each.verdict for each in cited}
+    found = {each.sentence: Finding(each.verdict, judge=each.judge) for each in cited}
     return {
-        each: Finding(verdicts.get(text, "supported"))
+        each: found.get(text, Finding("supported"))
         for section in (review.sections if review else ())
         for each, text in zip(state_sentences(section), sentences_markdown(section), strict=True)
     }

@@ -59,7 +59,7 @@ class Find(Value):
 
 class Earlier(Value):
     """A finished report with all it rests on, as the session before has left it. `numbered` are the
-    URLs of its sources in their order, `writer` and `judge` who made its sentences, "" for code.
+    URLs of its sources in their order.
     """
 
     plan: Plan
@@ -72,8 +72,6 @@ class Earlier(Value):
     shortfalls: tuple[Shortfall, ...] = ()
     pages: tuple[Page, ...] = ()
     numbered: tuple[str, ...] = ()
-    writer: str = ""
-    judge: str = ""
 
 
 class ResearchState(TypedDict, total=False):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
 
-from spadework.agents.editor import problem_lines
 from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState
 from spadework.settings import Role
@@ -76,23 +75,13 @@ def _pages(state: ResearchState, problems: Sequence[Problem]) -> Iterator[Unreac
     yield Unreached(f"{many if len(tried) > 1 else one}: {why}", own)
 
 
-def first_of_all(found: Sequence[Unreached], say: Phrases) -> Section:
-    """What could not be reached, as the section that a report begins with; empty where all was."""
-    said = tuple(Sentence(text=one.said) for one in found)
-    parts = (Part(form="bullets" if len(said) > 1 else "paragraph", takes=(1,) * len(said)),)
-    return Section(heading=say("problems"), kind="limits", sentences=said, parts=parts)
-
-
-def told_last(
-    lacking: Section, problems: Sequence[Problem], say: Phrases, *, first: bool
-) -> list[Section]:
-    """What is lacking and what went wrong, at the end of a report. Where problems stand `first`
-    in it, there is no other section of their name: the rest of them are limits.
+def first_of_all(found: Sequence[Unreached], rest: Section) -> Section:
+    """Return what could not be reached as the section that a report begins with, before the `rest`
+    of what went wrong.
     """
-    lines = problem_lines(problems, say)
-    if not first:
-        return [lacking, lines]
-    return [lacking.model_copy(update={"sentences": (*lacking.sentences, *lines.sentences)})]
+    said = (*(Sentence(text=one.said) for one in found), *rest.sentences)
+    parts = (Part(form="bullets" if len(said) > 1 else "paragraph", takes=(1,) * len(said)),)
+    return rest.model_copy(update={"sentences": said, "parts": parts})
 
 
 def unread_hits(state: ResearchState) -> dict[str, list[Hit]]:
@@ -115,20 +104,19 @@ def unread_hits(state: ResearchState) -> dict[str, list[Hit]]:
 
 
 def with_unread(
-    section: Section, hits: Sequence[Hit], say: Phrases, most: int = MOST_UNREAD
+    section: Section, hits: Sequence[Hit], say: Phrases, *, beside: bool = False
 ) -> Section:
-    """A section of what was not found, and under it what was found and not read."""
+    """Return a section of what was not found, and under it what was found and not read: only its
+    names where it stands `beside` pages that were read.
+    """
     if not hits:
         return section
+    most = MOST_BESIDE if beside else MOST_UNREAD
     best = sorted(hits, key=lambda hit: -hit.relevance)[:most]
-    lines = [say("found_unread")]
-    for hit in best:
-        host, title = host_of(hit.url), hosts_for_urls(hit.title)
-        named = f"“{title}” ({host})" if title and title != host else host
-        snippet = one_line(hosts_for_urls(hit.snippet), UNREAD_CHARS + 1)
-        if len(snippet) > UNREAD_CHARS:
-            snippet = f"{snippet[:UNREAD_CHARS].rpartition(' ')[0]} …"
-        lines.append(f"{named}: {snippet}" if snippet else f"{named}.")
+    lines = [
+        say("found_beside" if beside else "found_unread"),
+        *(_name_hit(hit, snippet=not beside) for hit in best),
+    ]
     more = len(hits) - len(best)
     lines += [say("more", more=more)] if more else []
     own = section.sentences
@@ -139,3 +127,13 @@ def with_unread(
     )
     told = (*own, *(Sentence(text=line) for line in lines))
     return section.model_copy(update={"sentences": told, "parts": parts if own else parts[1:]})
+
+
+def _name_hit(hit: Hit, *, snippet: bool) -> str:
+    """Name a page that was not read by title and host, with what the search shows of it."""
+    host, title = host_of(hit.url), hosts_for_urls(hit.title)
+    named = f"“{title}” ({host})" if title and title != host else host
+    shown = one_line(hosts_for_urls(hit.snippet), UNREAD_CHARS + 1) if snippet else ""
+    if len(shown) > UNREAD_CHARS:
+        shown = f"{shown[:UNREAD_CHARS].rpartition(' ')[0]} …"
+    return f"{named}: {shown}" if shown else f"{named}."

@@ -39,6 +39,8 @@ from spadework.values.judging import Round as Round
 from spadework.values.judging import Shortfall as Shortfall
 from spadework.values.judging import Side as Side
 from spadework.values.judging import state_as_whole as state_as_whole
+from spadework.values.telling import CODE as CODE
+from spadework.values.telling import NOBODY as NOBODY
 from spadework.values.telling import Citation as Citation
 from spadework.values.telling import CoveredTopic as CoveredTopic
 from spadework.values.telling import Form as Form
@@ -56,5 +58,6 @@ from spadework.values.telling import Status as Status
 from spadework.values.telling import Usage as Usage
 from spadework.values.telling import Verdict as Verdict
 from spadework.values.telling import Weakness as Weakness
+from spadework.values.telling import models_among as models_among
 from spadework.values.value import Value as Value
 from spadework.values.value import Visible as Visible

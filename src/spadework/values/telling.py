@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -31,14 +32,25 @@ SectionKind = Literal["summary", "topic", "code", "conflicts", "limits"]
 Form = Literal["paragraph", "bullets", "steps", "table", "code", "heading"]
 
 
+#: Who made or judged a sentence where no model did.
+CODE, NOBODY = "code", "nobody"
+
+
 class Sentence(Value):
-    """A sentence of the report, or code, and its evidence; `inferred`: it concludes from that."""
+    """A sentence of the report, or code, and its evidence; `inferred`: it concludes from that.
+    `maker` is the name of the model that wrote it, or `CODE`.
+    """
 
     text: str
     evidence_ids: tuple[str, ...] = ()
     inferred: bool = False
     code: bool = False
     language: str = ""
+    maker: str = CODE
+
+    def made_by(self, maker: str) -> Sentence:
+        """Return it as a sentence of this maker."""
+        return self.model_copy(update={"maker": maker})
 
 
 class Part(Value):
@@ -77,6 +89,11 @@ class Section(Value):
             parts.append(part)
         set_ = tuple(parts) if self.parts or other.parts else ()
         return self.model_copy(update={"sentences": told, "parts": set_})
+
+    def made_by(self, maker: str) -> Section:
+        """Return it with all sentences as those of this maker."""
+        told = tuple(one.made_by(maker) for one in self.sentences)
+        return self.model_copy(update={"sentences": told})
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Section:
         """The section with other sentences, or none, in the place of those at some positions. A
@@ -157,11 +174,21 @@ class Review(Value):
 
 
 class Citation(Value):
-    """A sentence that stands in the report, one evidence it cites, and what the verifier found."""
+    """A sentence that stands in the report, one evidence it cites, and what the verifier found.
+    `maker` wrote the sentence and `judge` found that: the name of a model, `CODE` or `NOBODY`.
+    """
 
     sentence: str
     evidence_id: str
     verdict: Verdict
+    maker: str = CODE
+    judge: str = NOBODY
+
+
+def models_among(names: Iterable[str]) -> list[str]:
+    """Return the models among makers or judges of sentences, those of most sentences first."""
+    counts = Counter(name for name in names if name not in (CODE, NOBODY))
+    return [name for name, _ in counts.most_common()]
 
 
 class Source(Value):

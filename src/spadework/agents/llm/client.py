@@ -23,6 +23,7 @@ from spadework.agents.llm.structured_output import (
     LADDER,
     Message,
     Method,
+    Reply,
     Shape,
     Turn,
     as_sent,
@@ -168,9 +169,13 @@ class Model:
             with self._budget.metered() as bill:
                 if before := await self._journal.noted("late", late):
                     raise TimeoutError(before)
+                if seconds <= 0:
+                    # Who has no time is not asked, and so is not late.
+                    raise BudgetSpent("time")
                 async with asyncio.timeout(limit):
                     turn = Turn(role, time.monotonic() + limit)
-                    return await self._ask(place, turn, prompt, answer)
+                    given = await self._ask(place, turn, prompt, answer)
+                    return given.signed(place.label) if isinstance(given, Reply) else given
         except TimeoutError as error:
             self._late.add(place)
             self._budget.add(model_errors=1)

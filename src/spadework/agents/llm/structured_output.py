@@ -7,13 +7,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 
 from spadework.holds import HoldRequest
 from spadework.settings import Role
 from spadework.tools.text import tokens
+from spadework.values import Visible
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
@@ -27,6 +28,24 @@ LADDER: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
 
 _THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
 _FENCED = re.compile(r"^\s*```(?:json)?[^\S\n]*\n(.*?)\n?```\s*$", re.DOTALL)
+
+
+class Reply(Visible):
+    """What a model answers, with the name of the model that did: where one fails, another may
+    stand in.
+    """
+
+    _author: str = PrivateAttr("")
+
+    @property
+    def author(self) -> str:
+        """The name of the model that gave the answer."""
+        return self._author
+
+    def signed(self, author: str) -> Self:
+        """Return it with the name of the model that gave it."""
+        self._author = author
+        return self
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,9 @@ class Waited:
 
 
 class Waits:
-    """The waits of a run, by provider; in a replay those of the run that was `recorded`."""
+    """The waits of a run, by provider."""
 
-    def __init__(self, recorded: tuple[str, ...] = ()) -> None:
-        self._recorded = recorded
+    def __init__(self) -> None:
         self._by_name: dict[str, Waited] = {}
         self._said: set[str] = set()
 
@@ -35,11 +34,6 @@ class Waits:
     def turn_away(self, name: str) -> None:
         """One query was not asked at all."""
         self._by_name.setdefault(name, Waited()).turned_away += 1
-
-    def sentences(self) -> tuple[str, ...]:
-        """A sentence a provider, such as "arxiv let 3 queries wait, up to 6 s."."""
-        said = (_sentence(name, waited) for name, waited in sorted(self._by_name.items()))
-        return (*self._recorded, *said)
 
     def news(self) -> tuple[str, ...]:
         """The sentences of those providers that were not heard of here before."""
