@@ -173,7 +173,7 @@ def test_a_report_of_a_model_says_who_wrote_who_judged_and_what_was_found() -> N
 
 def test_a_report_that_nobody_has_judged_says_so() -> None:
     [how, *_] = about(cited("a-writer", NOBODY, unchecked=1), [], (1, 1), (), "").sentences
-    assert how.text == "Written by a-writer; no model judged it. Sentences: 1 not checked."
+    assert how.text == "Written by a-writer. Sentences: 1 not checked."
 
 
 @pytest.mark.parametrize(

@@ -208,9 +208,37 @@ async def test_a_judge_that_fails_supports_nothing(model: Model, settings: Setti
     mending(model, (2, ""))
     result, found = await verdicts(settings)
     assert found == {FREE: "could not check"}
+    assert {c.judge for c in result.citations} == {"nobody"}
     assert any(
         p.subject == "verifier" and "could not be checked" in p.effect for p in result.problems
     )
+
+
+async def test_each_sentence_carries_who_wrote_and_who_judged_it(
+    model: Model, settings: Settings
+) -> None:
+    model.script("SectionAnswer", written((FREE, ["E1"]), (LAMP, ["E1"])))
+    result, _ = await verdicts(settings)
+    made = {c.sentence: (c.maker, c.judge) for c in result.citations}
+    assert made == {
+        FREE: ("openai:world-model", "openai:world-model"),
+        LAMP: ("openai:world-model", "code"),
+    }
+    assert "1 borne out by what they cite, 1 quoted as they stand" in result.report
+    told = [one.maker for one in result.document.sections[0].sentences]
+    assert told == ["openai:world-model"] * 2
+
+
+async def test_what_code_has_composed_is_not_called_written_by_the_model_that_planned(
+    model: Model, settings: Settings
+) -> None:
+    model.script("SectionAnswer", Fault("refusal"))
+    result, found = await verdicts(settings)
+    assert LAMP in found
+    assert {(c.maker, c.judge) for c in result.citations} == {("code", "code")}
+    assert result.mode == "extractive"
+    assert "Written by" not in result.report
+    assert "Composed without a language model" in result.report
 
 
 async def test_what_looks_odd_to_code_must_hold_twice(model: Model, settings: Settings) -> None:

@@ -53,7 +53,7 @@ async def test_a_report_is_in_its_language_also_where_code_tells(
     assert "## Nicht gefunden\n\n- „Costs“ ist offen." in result.report
     assert "## Quellen\n" in result.report
     assert "∴ steht hinter einer Folgerung" in result.report
-    english = r"## (?:Summary|Not found|Limits|About|Sources)|Searched|Pages read|stands"
+    english = r"## (?:Summary|Not found|About|Sources)|Searched|Pages read|stands"
     assert not re.search(english, result.report)
 
 

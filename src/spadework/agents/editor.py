@@ -38,8 +38,7 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 #: By how much of the whole weight one side of a disagreement is ahead when it is named.
 CLEAR = 0.1
 
-#: What a report says of how many sentences: those of code by themselves, those of models by what
-#: was found of them.
+#: How it is said what was found of so many sentences; code finds that one is its quote's own words.
 _QUOTED = "quoted"
 _FOUND = {
     "supported": "found_supported",
@@ -231,9 +230,10 @@ def _tell_makers(citations: Sequence[Citation], say: Phrases) -> str:
     told = {c.sentence: c for c in citations}.values()
     writers = ", ".join(models_among(c.maker for c in told))
     judges = ", ".join(models_among(c.judge for c in told))
-    many = Counter(_QUOTED if c.maker == CODE else c.verdict for c in told)
     if not writers:
         return say("composed", many=len(told))
+    quoted = {c.sentence for c in told if c.judge == CODE and c.verdict == "supported"}
+    many = Counter(_QUOTED if c.sentence in quoted else c.verdict for c in told)
     found = ", ".join(say(name, many=many[kind]) for kind, name in _FOUND.items() if many[kind])
     return say("written" if judges else "unjudged", writer=writers, judge=judges, found=found)
 

@@ -115,4 +115,4 @@ async def test_without_time_nobody_is_asked_and_no_pace_is_blamed(searx: Searx):
     [(_, answer)] = await ask_all(search, ASKED, limit=3, seconds=0)
     assert str(answer) == "searxng was not asked: no time was left for it."
     assert not searx.queries
-    assert not search.waits.sentences()
+    assert not search.waits.news()

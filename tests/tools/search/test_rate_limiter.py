@@ -125,7 +125,7 @@ async def test_a_turn_that_would_come_too_late_is_refused_at_once():
     ):
         await ask(session, seconds=2)
     assert time.monotonic() - before < 0.5
-    assert session.waits.sentences() == (
+    assert session.waits.news() == (
         "asked had no turn for 1 query, since it may not be asked more often.",
     )
 
@@ -219,10 +219,9 @@ async def test_refusals_that_come_together_teach_one_thing(monkeypatch: pytest.M
 async def test_waits_are_counted_and_worded():
     session = search(Asked(), RateLimiters(), 1.6, 5)
     await asyncio.gather(*(ask(session) for _ in range(3)))
-    assert session.waits.sentences() == (
+    assert session.waits.news() == (
         "asked let 2 queries wait, up to 1 s, since it may not be asked more often.",
     )
-    assert session.waits.news() == session.waits.sentences()
     assert session.waits.news() == ()
 
 
