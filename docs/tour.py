@@ -103,7 +103,7 @@ def _plan(seen: Seen) -> Any:
 
 def _tasks(seen: Seen) -> Any:
     [planned] = seen.of(Planned)
-    load = workload(planned.plan.complexity, seen.settings, model=True)
+    load = workload(planned.plan, seen.settings, model=True)
     return [
         {
             "topic": task.topic.name,

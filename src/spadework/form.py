@@ -12,9 +12,10 @@ from pydantic import AliasChoices, BaseModel, ValidationError
 #: drops what is not in the form.
 OWNERS = frozenset(
     {
-        *("home", "library", "allow_hosts", "prices", "robots", "user_agent", "qdrant_collection"),
-        *("chromium", "browser_sandbox", "serve_hosts", "ask_token", "upload_files"),
-        *("upload_bytes", "parallel_sessions", "drain_seconds", "log", "log_json", "otel"),
+        *("home", "library", "allow_hosts", "prices", "standards", "robots", "user_agent"),
+        *("qdrant_collection", "chromium", "browser_sandbox", "serve_hosts", "ask_token"),
+        *("upload_files", "upload_bytes", "parallel_sessions", "drain_seconds"),
+        *("log", "log_json", "otel"),
     }
 )
 #: So is every server that is named, whatever for.

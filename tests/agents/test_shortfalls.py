@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from spadework.agents.shortfalls import Standard, shortfalls
+from spadework.agents.shortfalls import shortfalls
+from spadework.settings import Settings
+from spadework.settings.roles import Standard
 from spadework.values import Coverage, Evidence, Plan, Quality, Shortfall, Topic
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)
@@ -104,9 +106,21 @@ def test_a_question_about_now_wants_fresh_pages(age: int | None, lacks: set[str]
     assert kinds(plan(freshness="now"), evidence(DEFINED, published_at=published)) == lacks
 
 
+def test_a_standard_is_set_for_a_type_of_question_or_for_any() -> None:
+    usual = Settings.load()
+    assert [usual.standard(kind).domains for kind in ("compare", "fact")] == [3, 1]
+    own = usual.with_(standards={"any": {"quality": 5, "domains": 2}, "latest": {"seconds": 9}})
+    asked = own.standard("latest")
+    assert (asked.quality, asked.domains, asked.seconds, asked.searches) == (5, 2, 9, 3)
+    assert own.standard("fact").seconds == 30
+
+
 def test_fewer_than_three_domains_recommend_a_search_elsewhere() -> None:
     [found] = shortfalls(
-        plan(), {}, [evidence(DEFINED), evidence(DEFINED, "https://b.example/y")], Standard()
+        plan(),
+        {},
+        [evidence(DEFINED), evidence(DEFINED, "https://b.example/y")],
+        Standard(domains=3),
     )
     assert (found.kind, found.topic, found.recommendation.exclude_domains) == (
         "domains",

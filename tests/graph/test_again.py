@@ -20,6 +20,7 @@ from spadework.values import (
     Quality,
     QuestionType,
     Recommendation,
+    Round,
     Shortfall,
     Topic,
 )
@@ -68,8 +69,36 @@ def state(
     }
 
 
-def test_an_answered_topic_is_not_asked_again_whatever_it_lacks() -> None:
-    assert worth_asking(state(coverage(0.9, covered=True), "freshness"), 0.0) == []
+@pytest.mark.parametrize(
+    ("kinds", "price", "asked"),
+    [
+        ((), 0.0, False),
+        (("confirmation",), 0.0, False),
+        (("freshness",), 0.0, False),
+        (("quality",), 0.9, True),
+        (("code", "quality"), 1.0, False),
+    ],
+)
+def test_an_answered_topic_is_asked_again_where_it_falls_short_and_there_is_something_left(
+    kinds: tuple[str, ...], price: float, asked: bool
+) -> None:
+    assert bool(worth_asking(state(coverage(0.9, covered=True), *kinds), price)) is asked
+
+
+@pytest.mark.parametrize(("quality", "asked"), [(7.0, True), (6.0, False)])
+def test_quality_that_a_round_has_not_raised_is_not_searched_for_again(
+    quality: float, asked: bool
+) -> None:
+    done = Round(
+        number=2,
+        evidence_before=1,
+        evidence_after=2,
+        score=0.9,
+        quality=quality,
+        quality_before=6.0,
+    )
+    known = state(coverage(0.9, covered=True, quality=RATED), "quality")
+    assert bool(worth_asking({**known, "rounds": [done]}, 0.0)) is asked
 
 
 def test_a_topic_that_was_never_judged_is_asked() -> None:
@@ -114,19 +143,11 @@ def test_what_a_model_calls_missing_is_weighed_against_what_a_round_takes(
 @pytest.mark.parametrize("kind", ["quality", "freshness", "definition"])
 def test_what_the_evidence_lacks_raises_what_is_to_be_gained(kind: str) -> None:
     found = coverage(0.8, quality=RATED, evidence_ids=("E1",))
-    assert gain(found, lacks(TOPIC, state(found, kind))) > gain(found, lacks(TOPIC, state(found)))
+    lacking = lacks(TOPIC, state(found, kind, of="latest"))
+    assert gain(found, lacking) > gain(found, lacks(TOPIC, state(found)))
     found = coverage(0.85)
-    asked = [worth_asking(state(found, *lacking), 0.0) for lacking in ((), (kind,))]
+    asked = [worth_asking(state(found, *kinds, of="latest"), 0.0) for kinds in ((), (kind,))]
     assert asked == [[], [TOPIC]]
-
-
-@pytest.mark.parametrize(("of", "counted"), [("compare", True), ("latest", True), ("fact", False)])
-def test_few_domains_count_where_a_question_lives_of_several_voices(
-    of: QuestionType, counted: bool
-) -> None:
-    assert lacks(TOPIC, state(coverage(0.5), "domains", of=of)) == (
-        {"domains"} if counted else set()
-    )
 
 
 def test_a_disagreement_that_is_not_settled_counts() -> None:

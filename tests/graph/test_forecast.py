@@ -54,7 +54,7 @@ def foreseen(
         for n in range(count)
     )
     plan = Plan(question="?", topics=topics)
-    load = workload(plan.complexity, settings, model=model)
+    load = workload(plan, settings, model=model)
     return forecast(
         plan,
         first_tasks(plan, Budget.of(settings), load),

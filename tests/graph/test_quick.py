@@ -57,7 +57,7 @@ async def test_a_plan_has_three_topics_at_most_and_nobody_looks_at_hits_or_pages
 
 
 def test_a_topic_is_searched_and_read_like_a_simple_question() -> None:
-    load = workload("moderate", Settings.load(effort="quick"), model=True)
+    load = workload(PLAN, Settings.load(effort="quick"), model=True)
     [task] = first_tasks(PLAN, Budget(), load)
     assert (len(task.queries), task.pages) == (3, 6)
 

@@ -17,7 +17,7 @@ from spadework.values import Coverage, Page, Plan, Query, QuestionType, Recommen
 
 def load(*, model: bool = True) -> Workload:
     """What workers may do for a moderate question."""
-    return workload("moderate", Settings.load(), model=model)
+    return workload(planned(1), Settings.load(), model=model)
 
 
 def planned(count: int, question_type: QuestionType = "general") -> Plan:
@@ -73,10 +73,8 @@ def test_where_pages_are_few_they_are_dealt_out_and_those_of_several_topics_coun
 def test_deep_effort_deals_out_pages_and_makes_no_survey_of_other_questions(
     question_type: QuestionType, joint: bool
 ) -> None:
-    plan, deep = (
-        planned(2, question_type),
-        workload("moderate", Settings.load(effort="deep"), model=True),
-    )
+    plan = planned(2, question_type)
+    deep = workload(plan, Settings.load(effort="deep"), model=True)
     tasks = first_tasks(plan, Budget(pages=500), deep)
     told = payload({"session_id": "s", "plan": plan, "tasks": tasks}, tasks[0])
     assert (told["among"], told["joint"]) == (["T0", "T1"], joint)

@@ -39,7 +39,7 @@ def plan_of(complexity: Complexity, topics: int, queries: int = 4) -> Plan:
 def tasks_of(plan: Plan, *, model: bool = True, **changes: Any) -> list[Task]:
     """The first tasks of a plan."""
     settings = Settings.load(**changes)
-    return first_tasks(plan, Budget.of(settings), workload(plan.complexity, settings, model=model))
+    return first_tasks(plan, Budget.of(settings), workload(plan, settings, model=model))
 
 
 def calls(task: Task) -> int:

@@ -16,6 +16,7 @@ from jinja2 import UndefinedError
 
 from spadework.agents.entry_text import Entry
 from spadework.prompts import FENCE, render
+from spadework.settings.roles import Standard
 from spadework.values import Hit, Plan, Query, Question, Topic
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
@@ -86,7 +87,7 @@ SHOWN: dict[str, dict[str, Any]] = {
         "topic": TOPIC,
         "known": ENTRIES,
         "passages": PASSAGES,
-        "marks": (7.5, 8.0),
+        "standard": Standard(),
     },
     "reader": {
         "question": QUESTION.text,
@@ -98,7 +99,7 @@ SHOWN: dict[str, dict[str, Any]] = {
         "question": QUESTION.text,
         "topic": TOPIC,
         "lines": ["E1 · A spade is a tool for digging. · Spades · 2026-03-04"],
-        "marks": (7.5, 8.0),
+        "standard": Standard(),
     },
     "writer": {
         "question": QUESTION.text,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from spadework.agents.entry_text import Entry
 from spadework.prompts import Prompt, render
 from spadework.prompts.shortening import ESSENTIAL, shorten_prompt
+from spadework.settings.roles import Standard
 from spadework.values import Query, Topic
 
 TOPIC = Topic(
@@ -45,7 +46,7 @@ def assessment(pages: int, known: int = 2, size: int = 3_000) -> Prompt:
         topic=TOPIC,
         known=quotes,
         passages=passages,
-        marks=(7, 8),
+        standard=Standard(),
     )
 
 
@@ -161,7 +162,7 @@ def test_a_page_cannot_say_what_is_a_part(mark: str) -> None:
             topic=TOPIC,
             known=[Entry(id="E1", about="", quote=text)],
             passages=[passage | {"text": text}],
-            marks=(7, 8),
+            standard=Standard(),
         )
 
     assert made(f"a{mark}b{mark}c") == made("abc")

@@ -176,8 +176,9 @@ def test_a_recommended_search_keeps_its_wishes():
     wanted = Recommendation(
         query="x", max_results=3, include_domains=("a.example",), exclude_domains=("b.example",)
     )
-    query = gap_query(wanted, plan)
+    query = gap_query(wanted, plan, 9)
     assert (query.kind, query.results, query.freshness) == ("gap", 3, "recent")
+    assert query.seconds == 9
     assert (query.include_domains, query.exclude_domains) == (("a.example",), ("b.example",))
 
 

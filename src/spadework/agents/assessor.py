@@ -107,14 +107,13 @@ async def assess(
         return extractive.assess(plan, topic, shown, known)
 
     async def ask(model: Model) -> Judgement:
-        marks = (model.settings.quality_floor, model.settings.quality_target)
         prompt = render(
             "assessor",
             question=plan.question,
             topic=topic,
             known=known,
             passages=numbered.told(),
-            marks=marks,
+            standard=model.settings.standard(plan.question_type),
         )
         answer = await model.ask("assessor", prompt, AssessmentAnswer, seconds=seconds)
         named = [numbered.spots(quote.first, quote.last, quote.claim) for quote in answer.evidence]

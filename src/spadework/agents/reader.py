@@ -113,7 +113,7 @@ async def judge_ledger(
             question=plan.question,
             topic=topic,
             lines=[line_of(e) for e in own if e.kind != "columns"],
-            marks=(model.settings.quality_floor, model.settings.quality_target),
+            standard=model.settings.standard(plan.question_type),
         )
         answer = await model.ask("assessor", prompt, LedgerAnswer, seconds=seconds)
         judgement = judgement_of(answer, shown)

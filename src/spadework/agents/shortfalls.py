@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import NamedTuple
 
 from spadework.agents.confirming import FACTS
 from spadework.agents.expected_kind import meets
 from spadework.agents.wanted_code import wants_code
+from spadework.settings.roles import Standard
 from spadework.tools.text.phrases import Phrases
 from spadework.tools.web.urls import domain_of
 from spadework.values import (
@@ -64,14 +64,6 @@ _KINDS: dict[QuestionType, _Kind] = {
     "what": _Kind("definition", "no_definition", "what is {about} definition"),
     "howto": _Kind("steps", "no_steps", "{about} step by step"),
 }
-
-
-@dataclass(frozen=True)
-class Standard:
-    """What evidence is held to: the least quality of a topic (0..10), and the fewest domains."""
-
-    quality: float = 7.5
-    domains: int = 3
 
 
 def shortfalls(

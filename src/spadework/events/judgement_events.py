@@ -59,7 +59,8 @@ class Proven(Timed):
 
 class Scored(Timed):
     """The score of a topic after a round, which 0..1 says how far it is proven, and before it: who
-    has judged, and what changed it, in words. `evidence` are the entries that came with the round.
+    has judged, and what changed it, in words; so its quality, 0..10, None where it was not rated.
+    `evidence` are the entries that came with the round.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "step")
@@ -68,6 +69,8 @@ class Scored(Timed):
     round: int
     before: float
     score: float
+    quality_before: float | None = None
+    quality: float | None = None
     by: Literal["model", "code"]
     step: Literal["assess", "verify"] = "assess"
     why: str

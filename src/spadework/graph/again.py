@@ -1,5 +1,6 @@
-"""Whether a topic that is not answered is asked again: what a further round is expected to bring,
-against its price, the share of the time and the tokens left that it takes.
+"""Whether a topic is asked again that is not answered, or whose evidence falls short: what a
+further round is expected to bring, against its price, the share of the time and tokens left that it
+takes.
 
 What a round without a model brings was measured on questions with known answers, and the least
 gain chosen there (benchmarks/rounds_sweep.py, benchmarks/README.md).
@@ -13,7 +14,7 @@ from spadework.budget import Budget
 from spadework.graph.session_context import SessionContext
 from spadework.graph.state import ResearchState
 from spadework.tools.ranking.conflicts import conflicts
-from spadework.values import Coverage, QuestionType, Topic
+from spadework.values import Coverage, Topic
 
 #: The least expected gain for which code asks again.
 LEAST = 0.17
@@ -24,9 +25,10 @@ CLEARLY = 0.1
 LACKING = 0.5
 #: What the whole of the time or the tokens left is worth.
 WORTH = 0.5
-#: What evidence can lack and a search may find; domains where a question lives of several voices.
-RAISING = frozenset({"definition", "steps", "dates", "quality", "freshness", "domains", "conflict"})
-VOICES: frozenset[QuestionType] = frozenset({"compare", "evaluate", "list", "latest"})
+#: What evidence can lack and a search may find.
+RAISING = frozenset({"definition", "steps", "code", "dates", "quality", "freshness", "domains"})
+#: The price of a round that takes all there is left.
+ALL = 1.0
 
 
 async def price(context: SessionContext, state: ResearchState) -> float:
@@ -51,14 +53,18 @@ def open_topics(state: ResearchState) -> list[Topic]:
 
 
 def worth_asking(state: ResearchState, price: float) -> list[Topic]:
-    """The topics that are not answered and whose expected gain is worth the price."""
-    return [topic for topic in open_topics(state) if _is_worth(topic, state, price)]
+    """Return the topics whose expected gain is worth the price: those that are not answered, and as
+    long as a round is affordable those that are and whose evidence falls short.
+    """
+    return [topic for topic in state["plan"].topics if _is_worth(topic, state, price)]
 
 
 def _is_worth(topic: Topic, state: ResearchState, price: float) -> bool:
     found, survey = state["coverage"].get(topic.name), state["plan"].question_type == "list"
     if found is None:
         return True
+    if found.covered:
+        return price < ALL and bool(_falls_short(topic, state))
     expected = gain(found, lacks(topic, state), survey=survey)
     # What a model calls missing is named, and searched for by that name.
     least = LEAST if found.quality is None else 0.0
@@ -85,10 +91,21 @@ def gain(found: Coverage, lacking: Collection[str], *, survey: bool = False) -> 
 
 
 def lacks(topic: Topic, state: ResearchState) -> set[str]:
-    """What the evidence of a topic lacks, or that of the whole, and a further round may bring."""
-    plan = state["plan"]
-    kinds = {s.kind for s in state.get("shortfalls", []) if s.topic in ("", topic.name)}
+    """Return what the evidence of a topic lacks, or that of the whole, and a round may bring."""
     ids = set(state["coverage"][topic.name].evidence_ids)
     own = [e for e in state.get("evidence", []) if e.id in ids]
-    kinds -= set() if plan.question_type in VOICES else {"domains"}
-    return {*(kinds & RAISING), *({"conflict"} if conflicts(own) else ())}
+    return {*_falls_short(topic, state), *({"conflict"} if conflicts(own) else ())}
+
+
+def _falls_short(topic: Topic, state: ResearchState) -> set[str]:
+    """Return in what the evidence is below its standard: in freshness only where news are asked
+    for, and not in quality where the round before has not raised it.
+    """
+    kinds = {str(s.kind) for s in state.get("shortfalls", []) if s.topic in ("", topic.name)}
+    plan, rounds = state["plan"], state.get("rounds", [])
+    if plan.question_type != "latest" and plan.freshness != "now":
+        kinds -= {"freshness"}
+    before = rounds[-1].quality_before if rounds else None
+    if before is not None and (rounds[-1].quality or 0.0) <= before:
+        kinds -= {"quality"}
+    return kinds & RAISING

@@ -11,7 +11,7 @@ from spadework.agents.counting import with_lists
 from spadework.agents.expected_kind import meets
 from spadework.agents.extractive.writer import columns_of
 from spadework.agents.passage_view import Judgement, PassageView, to_people
-from spadework.agents.shortfalls import Standard, shortfalls
+from spadework.agents.shortfalls import shortfalls
 from spadework.graph.again import no_better
 from spadework.graph.cutting import show_passage
 from spadework.graph.entering import entries
@@ -78,8 +78,7 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
             found = old.model_copy(update={"recommendations": wanted, "evidence_ids": ids})
         coverage[topic.name] = found
     done = _round(number, before, before | coverage, (len(ledger), len(ledger) + len(added)))
-    settings = context.settings
-    standard = Standard(quality=settings.quality_floor, domains=settings.least_domains)
+    standard = context.settings.standard(state["plan"].question_type)
     lacking = shortfalls(state["plan"], before | coverage, [*ledger, *added], standard)
     return {
         "evidence": added,

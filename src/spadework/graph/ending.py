@@ -12,10 +12,15 @@ from spadework.values import Status
 
 
 def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: float = 0.0) -> str:
-    """Why no further round is searched, such as "coverage", "time" or a limit; "" to go on."""
+    """Return why no further round is searched, such as "time" or a limit; "" to go on. Where all is
+    answered it is "coverage", whatever its evidence lacks.
+    """
+    why = _ended_by(state, budget, settings, price)
+    return "coverage" if why and not open_topics(state) else why
+
+
+def _ended_by(state: ResearchState, budget: Budget, settings: Settings, price: float) -> str:
     rounds = state["rounds"]
-    if not open_topics(state):
-        return "coverage"
     if state.get("review"):
         # The round that the editor asked for is one more, for topics that are open.
         before = state.get("stopped_by", "")
@@ -33,6 +38,11 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: 
         late = budget.under(ACCELERATE) or not _fits(state, budget, settings)
         return "time" if late else budget.ended_by()
     return "price"
+
+
+def nothing_left(state: ResearchState) -> str:
+    """Return why a run ends that has nothing more to ask."""
+    return "nothing left to ask" if open_topics(state) else "coverage"
 
 
 def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:

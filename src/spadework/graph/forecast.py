@@ -55,7 +55,7 @@ def forecast(
     """
     count, more = len(plan.topics), settings.iterations - 1
     searches = sum(len(task.queries) for task in tasks) * len(providers)
-    load = workload(plan.complexity, settings, model=model)
+    load = workload(plan, settings, model=model)
     # The broad search before the plan is made by now.
     looked = len(providers) if model and settings.effort != "quick" else 0
     gap_searches = looked + more * count * load.gap_queries * len(providers)

@@ -137,7 +137,7 @@ async def kept_hits(context: SessionContext, provider: Provider, query: Query) -
 def _key(context: SessionContext, provider: Provider, query: Query) -> dict[str, Any]:
     """What makes a search the same as another."""
     wishes = query.model_dump(
-        mode="json", exclude={"text", "kind", "results"}, exclude_defaults=True
+        mode="json", exclude={"text", "kind", "results", "seconds"}, exclude_defaults=True
     )
     return {
         "provider": provider.name,
@@ -166,9 +166,10 @@ def ranked_hits(hits: Sequence[Hit], query: Query) -> list[Hit]:
     ]
 
 
-def search_seconds(budget: Budget, settings: Settings) -> float:
-    """Seconds for one search now."""
-    return min(settings.search_seconds, budget.step("search", least=LEAST_SECONDS))
+def search_seconds(budget: Budget, settings: Settings, query: Query) -> float:
+    """Return the seconds that one search may take now."""
+    most = min(settings.search_seconds, query.seconds or settings.search_seconds)
+    return min(most, budget.step("search", least=LEAST_SECONDS))
 
 
 def _rank_hit(hit: Hit, query: Query, terms: list[str]) -> Hit:

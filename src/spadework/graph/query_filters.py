@@ -30,8 +30,10 @@ def with_filters(task: Task, settings: Settings, question: str) -> Task:
     return task.model_copy(update={"queries": queries, "again": again})
 
 
-def gap_query(wanted: Recommendation, plan: Plan) -> Query:
-    """The query of a recommended search; for a question about now, over the past year."""
+def gap_query(wanted: Recommendation, plan: Plan, seconds: float) -> Query:
+    """Return the query of a recommended search, which may take so many seconds; for a question
+    about now, over the past year.
+    """
     return Query(
         text=wanted.query,
         kind="gap",
@@ -39,4 +41,5 @@ def gap_query(wanted: Recommendation, plan: Plan) -> Query:
         include_domains=wanted.include_domains,
         exclude_domains=wanted.exclude_domains,
         results=wanted.max_results,
+        seconds=seconds,
     )

@@ -32,7 +32,7 @@ from spadework.graph.composing import compose_report
 from spadework.graph.earlier import keep
 from spadework.graph.editing import review_report
 from spadework.graph.emit import emitter
-from spadework.graph.ending import stopped_by
+from spadework.graph.ending import nothing_left, stopped_by
 from spadework.graph.fetching import attached_pages
 from spadework.graph.fusing import fuse_finds
 from spadework.graph.model_examination import begin, judge, judge_in_time, leave_out
@@ -165,7 +165,7 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         **judged,
         "problems": [*unfit, *judged["problems"]],
         "tasks": tasks,
-        "stopped_by": why or ("" if tasks else "nothing left to ask"),
+        "stopped_by": why or ("" if tasks else nothing_left(known)),
     }
 
 

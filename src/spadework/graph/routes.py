@@ -118,7 +118,7 @@ def _tasks_after_known(state: ResearchState, budget: Budget, load: Workload) -> 
         own = {(query.text.lower(), query.exclude_domains) for query in task.queries}
         found = _recommended_searches(task.topic, state["coverage"].get(task.topic.name), ())
         # Also what the known pages lead on to.
-        led = _gap_queries([r for r in found if r.led_to], own, state["plan"])[: load.gap_queries]
+        led = _gap_queries([r for r in found if r.led_to], own, state["plan"], load)
         made.append(task.model_copy(update={"queries": (*task.queries, *led)}))
     return made
 
@@ -133,20 +133,20 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
     }
     unread = {f.topic for f in state.get("finds", []) if f.left and f.round == number - 1}
     going = []
+    # What the whole lacks is searched with the first topic that is asked again.
+    whole = _gap_queries([s.recommendation for s in lacking if not s.topic], asked, plan, load)
     for topic in worth_asking(state, price):
-        wanted = _recommended_searches(topic, state["coverage"].get(topic.name), lacking)
-        gaps = _gap_queries(wanted, asked, plan)[: load.gap_queries]
+        found = state["coverage"].get(topic.name)
+        wanted = _recommended_searches(topic, found, lacking)
+        gaps = _gap_queries(wanted, asked, plan, load)
         led = any(r.led_to for r in wanted)
         again = plan.question_type == "list" or (not led and (load.reads_on or not gaps))
+        again = again and not (found and found.covered)
         queries = (*_queries_unasked(topic, state), *gaps)
+        queries = (*queries, *whole[: max(0, load.gap_queries - len(queries))])
         if queries or (again and topic.name in unread):
             going.append(_Gap(topic, queries, again))
-    if going:
-        # What the whole lacks rides along with the first topic: by itself it is no reason to go on.
-        whole = _gap_queries([s.recommendation for s in lacking if not s.topic], asked, plan)
-        queries = going[0].queries
-        room = max(0, load.gap_queries - len(queries))
-        going[0] = going[0]._replace(queries=(*queries, *whole[:room]))
+            whole = ()
     return going
 
 
@@ -171,11 +171,18 @@ def _recommended_searches(
 
 
 def _gap_queries(
-    recommended: Sequence[Recommendation], before: set[tuple[str, tuple[str, ...]]], plan: Plan
+    recommended: Sequence[Recommendation],
+    before: set[tuple[str, tuple[str, ...]]],
+    plan: Plan,
+    load: Workload,
 ) -> tuple[Query, ...]:
+    """Return the queries of the recommended searches not asked before, each once, as many as are
+    made in a round.
+    """
     fresh = [r for r in recommended if (r.query.lower(), r.exclude_domains) not in before]
     wanted = {r.query: r for r in reversed(fresh)}  # of two with the same words, the first
-    return tuple(gap_query(wanted[text], plan) for text in dict.fromkeys(r.query for r in fresh))
+    texts = [*dict.fromkeys(r.query for r in fresh)][: load.gap_queries]
+    return tuple(gap_query(wanted[text], plan, load.gap_seconds) for text in texts)
 
 
 def workers(state: ResearchState) -> list[Send] | str:

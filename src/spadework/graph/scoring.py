@@ -23,6 +23,8 @@ def score_topics(
             round=round_,
             before=old.score if old else 0.0,
             score=coverage.score,
+            quality_before=old.quality.mean if old and old.quality else None,
+            quality=coverage.quality.mean if coverage.quality else None,
             by="model" if coverage.quality else "code",
             why=_why(old, coverage, len(new)),
             evidence=new,

@@ -119,12 +119,12 @@ async def _everywhere(
         telling.tell(provider.name, query, answer, time.monotonic() - began)
         return answer
 
-    seconds = search_seconds(context.budget, context.settings)
+    seconds = search_seconds(context.budget, context.settings, query)
     asked = context.search.providers
     found = await asyncio.gather(*(ask(one, seconds) for one in asked))
     answers = list(zip(asked, found, strict=True))
     while asked and all(isinstance(answer, Problem) for _, answer in answers):
-        seconds = search_seconds(context.budget, context.settings)
+        seconds = search_seconds(context.budget, context.settings, query)
         if context.stop.is_set() or context.budget.refused or seconds <= 0:
             break  # nobody has failed
         other = await context.stand_ins.nth(context, len(answers) - len(asked))

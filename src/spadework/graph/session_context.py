@@ -159,7 +159,7 @@ class SessionContext:
     def workload(self, plan: Plan) -> Workload:
         """What the workers of a plan may ask and read."""
         judged = self.model is not None and not self.unfit
-        return workload(plan.complexity, self.settings, model=judged)
+        return workload(plan, self.settings, model=judged)
 
     @classmethod
     async def open(

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from spadework.settings import Settings
 from spadework.tools.ranking.selection import PRESETS
-from spadework.values import Complexity
+from spadework.values import Complexity, Plan
 
-#: Queries of a topic in the first round, and in a round for gaps.
-QUERIES, GAP_QUERIES = 4, 3
+#: Queries of a topic in the first round.
+QUERIES = 4
 #: Where a model says which gaps are left, a simple question is one worker with at most 10 searches
 #: and pages, one a page that fails; in quick effort every topic is as small. Without one the pages
 #: are all there is to go by, so none is saved: with so few, answers were missed
@@ -23,7 +23,8 @@ DEEP_GAP_TIMES = 2
 
 
 class Workload(NamedTuple):
-    """The queries and pages of one worker at most, in the first round and in one for gaps. `broad`:
+    """The queries and pages of one worker at most, in the first round and in one for gaps, and the
+    seconds that a search for a gap may take. `broad`:
     pages that another worker reads, too, do not count among those of the first round; `reads_on`:
     every open topic also looks at what its first searches left unread, rather than only one that
     has nothing else to ask.
@@ -33,25 +34,25 @@ class Workload(NamedTuple):
     pages: int
     gap_queries: int
     gap_pages: int
+    gap_seconds: float
     broad: bool = False
     reads_on: bool = False
 
 
-def workload(complexity: Complexity, settings: Settings, *, model: bool) -> Workload:
-    """What the workers of a plan may do; `model`: one judges what they bring. Rounds do not depend
-    on complexity: a further one searches only for what is not covered.
+def workload(plan: Plan, settings: Settings, *, model: bool) -> Workload:
+    """Return what the workers of a plan may do; `model`: one judges what they bring. Rounds do not
+    depend on complexity: a further one searches only for what is open.
     """
-    most = PRESETS[settings.preset][1]
-    if settings.effort == "deep":
-        pages = most * DEEP_TIMES[complexity]
-        return Workload(
-            QUERIES,
-            pages,
-            GAP_QUERIES,
-            min(GAP_PAGES, most) * DEEP_GAP_TIMES,
-            broad=True,
-            reads_on=not model,
-        )
-    if model and (complexity == "simple" or settings.effort == "quick"):
-        return Workload(SIMPLE_QUERIES, min(SIMPLE_PAGES, most), GAP_QUERIES, min(GAP_PAGES, most))
-    return Workload(QUERIES, most, GAP_QUERIES, min(GAP_PAGES, most), reads_on=not model)
+    most, deep = PRESETS[settings.preset][1], settings.effort == "deep"
+    simple = model and (plan.complexity == "simple" or settings.effort == "quick")
+    pages = min(SIMPLE_PAGES, most) if simple else most
+    standard = settings.standard(plan.question_type)
+    return Workload(
+        queries=SIMPLE_QUERIES if simple and not deep else QUERIES,
+        pages=most * DEEP_TIMES[plan.complexity] if deep else pages,
+        gap_queries=standard.searches,
+        gap_pages=min(GAP_PAGES, most) * (DEEP_GAP_TIMES if deep else 1),
+        gap_seconds=standard.seconds,
+        broad=deep,
+        reads_on=not model,
+    )

@@ -8,6 +8,21 @@ from pydantic import BaseModel, Field, SecretStr
 
 from spadework.form import by_effort
 from spadework.settings.kinds import own
+from spadework.values import QuestionType
+
+#: The types of question that live of several voices, and the domains that make these.
+SEVERAL_VOICES: frozenset[QuestionType] = frozenset({"compare", "evaluate", "list", "latest"})
+SEVERAL = 3
+
+
+class Standard(BaseModel, frozen=True, extra="forbid"):
+    """What the evidence of a question is held to, and what is searched where it falls short."""
+
+    quality: float = Field(7.5, ge=0, le=10)
+    target: float = Field(8.0, ge=0, le=10)
+    domains: int = Field(1, ge=0, le=100)
+    searches: int = Field(3, ge=0, le=5)
+    seconds: float = Field(30, gt=0, le=600)
 
 
 class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
@@ -62,9 +77,17 @@ class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
     200000, in several calls side by side.
     """
 
-    quality_floor: float = Field(7.5, ge=0, le=10)
-    """Quality of passages, 0 to 10, below which a search is recommended."""
-    quality_target: float = Field(8.0, ge=0, le=10)
-    """Quality of passages, 0 to 10, that the assessor is told to aim at."""
-    least_domains: int = Field(3, ge=0, le=100)
-    """Evidence of fewer domains is reported, except from a library."""
+    standards: dict[QuestionType | Literal["any"], Standard] = Field(default_factory=dict)
+    """What evidence is held to, by type of question or for any: quality (7.5 of 10) and domains (3
+    where a question compares, evaluates, lists or asks for news, else 1), below which a topic is
+    searched again; the quality to aim at (8.0); how many recommended searches a round makes for a
+    topic (3), and the seconds each may take (30). As JSON: {"latest": {"domains": 5}}.
+    """
+
+    def standard(self, question_type: QuestionType) -> Standard:
+        """Return what evidence of a type of question is held to."""
+        own = {"domains": SEVERAL} if question_type in SEVERAL_VOICES else {}
+        for name in ("any", question_type):
+            if found := self.standards.get(name):
+                own |= found.model_dump(exclude_unset=True)
+        return Standard(**own)

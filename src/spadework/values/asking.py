@@ -68,8 +68,8 @@ class Query(Value):
     counted in, before `freshness`), or news alone. What is "", None or False is not wished.
 
     `asked_in` is the language of the question where that is not English: engines of the web look
-    there first, and nothing is left out for it. `results` is how many new pages are wanted of it, 0
-    for as many as the settings say.
+    there first, and nothing is left out for it. `results` is how many new pages are wanted of it,
+    `seconds` how long it may take, 0 for as the settings say.
     """
 
     text: Annotated[str, AfterValidator(_short)]
@@ -84,6 +84,7 @@ class Query(Value):
     since: date | None = None
     until: date | None = None
     results: int = Field(default=0, ge=0, le=100)
+    seconds: float = Field(default=0.0, ge=0)
 
 
 class Topic(Value):

@@ -97,7 +97,7 @@ class SearchCache:
         await asyncio.to_thread(self._on_file, lambda db: self._write(db, row))
 
     def _key(self, provider: str, query: Query, limit: int) -> str:
-        asked = query.model_dump(mode="json", exclude={"kind", "results"})
+        asked = query.model_dump(mode="json", exclude={"kind", "results", "seconds"})
         asked["freshness"] = freshness_of(query)
         subject = json.dumps([self._scope, provider, limit, asked], sort_keys=True)
         return hashlib.sha256(subject.encode()).hexdigest()
