@@ -47,6 +47,7 @@ _FOREIGN = (
     "BRAVE_",
     "OPENALEX_",
     "QDRANT_",
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_", "REQUESTS_CA_BUNDLE"),
 )
 
 
@@ -60,7 +61,7 @@ if os.environ.get("LOOP") == "uvloop":
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No key, address or setting of the person who runs the tests, and a home that is empty."""
-    for name in [name for name in os.environ if name.startswith(_FOREIGN)]:
+    for name in [name for name in os.environ if name.upper().startswith(_FOREIGN)]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("SPADEWORK_HOME", str(tmp_path / "home"))
     # What one test taught a server's gate, and who had a turn at a site, is nothing to the next.

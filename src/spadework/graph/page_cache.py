@@ -11,6 +11,7 @@ from typing import TypeVar
 from spadework.errors import KnowledgeError
 from spadework.settings import Settings
 from spadework.tools.dense.meaning import Meaning
+from spadework.tools.fetch.guard import is_owned
 from spadework.tools.knowledge import Entry, Knowledge, Recalled
 from spadework.tools.knowledge.entry import worth_keeping
 from spadework.tools.web.urls import host_of
@@ -112,7 +113,7 @@ class PageCache:
                 Entry(
                     page.model_copy(update=bare),
                     await text_of(page.content_hash),
-                    own=host_of(page.url) in self._owned,
+                    own=is_owned(host_of(page.url), self._owned),
                 )
                 for page in pages
             ]
@@ -140,4 +141,4 @@ class PageCache:
 
     def _may_see(self, entry: Entry) -> bool:
         """Whether a page may be used: that of an own host only by who may visit that."""
-        return not entry.own or host_of(entry.page.url) in self._owned
+        return not entry.own or is_owned(host_of(entry.page.url), self._owned)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_network
 from typing import Any
 
 from pydantic import BaseModel, Field, field_validator
@@ -60,7 +61,9 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     robots: bool = True
     """Honour robots.txt. Lift it only for sites you own."""
     allow_hosts: Words = ()
-    """Hosts or addresses you own that the address guard lets through, separated by commas."""
+    """Hosts, addresses and networks (10.1.0.0/16) you own that the address guard lets through,
+    separated by commas.
+    """
     user_agent: str = "spadework/0.1 (research assistant)"
     """How spadework names itself to web servers."""
 
@@ -69,3 +72,8 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     def _within_the_levels(cls, value: Any) -> Any:
         # Environments and kept sessions of earlier versions name a third.
         return 2 if str(value).strip() == "3" else value
+
+    @field_validator("allow_hosts", mode="after")
+    @classmethod
+    def _with_networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(str(ip_network(word, strict=False)) if "/" in word else word for word in value)

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from spadework.errors import BadReply, ModelError
+from spadework.tools.fetch.server_faults import certificate_fault
 
 #: Characters of a server's own words that are repeated.
 MOST_SAID = 300
@@ -106,7 +107,8 @@ def meaning(error: Exception, name: str, secret: str = "") -> ModelError:
     if isinstance(error, openai.APITimeoutError):
         return Passing(f"{name} did not answer in time.")
     if isinstance(error, openai.APIConnectionError):
-        return Passing(f"{name} cannot be reached.")
+        why = certificate_fault(error)
+        return ModelError(f"{name}: {why}.") if why else Passing(f"{name} cannot be reached.")
     status = getattr(error, "status_code", None)
     if not isinstance(status, int):
         # Other providers' libraries say in words alone that a request is too long. What pydantic

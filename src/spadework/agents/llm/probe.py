@@ -19,9 +19,10 @@ from spadework.agents.llm.providers import (
 )
 from spadework.errors import ModelError, SettingsError
 from spadework.settings import Role, Settings
+from spadework.tools.fetch.server_faults import certificate_fault
 from spadework.tools.stores.journal import Journal
 from spadework.tools.web import name_lookup
-from spadework.tools.web.connections import certificates, closing_lines
+from spadework.tools.web.connections import certificates, closing_lines, proxy_for
 from spadework.tools.web.urls import host_of
 
 #: Seconds that a server's list of models may take as a whole.
@@ -50,7 +51,11 @@ async def fetch_model_list(settings: Settings) -> Any:
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
     async with (
         asyncio.timeout(LIST_SECONDS),
-        closing_lines(httpx.AsyncClient(timeout=LIST_SECONDS, verify=certificates())) as client,
+        closing_lines(
+            httpx.AsyncClient(
+                timeout=LIST_SECONDS, verify=certificates(), proxy=proxy_for(url), trust_env=False
+            )
+        ) as client,
     ):
         answer = await client.get(url, headers={"Authorization": f"Bearer {key}"})
     return answer.raise_for_status().json()
@@ -176,6 +181,8 @@ def _explain_failure(error: Exception) -> tuple[str, str]:
     name_it = "Name its model with --model openai:NAME to have it asked all the same."
     if isinstance(error, TimeoutError | httpx.TimeoutException):
         return "did not list its models in time", name_it
+    if why := certificate_fault(error):
+        return f"cannot be asked: {why}", ""
     if isinstance(error, httpx.TransportError):
         return "cannot be reached", "Start it, or check OPENAI_BASE_URL."
     if isinstance(error, httpx.HTTPStatusError) and error.response.status_code in (401, 403):

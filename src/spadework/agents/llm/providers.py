@@ -13,12 +13,13 @@ from pydantic import SecretStr
 
 from spadework.errors import SettingsError
 from spadework.settings import Role, Settings
-from spadework.tools.web.connections import certificates, closing_lines
+from spadework.tools.web.connections import certificates, closing_lines, proxy_for
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 
+_OPENAI = "https://api.openai.com/v1"
 #: Characters of a key worth hiding; a local server takes any word for one.
 LEAST_SECRET = 8
 #: Models that reason take no temperature, whoever serves them.
@@ -76,7 +77,12 @@ def chat_model(
     # loop they belong to.
     # Where a server sends elsewhere nobody is asked: that might be anybody, on this machine too.
     connections = closing_lines(
-        DefaultAsyncHttpxClient(verify=certificates(), follow_redirects=False)
+        DefaultAsyncHttpxClient(
+            verify=certificates(),
+            follow_redirects=False,
+            proxy=proxy_for(settings.openai_base_url or _OPENAI),
+            trust_env=False,
+        )
     )
     chat = ChatOpenAI(
         http_async_client=connections,

@@ -18,16 +18,27 @@ from spadework.tools.dense.embedder import EndpointEmbedder, embedder
 from spadework.tools.knowledge import knowledge_of
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import make_folder
+from spadework.tools.web.connections import AUTHORITIES, certificates, proxy_for, shown_proxy
 
 #: Bytes that are written for a try, and that should be free for a few sessions.
 TRIED_BYTES, ENOUGH_BYTES = 64_000, 100_000_000
+#: An address of the web, to see how it is asked.
+WEB = "https://example.org"
 _ELSEWHERE = "Choose another with --home or SPADEWORK_HOME."
 _FULL = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT") if hasattr(errno, name))
 
 
 async def system(settings: Settings) -> list[Check]:
-    """What this is."""
-    return [Check(state="works", text=f"Python {platform.python_version()} on {platform.system()}")]
+    """Return what this machine is, and what its network asks of us."""
+    said = [f"Python {platform.python_version()} on {platform.system()}"]
+    try:
+        if proxy := proxy_for(WEB):
+            said.append(f"the web is asked through the proxy {shown_proxy(proxy)}")
+        await asyncio.to_thread(certificates)
+        said += [f"authorities of {name} are trusted" for name in AUTHORITIES if name in os.environ]
+    except SpadeworkError as error:
+        return [Check(state="works", text=said[0]), Check(state="broken", text=str(error))]
+    return [Check(state="works", text=text) for text in said]
 
 
 async def home(settings: Settings, named: str = "") -> list[Check]:

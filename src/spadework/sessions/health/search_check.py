@@ -75,7 +75,7 @@ async def _ask_provider(
 
 async def _provider(provider: Provider, settings: Settings, until: float, hits: list[Hit]) -> Check:
     seconds = _seconds_left(until)
-    search = Search((provider,), Manners(limits=settings.search_limits))
+    search = Search((provider,), Manners(limits=settings.search_limits, asks=1))
 
     async def asks() -> str | Check:
         # Its own deadline comes later than ours.

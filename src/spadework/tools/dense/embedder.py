@@ -17,7 +17,7 @@ from spadework.extras import how_to_install
 from spadework.settings import Settings
 from spadework.tools.web import name_lookup
 from spadework.tools.web.api_keys import read_key
-from spadework.tools.web.connections import certificates, closing_lines
+from spadework.tools.web.connections import certificates, closing_lines, proxy_for
 from spadework.tools.web.retries import ask_again
 from spadework.tools.web.slots import far_place
 
@@ -80,6 +80,7 @@ class EndpointEmbedder:
                 headers=headers,
                 timeout=None,
                 trust_env=False,
+                proxy=proxy_for(address),
                 verify=False if address.startswith("http://") else certificates(),
             )
         )

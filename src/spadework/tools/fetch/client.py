@@ -24,6 +24,7 @@ from spadework.tools.fetch.http_cache import HttpCache
 from spadework.tools.fetch.redirect import next_url
 from spadework.tools.fetch.robots import Robots, TooSoon
 from spadework.tools.fetch.server_faults import lasting
+from spadework.tools.web.connections import read_certificates
 from spadework.tools.web.retries import ask_again
 from spadework.tools.web.slots import far_place
 
@@ -64,7 +65,7 @@ class Web:
         self.hosts = await Hosts.open(self._settings.home)
         pool = connect.Pool(
             MAX_CONNECTIONS,
-            ssl_context=await asyncio.to_thread(httpx.create_ssl_context),
+            ssl_context=await asyncio.to_thread(read_certificates),
             network_backend=self._backend,
             keepalive_expiry=KEEPALIVE_SECONDS,
         )

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
 import httpcore
 
 from spadework.errors import NotAllowed
-from spadework.tools.fetch.guard import may_connect
+from spadework.tools.fetch.guard import is_owned, may_connect
 from spadework.tools.web import name_lookup
-from spadework.tools.web.connections import Lines
+from spadework.tools.web.connections import Lines, authorization, proxy_for, tunnel
 from spadework.tools.web.registered_domains import is_address
 
 #: From a host name to its addresses, best first. Raises OSError when it has none.
@@ -32,7 +32,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
     def __init__(self, resolve: Resolve, allow_hosts: Collection[str] = ()) -> None:
         self._resolve = resolve
         self._allow_hosts = frozenset(host.lower().strip("[]") for host in allow_hosts)
-        self._network = Lines(httpcore.AnyIOBackend())  # pyright: ignore[reportArgumentType]  # another class without anyio
+        self.network = Lines(httpcore.AnyIOBackend())  # pyright: ignore[reportArgumentType]  # another class without anyio
 
     async def connect_tcp(
         self,
@@ -42,17 +42,35 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """A connection to the first address that answers. Raises NotAllowed if any is refused."""
+        """Return a connection to the first address that answers, or one through the proxy of this
+        network. Raises NotAllowed if any address is refused.
+        """
+        scheme = "http" if port == 80 else "https"
+        if proxy := proxy_for(f"{scheme}://{_url_host(host)}:{port}"):
+            await self.check(host)
+            return await tunnel(self.network, proxy, f"{_url_host(host)}:{port}")
         failure: httpcore.NetworkError | httpcore.TimeoutException = NoSuchHost(
             f"no address is known for {host}"
         )
         seconds = min(timeout or CONNECT_SECONDS, CONNECT_SECONDS)
         for address in (await self._addresses(host))[:MAX_ADDRESSES]:
             try:
-                return await self._network.connect_tcp(address, port, seconds)
+                return await self.network.connect_tcp(address, port, seconds)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
         raise failure
+
+    async def check(self, host: str) -> None:
+        """Judge a host that a proxy will look up, where its name leads anywhere from here.
+
+        Raises NotAllowed for an address that is refused, and for a name without a dot, which only
+        means something on the inside.
+        """
+        try:
+            await self._addresses(host)
+        except NoSuchHost:
+            if "." not in host and not is_owned(host, self._allow_hosts):
+                raise NotAllowed(f"{host} is no name of the public web.") from None
 
     async def _addresses(self, host: str) -> list[str]:
         """A host's addresses. One refused condemns all: leading inside and outside is a trap."""
@@ -70,6 +88,10 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
                     hint="Name hosts you own in SPADEWORK_ALLOW_HOSTS (the setting allow_hosts).",
                 )
         return addresses
+
+
+def _url_host(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 async def resolve(host: str) -> list[str]:
@@ -97,6 +119,9 @@ class Pool(httpcore.AsyncConnectionPool):
 
     def create_connection(self, origin: httpcore.Origin) -> httpcore.AsyncConnectionInterface:
         """A connection to `origin`, which is made when it is first used."""
+        proxy = proxy_for(str(origin)) if origin.scheme == b"http" else None
+        if proxy:  # asked for the whole address; what is encrypted goes through a tunnel
+            return _Forwarded(origin, proxy, self._line)
         return _Connection(origin=origin, http2=True, **self._line)
 
 
@@ -107,3 +132,33 @@ class _Connection(httpcore.AsyncHTTPConnection):
         return super().has_expired() or (
             self.is_idle() and parser is not None and bool(parser.trailing_data[0])
         )
+
+
+class _Forwarded(_Connection):
+    """A connection to a proxy that asks one server for us, whose host the pool has had checked."""
+
+    def __init__(self, remote: httpcore.Origin, proxy: str, line: Mapping[str, Any]) -> None:
+        self._remote, self._headers = remote, authorization(proxy)
+        guarded: GuardedBackend = line["network_backend"]
+        super().__init__(httpcore.URL(proxy).origin, **{**line, "network_backend": guarded.network})
+        self._guarded = guarded
+
+    def can_handle_request(self, origin: httpcore.Origin) -> bool:
+        return origin in (self._remote, self._origin)  # as the pool asks, and as httpcore does
+
+    async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:
+        await self._guarded.check(request.url.host.decode())
+        asked = httpcore.URL(
+            scheme=self._origin.scheme,
+            host=self._origin.host,
+            port=self._origin.port,
+            target=bytes(request.url),
+        )
+        forwarded = httpcore.Request(
+            request.method,
+            asked,
+            headers=[*self._headers, *request.headers],
+            content=request.stream,
+            extensions=request.extensions,
+        )
+        return await super().handle_async_request(forwarded)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Collection
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
 import idna
@@ -63,8 +63,19 @@ def _public_v6(address: IPv6Address) -> bool:
 
 
 def may_connect(host: str, address: str, allow_hosts: Collection[str]) -> bool:
-    """True when `address` of the URL's `host` is public, or either is allowed by the owner."""
-    return host in allow_hosts or address in allow_hosts or is_public(address)
+    """Return whether `address` of the URL's `host` is public, or either is allowed by the owner."""
+    return is_owned(host, allow_hosts) or is_owned(address, allow_hosts) or is_public(address)
+
+
+def is_owned(host: str, allow_hosts: Collection[str]) -> bool:
+    """Return whether the owner has named a host or address, or a network that an address is in."""
+    if host in allow_hosts:
+        return True
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    return any(address in ip_network(word) for word in allow_hosts if "/" in word)
 
 
 def check_url(url: str) -> str:

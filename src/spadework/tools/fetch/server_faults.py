@@ -27,6 +27,8 @@ _MEANT = (
 _INSIDES = re.compile(
     r"\s*\(_ssl\.c:\d+\)|\[SSL(?:: \w+)?\] ?|:? ?bytearray\(.*|<\w[^>]*>", re.DOTALL
 )
+#: What OpenSSL calls a certificate whose authority it does not know.
+_UNKNOWN = (18, 19, 20, 21)
 _HOST = re.compile(r"//(?:[^/?#]*@)?([^/?#@]+)")
 
 
@@ -45,13 +47,19 @@ def reason(error: BaseException) -> str:
     """What broke a connection, in a few words; "the connection ended" if nothing is said."""
     secure = _of_tls(error)
     if isinstance(secure, ssl.SSLCertVerificationError):
-        return f"its certificate is not good: {secure.verify_message.strip(' .')}"
+        own = "; name an authority of your own in SSL_CERT_FILE" * (secure.verify_code in _UNKNOWN)
+        return f"its certificate is not good: {secure.verify_message.strip(' .')}{own}"
     if secure is not None:
         kind = (secure.reason or "unknown").replace("_", " ").lower()
         return f"it speaks no TLS that is understood ({kind})"
     words = str(error)
     meant = next((meaning for sign, meaning in _MEANT if sign in words), "")
     return meant or _INSIDES.sub("", words)[:MAX_CHARS].strip(" .:") or "the connection ended"
+
+
+def certificate_fault(error: BaseException) -> str:
+    """Return what is wrong with a certificate, "" where none is at fault."""
+    return reason(error) if lasting(error) else ""
 
 
 def lasting(error: BaseException) -> bool:

@@ -23,6 +23,7 @@ from spadework.tools.search.domain_filter import with_sites
 from spadework.tools.search.result_rows import Row, number_rows
 from spadework.tools.search.search_filters import tongue
 from spadework.tools.stores.exchanges import Piece
+from spadework.tools.web.connections import proxy_for
 from spadework.tools.web.recorded_traffic import over_the_wire
 from spadework.values import Hit, Query, Wish
 
@@ -131,7 +132,7 @@ def _answer(
     from ddgs import DDGS
     from ddgs.exceptions import DDGSException
 
-    client = DDGS(timeout=ceil(seconds))
+    client = DDGS(proxy=proxy_for(f"https://{HOST}"), timeout=ceil(seconds))
     try:
         ask = client.news if news else client.text
         found = ask(query, region=region, backend="duckduckgo", max_results=limit, timelimit=since)

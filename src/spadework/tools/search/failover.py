@@ -23,8 +23,6 @@ from spadework.values import Hit, Query
 #: After so many failures in a row a provider is left out for so long.
 FAILURES = 3
 PAUSE_SECONDS = 60.0
-#: So often a query is asked of a provider whose rate was too high.
-MOST_ASKED = 3
 #: A provider keeps its own deadline; this much later it is cut off.
 GRACE_SECONDS = 1.0
 #: How long providers are waited for that are closed by who was cancelled.
@@ -41,12 +39,15 @@ class _Breaker:
 
 @dataclass(frozen=True)
 class Manners:
-    """The `limits` of the settings, and the providers whose results `cache` keeps (`kept`)."""
+    """The `limits` of the settings, the providers whose results `cache` keeps (`kept`), and how
+    often a query is asked of a provider whose rate was too high (`asks`).
+    """
 
     limiters: RateLimiters = RATE_LIMITERS
     limits: Mapping[str, tuple[float, int]] = field(default_factory=lambda: MappingProxyType({}))
     cache: SearchCache | None = None
     kept: frozenset[str] = frozenset()
+    asks: int = 3
 
 
 class Search:
@@ -128,10 +129,10 @@ class Search:
     async def _in_turn(
         self, provider: Provider, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
     ) -> list[Hit]:
-        """Ask in turn, again after a refusal while there is time: MOST_ASKED times in all, once
-        more if it is not the rate that was too high.
+        """Ask in turn, again after a refusal while there is time: as often as our manners say,
+        once more if it is not the rate that was too high.
         """
-        name, until, asks = provider.name, self._clock() + seconds, 0
+        name, until, refusals = provider.name, self._clock() + seconds, list[QuotaSpent]()
         # What all machines know it by, "" where it is on this machine alone.
         where = provider.where if isinstance(provider, Placed) else name
         common = where and f"search at {where}"
@@ -147,13 +148,15 @@ class Search:
                     with limiter.heeding():
                         return await asked(_rest(seconds, waited, until - self._clock()))
             except Throttled as error:
+                if refusals:
+                    raise refusals[-1] from None
                 self.waits.turn_away(name)
                 raise Throttled(f"{name} was not asked: {error}.") from None
             except QuotaSpent as error:
-                asks += 1
-                most, after = (MOST_ASKED, 0.0) if error.busy else (2, math.inf)
+                refusals.append(error)
+                most, after = (self._manners.asks, 0.0) if error.busy else (2, math.inf)
                 after = after if error.retry_after is None else error.retry_after
-                if asks >= most or after >= until - self._clock():
+                if len(refusals) >= most or after >= until - self._clock():
                     raise
 
     async def _asked(

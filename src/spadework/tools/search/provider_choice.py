@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from spadework.errors import SettingsError
 from spadework.settings import Settings
@@ -17,6 +18,7 @@ from spadework.tools.search.probe import reachable
 from spadework.tools.search.provider import Provider
 from spadework.tools.search.provider_table import PROVIDERS
 from spadework.tools.search.result_cache import SearchCache
+from spadework.tools.web.connections import proxy_for
 
 if TYPE_CHECKING:
     from spadework.tools.library.library import Library
@@ -97,7 +99,9 @@ async def _duckduckgo(settings: Settings) -> Provider | None:
 
 
 async def _web_is_there(settings: Settings) -> bool:
-    return await reachable(HOST, 443, seconds=settings.probe_seconds)
+    proxy = urlsplit(proxy_for(f"https://{HOST}") or f"https://{HOST}")
+    port = proxy.port or (80 if proxy.scheme == "http" else 443)
+    return await reachable(proxy.hostname or HOST, port, seconds=settings.probe_seconds)
 
 
 def _names(settings: Settings) -> list[str]:

@@ -210,6 +210,7 @@ class RateLimiter:
         start = max(now, self._next, self._paused) + before * every
         if start > until:
             raise Throttled(
+                f"{'it answered that there were too many requests; ' * bool(self._spacing)}"
                 f"it is asked at most once in {every:.3g} s, and this query's turn would have"
                 " come too late"
             )

@@ -9,9 +9,10 @@ from typing import Any
 import httpx
 
 from spadework.errors import SearchError
+from spadework.tools.fetch.server_faults import reason as broken_by
 from spadework.tools.search.failure import OPEN, Access, failure, parse_json, without_results
 from spadework.tools.stores.exchanges import Piece
-from spadework.tools.web.connections import certificates, closing_lines
+from spadework.tools.web.connections import certificates, closing_lines, proxy_for
 from spadework.tools.web.http_dates import RATE_LIMIT_HEADERS
 from spadework.tools.web.recorded_traffic import over_the_wire
 
@@ -100,7 +101,9 @@ class Service:
     ) -> httpx.Response:
         method, url = "GET" if body is None else "POST", self._url + path
         client = closing_lines(
-            httpx.AsyncClient(verify=self._verify, trust_env=False, timeout=None)
+            httpx.AsyncClient(
+                verify=self._verify, proxy=proxy_for(url), trust_env=False, timeout=None
+            )
         )
         try:
             async with asyncio.timeout(seconds), client:
@@ -114,10 +117,8 @@ class Service:
         except TimeoutError:
             raise self.late(seconds) from None
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-            raise SearchError(
-                f"{self._label} could not be asked:"
-                f" {self._access.shown(str(error)) or type(error).__name__}."
-            ) from None
+            why = self._access.shown(broken_by(error)) or type(error).__name__
+            raise SearchError(f"{self._label} could not be asked: {why}.") from None
 
     async def _whole(self, answer: httpx.Response) -> httpx.Response:
         """The answer with its body. Raises SearchError for one without end."""
