@@ -98,11 +98,16 @@ def xlsx(
     strings: Sequence[str] = (),
     styles: str = "",
     attributes: str = "",
+    merged: str = "",
+    further: Mapping[str, str] | None = None,
 ) -> bytes:
-    """A workbook: names of sheets with the XML of their rows."""
+    """A workbook: names of sheets with the XML of their rows, ranges that are `merged`, and
+    `further` parts of the first sheet, related to it by their names.
+    """
     entries = "".join(
         f'<sheet name="{name}" r:id="s{n}" {attributes}/>' for n, name in enumerate(sheets)
     )
+    cells = f'<mergeCells><mergeCell ref="{merged}"/></mergeCells>' if merged else ""
     return office(
         "xl/workbook.xml",
         {
@@ -116,14 +121,24 @@ def xlsx(
             "xl/styles.xml": f"<styleSheet {S}>{styles}</styleSheet>",
         }
         | {
-            f"xl/worksheets/{n}.xml": f"<worksheet {S}><sheetData>{rows}</sheetData></worksheet>"
+            f"xl/worksheets/{n}.xml": (
+                f"<worksheet {S}><sheetData>{rows}</sheetData>{cells}</worksheet>"
+            )
             for n, rows in enumerate(sheets.values())
-        },
+        }
+        | {"xl/worksheets/_rels/0.xml.rels": relations({n: f"../{n}" for n in further or {}})}
+        | {f"xl/{name}": part for name, part in (further or {}).items()},
     )
 
 
-def pptx(slides: Sequence[str], notes: Mapping[int, str] | None = None) -> bytes:
-    """A presentation: the XML of the shapes of each slide, and that of the notes of some."""
+def pptx(
+    slides: Sequence[str],
+    notes: Mapping[int, str] | None = None,
+    further: Mapping[str, str] | None = None,
+) -> bytes:
+    """A presentation: the XML of the shapes of each slide, that of the notes of some, and
+    `further` parts of the first slide, related to it by their names.
+    """
     ids = "".join(f'<p:sldId id="{256 + n}" r:id="s{n}"/>' for n in range(len(slides)))
     parts = {
         "ppt/presentation.xml": (
@@ -144,11 +159,17 @@ def pptx(slides: Sequence[str], notes: Mapping[int, str] | None = None) -> bytes
             {"n": f"../notesSlides/notesSlide{n}.xml"}
         )
         parts[f"ppt/notesSlides/notesSlide{n}.xml"] = f"<p:notes {P}>{shapes}</p:notes>"
+    if further:
+        named = {name: f"../{name}" for name in further}
+        parts["ppt/slides/_rels/slide0.xml.rels"] = relations(named)
+        parts |= {f"ppt/{name}": part for name, part in further.items()}
     return office("ppt/presentation.xml", parts)
 
 
-def odf(body: str, *, styles: str = "", kind: str = "text") -> bytes:
-    """An OpenDocument file of a kind: text, spreadsheet, presentation."""
+def odf(
+    body: str, *, styles: str = "", kind: str = "text", parts: Mapping[str, str] | None = None
+) -> bytes:
+    """An OpenDocument file of a kind: text, spreadsheet, presentation; with further `parts`."""
     body = f"<office:body><office:{kind}>{body}</office:{kind}></office:body>"
     content = (
         "<office:document-content"
@@ -165,6 +186,7 @@ def odf(body: str, *, styles: str = "", kind: str = "text") -> bytes:
             "content.xml": content,
             "meta.xml": meta,
         }
+        | dict(parts or {})
     )
 
 

@@ -39,7 +39,8 @@ def test_a_text_has_its_headings_paragraphs_lists_tables_and_code():
     assert (
         found.markdown
         == "# Dues\n\n## Boats\n\nA boat  pays\n14 crowns.\n\n- one\n    - in it\n\n1."
-        " first\n\n```\nx = 1\n    y\n```\n\n| a |\n| --- |"
+        " first\n\n```\nx = 1\n    y\n```\n\n| a |\n| --- |\n\n"
+        "Comment: a remark"
     )
     assert (found.title, found.author, found.kind) == ("Dues", "R. Penn", "odt")
     assert found.published_at == datetime(2026, 2, 14, 9, tzinfo=UTC)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spadework.tools.extract import read_document
-from tests.tools.extract.files import W, docx
+from tests.tools.extract.files import W, docx, odf, pptx, relations, xlsx
 
 M = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
 C = (
@@ -37,9 +37,12 @@ def raised(text: str, place: str = "superscript") -> str:
     return run(text, f'<w:vertAlign w:val="{place}"/>')
 
 
+def read(body: bytes) -> str:
+    return read_document(body, media_type="", url="https://x.example/a").markdown.strip()
+
+
 def word(body: str, **given: object) -> str:
-    read = read_document(docx(body, **given), media_type="", url="https://x.example/a")  # type: ignore[arg-type]
-    return read.markdown.strip()
+    return read(docx(body, **given))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -125,3 +128,112 @@ def test_a_cell_merged_down_says_its_text_in_each_row() -> None:
     )
     table = "".join(f"<w:tr>{row}</w:tr>" for row in rows)
     assert word(f"<w:tbl>{table}</w:tbl>").endswith("| Ostvik | 411 |\n| Ostvik | 902 |")
+
+
+def shape(runs: str) -> str:
+    return f"<p:sp><p:txBody><a:p>{runs}</a:p></p:txBody></p:sp>"
+
+
+def slide_run(text: str, settings: str = "") -> str:
+    return f"<a:r><a:rPr {settings}/><a:t>{text}</a:t></a:r>"
+
+
+def test_a_slide_keeps_its_powers_charts_and_comments() -> None:
+    runs = slide_run("It holds 10") + slide_run("6", 'baseline="30000"') + slide_run(" litres")
+    chart = '<p:graphicFrame><c:chart xmlns:c="c" r:id="charts/chart1.xml"/></p:graphicFrame>'
+    comment = "<p:cmLst xmlns:p='p'><p:cm><p:text>Is it so?</p:text></p:cm></p:cmLst>"
+    parts = {"charts/chart1.xml": CHART, "comments/comment1.xml": comment}
+    text = read(pptx([shape(runs) + chart], further=parts))
+    assert text == f"It holds 10^6 litres\n\n{CHART_SHOWN}\n\nComment: Is it so?"
+
+
+def test_a_slide_s_merged_cells_say_their_text_in_each_row_and_column() -> None:
+    def cell(text: str, settings: str = "") -> str:
+        return f"<a:tc {settings}><a:txBody><a:p>{slide_run(text)}</a:p></a:txBody></a:tc>"
+
+    rows = (
+        cell("Pier") + cell("Trips", 'gridSpan="2"') + cell("", 'hMerge="1"'),
+        cell("Ostvik", 'rowSpan="2"') + cell("4") + cell("5"),
+        cell("", 'vMerge="1"') + cell("6") + cell("7"),
+    )
+    table = "".join(f"<a:tr>{row}</a:tr>" for row in rows)
+    lines = read(pptx([f"<p:graphicFrame><a:tbl>{table}</a:tbl></p:graphicFrame>"])).split("\n")
+    assert (lines[0], lines[3]) == ("| Pier | Trips | Trips |", "| Ostvik | 6 | 7 |")
+
+
+SPAN = (
+    '<style:style style:name="Up"><style:text-properties style:text-position="super 58%"/>'
+    '</style:style><style:style style:name="Down"><style:text-properties'
+    ' style:text-position="-33% 58%"/></style:style>'
+)
+
+
+def test_an_opendocument_text_keeps_its_powers_notes_formulas_and_charts() -> None:
+    note = (
+        "<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>Of 1986."
+        "</text:p></text:note-body></text:note>"
+    )
+    drawn = '<draw:object xmlns:draw="d" xmlns:xlink="x" xlink:href="./Object {}"/>'
+    body = (
+        '<text:p>It holds 10<text:span text:style-name="Up">6</text:span> of H<text:span'
+        f' text:style-name="Down">2</text:span>O in 1984{note} as {drawn.format(1)}.</text:p>'
+        f"<text:p>{drawn.format(2)}</text:p>"
+    )
+    formula = "<math><msup><mi>x</mi><mn>2</mn></msup></math>"
+    chart = (
+        '<d><chart><title><p>Boats let</p></title><table><table-row><table-cell table-name="a">'
+        "<p>May</p></table-cell><table-cell><p>41</p></table-cell></table-row></table></chart></d>"
+    )
+    parts = {"Object 1/content.xml": formula, "Object 2/content.xml": chart}
+    assert read(odf(body, styles=SPAN, parts=parts)) == (
+        "It holds 10^6 of H2O in 1984[1] as x^2.\n\nChart: Boats let\n\n| May | 41 |\n| --- | --- |"
+        "\n\n[1] Of 1986."
+    )
+
+
+def test_a_list_in_a_cell_of_opendocument_and_merged_cells() -> None:
+    def cell(inside: str, settings: str = "") -> str:
+        return f"<table:table-cell {settings}>{inside}</table:table-cell>"
+
+    items = "".join(
+        f"<text:list-item><text:p>Number {n}</text:p></text:list-item>" for n in ("one", "two")
+    )
+    covered = "<table:covered-table-cell/>"
+    rows = (
+        cell("<text:p>Pier</text:p>", 'table:number-rows-spanned="2"')
+        + cell(f"<text:list>{items}</text:list>"),
+        covered + cell("<text:p>x</text:p>"),
+        cell("<text:p>All</text:p>", 'table:number-columns-spanned="2"') + covered,
+    )
+    table = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+    lines = read(odf(f"<table:table>{table}</table:table>")).split("\n")
+    assert (lines[0], *lines[2:]) == (
+        "| Pier | Number one Number two |",
+        "| Pier | x |",
+        "| All |  |",
+    )
+
+
+def test_a_sheet_keeps_its_powers_merged_cells_charts_and_comments() -> None:
+    def cell(place: str, inside: str) -> str:
+        return f'<c r="{place}" t="inlineStr"><is>{inside}</is></c>'
+
+    power = (
+        "<r><t>10</t></r><r><rPr><vertAlign val='superscript'/></rPr><t>6</t></r><r><t> l</t></r>"
+    )
+    rows = (
+        f'<row r="1">{cell("A1", "<t>Pier</t>")}{cell("B1", power)}</row>'
+        f'<row r="2">{cell("B2", "<t>x</t>")}</row>'
+    )
+    chart = '<d xmlns:c="c" xmlns:r="r"><c:chart r:id="c1"/></d>'
+    comment = "<comments><comment ref='B2'><text><t>Is it so?</t></text></comment></comments>"
+    parts = {
+        "drawings/drawing1.xml": chart,
+        "drawings/_rels/drawing1.xml.rels": relations({"c1": "../charts/chart1.xml"}),
+        "charts/chart1.xml": CHART,
+        "comments1.xml": comment,
+    }
+    assert read(xlsx({"Dues": rows}, merged="A1:A2", further=parts)) == (
+        f"## Dues\n\n| Pier | 10^6 l |\n| --- | --- |\n| Pier | x |\n\n{CHART_SHOWN}\n\n"
+        "Comment on B2: Is it so?"
+    )

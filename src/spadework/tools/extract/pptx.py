@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from spadework.tools.extract.draft import Draft
+from spadework.tools.extract.drawings import drawing
+from spadework.tools.extract.equations import linear
 from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.notation import Place, joined
 from spadework.tools.extract.package import Package
-from spadework.tools.extract.writing import blocks, heading, not_shown, plain, quote, table
+from spadework.tools.extract.writing import (
+    MAX_COLUMNS,
+    Grid,
+    blocks,
+    heading,
+    not_shown,
+    plain,
+    quote,
+    table,
+)
 from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag
 
 #: Slides behind this one are not read.
 MAX_SLIDES = 500
 #: Deepest list in a list.
 MAX_DEPTH = 8
+_SIGNS = {"br": "\n", "tab": "\t"}
 
 _TITLES = ("title", "ctrTitle")
 #: Places that every slide has: its date, its number, the lines at its edges.
@@ -43,14 +58,28 @@ def _slide(package: Package, name: str) -> str:
         other.getparent().remove(other)
     titles: list[str] = []
     draft = Draft()
+    relations = package.relations(name)
     for shape in below(root, "sp", "graphicFrame"):
         place = _place(shape)
         if place in _TITLES:
             titles.append(_join_text(shape))
         elif place not in _FURNITURE:
             _shape(shape, draft)
-    notes = next((part for part in package.relations(name).values() if "notesSlide" in part), "")
-    return blocks([heading(" ".join(titles), 2), draft.markdown(), _notes(package, notes)])
+            for drawn in below(shape, "chart", "relIds"):
+                draft.add(drawing(package, relations, drawn))
+    notes = next((part for part in relations.values() if "notesSlide" in part), "")
+    comments = (part for part in relations.values() if "/comments/" in part)
+    said = [comment for part in comments for comment in _comments(package.tree(part))]
+    told = [heading(" ".join(titles), 2), draft.markdown(), _notes(package, notes)]
+    return blocks([*told, *said])
+
+
+def _comments(root: Element | None) -> Iterator[str]:
+    """The comments on a slide, in the form of either year."""
+    for comment in below(root, "cm") if root is not None else ():
+        own = child(comment, "text")
+        words = (own.text or "") if own is not None else _join_text(comment)
+        yield plain(f"Comment: {words}") if words else ""
 
 
 def _place(shape: Element) -> str:
@@ -60,8 +89,8 @@ def _place(shape: Element) -> str:
 
 
 def _shape(shape: Element, draft: Draft) -> None:
-    rows = [[_join_text(cell) for cell in row if tag(cell) == "tc"] for row in below(shape, "tr")]
-    if rows:
+    grid = Grid()
+    if rows := [grid.row(_cells(row)) for row in below(shape, "tr")]:
         draft.add(table(rows))
         return
     paragraphs = [paragraph for paragraph in below(shape, "p") if _text(paragraph).strip()]
@@ -78,6 +107,18 @@ def _shape(shape: Element, draft: Draft) -> None:
     draft.add("")
 
 
+def _cells(row: Element) -> Iterator[tuple[str, int, int]]:
+    """The cells of a row, with the columns and rows that each spans; those it covers are none."""
+    for cell in row:
+        covered = (attribute(cell, "hMerge"), attribute(cell, "vMerge"))
+        if tag(cell) == "tc" and not {"1", "true"}.intersection(covered):
+            across, down = (
+                max(number(attribute(cell, name, "1"), most=MAX_COLUMNS), 1)
+                for name in ("gridSpan", "rowSpan")
+            )
+            yield _join_text(cell), across, down
+
+
 def _notes(package: Package, name: str) -> str:
     root = package.tree(name)
     shapes = below(root, "sp") if root is not None else ()
@@ -92,8 +133,21 @@ def _join_text(element: Element) -> str:
 
 
 def _text(paragraph: Element) -> str:
-    signs = {"br": "\n", "tab": "\t"}
-    return "".join(
-        part.text or "" if tag(part) == "t" else signs[tag(part)]
-        for part in below(paragraph, "t", "br", "tab")
-    )
+    return joined(_pieces(paragraph))
+
+
+def _pieces(around: Element, place: Place = Place.LEVEL) -> Iterator[tuple[str, Place]]:
+    for part in around:
+        name = tag(part)
+        if name in _SIGNS:
+            yield _SIGNS[name], place
+        elif name == "t":
+            yield part.text or "", place
+        elif name in ("oMath", "oMathPara"):
+            yield linear(part), Place.LEVEL
+        elif name == "r":
+            rise = attribute(child(part, "rPr"), "baseline", "0").rstrip("%")
+            raised = Place.LOWERED if rise.startswith("-") else Place.RAISED
+            yield from _pieces(part, Place.LEVEL if rise.strip("0.-") == "" else raised)
+        else:
+            yield from _pieces(part, place)

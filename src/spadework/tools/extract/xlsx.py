@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import islice
+from typing import NamedTuple
 
+from spadework.tools.extract.drawings import drawing
 from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.notation import Place, joined
 from spadework.tools.extract.package import Package
 from spadework.tools.extract.writing import (
     MAX_COLUMNS,
@@ -15,9 +18,19 @@ from spadework.tools.extract.writing import (
     blocks,
     heading,
     not_shown,
+    plain,
     sheet_table,
 )
-from spadework.tools.extract.xml_tree import Element, attribute, below, child, number, tag, xml_tree
+from spadework.tools.extract.xml_tree import (
+    Element,
+    attribute,
+    below,
+    child,
+    number,
+    tag,
+    text,
+    xml_tree,
+)
 
 #: Sheets behind this one are not read.
 MAX_SHEETS = 50
@@ -31,7 +44,19 @@ _DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
 _LAPSE, _LAPSES = 46, re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _ROW = re.compile(rb"<(?:\w+:)?row\b")
 _PLACE = re.compile(r"([A-Z]{1,3})\d+")
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s+ref=\"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})\"")
+#: Most ranges of merged cells that are heeded, and the rows of a sheet.
+_MOST_MERGED, _MOST_ROWS = 2_000, 1_048_576
 _DAY_ONE = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
+
+
+class _Range(NamedTuple):
+    """Merged cells: columns from 0, rows from 1."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
 
 
 def extract_xlsx(package: Package, url: str) -> Extracted:
@@ -44,9 +69,13 @@ def extract_xlsx(package: Package, url: str) -> Extracted:
     values = _Values(package, from_1904=from_1904)
     parts = []
     for sheet in sheets[:MAX_SHEETS]:
-        first, behind = _first_rows(package.read(relations.get(attribute(sheet, "id"), "")))
-        rows = sheet_table(values.rows(first), behind=behind)
-        parts.append(blocks([heading(attribute(sheet, "name"), 2), rows]) if rows else "")
+        name = relations.get(attribute(sheet, "id"), "")
+        xml = package.read(name)
+        first, behind = _first_rows(xml)
+        rows = sheet_table(values.rows(first, _merged(xml[len(first) :] or xml)), behind=behind)
+        shown = [rows, *_beside(package, package.relations(name))]
+        head = heading(attribute(sheet, "name"), 2)
+        parts.append(blocks([head, *shown]) if any(shown) else "")
     parts.append(not_shown(len(sheets) - MAX_SHEETS, "sheets"))
     return package.about(blocks(parts), kind="xlsx")
 
@@ -70,9 +99,28 @@ class _Values:
         self._strings = [_string(element) for element in shared]
         self._dates = _date_styles(package.tree("xl/styles.xml"))
 
-    def rows(self, xml: bytes) -> Iterator[list[str]]:
-        if xml.strip():
-            yield from map(self._row, below(xml_tree(xml, self._what), "row"))
+    def rows(self, xml: bytes, merged: Iterable[_Range]) -> Iterator[list[str]]:
+        """The rows of a sheet; `merged` cells say their text in each of their rows and columns,
+        but where it is all that a row says.
+        """
+        if not xml.strip():
+            return
+        coming = sorted(merged, key=lambda found: found.top, reverse=True)
+        said: list[tuple[_Range, str]] = []
+        for place, row in enumerate(below(xml_tree(xml, self._what), "row"), 1):
+            cells = self._row(row)
+            at = number(attribute(row, "r"), most=_MOST_ROWS) or place
+            own = sum(map(bool, cells))
+            while coming and coming[-1].top <= at:
+                found = coming.pop()
+                shown = cells[found.left] if found.left < len(cells) else ""
+                said += [(found, shown)] if shown and found.top == at else []
+            said = [(found, shown) for found, shown in said if found.bottom >= at]
+            for found, shown in said:
+                if own > 1 or found.top < at:
+                    cells += [""] * (found.right + 1 - len(cells))
+                    cells[found.left : found.right + 1] = [shown] * (found.right + 1 - found.left)
+            yield cells
 
     def _row(self, row: Element) -> list[str]:
         cells: dict[int, str] = {}
@@ -125,10 +173,44 @@ def _column(place: str, following: int) -> int:
     return column - 1 if found else following
 
 
+def _merged(xml: bytes) -> list[_Range]:
+    """The ranges of merged cells of a sheet, as far as columns are shown."""
+    found = []
+    for left, top, right, bottom in islice(_MERGED.findall(xml), _MOST_MERGED):
+        columns = _column(left.decode() + "1", 0), _column(right.decode() + "1", 0)
+        first, last = columns[0], min(columns[1], MAX_COLUMNS - 1)
+        found.append(_Range(first, int(top), last, int(bottom)))
+    return [merged for merged in found if merged.left <= merged.right]
+
+
+def _beside(package: Package, relations: dict[str, str]) -> Iterator[str]:
+    """What stands on a sheet outside of its cells: charts, text boxes and comments."""
+    for name in relations.values():
+        if "/drawings/drawing" in name and (root := package.tree(name)) is not None:
+            inside = package.relations(name)
+            yield from (drawing(package, inside, part) for part in below(root, "chart", "relIds"))
+            yield from (plain(" ".join(text(box).split())) for box in below(root, "txBody"))
+    threaded = any("/threadedComment" in name for name in relations.values())
+    kind = "threadedComment" if threaded else "comment"
+    for name in relations.values():
+        if f"/{kind}" in name and (root := package.tree(name)) is not None:
+            for comment in below(root, kind):
+                yield plain(f"Comment on {attribute(comment, 'ref')}: {text(comment)}")
+
+
 def _string(element: Element | None) -> str:
     """The text of a string, without its pronunciation."""
     parts = below(element, "t") if element is not None else ()
-    return "".join(part.text or "" for part in parts if tag(part.getparent()) != "rPh")
+    return joined(
+        (part.text or "", _place(part.getparent()))
+        for part in parts
+        if tag(part.getparent()) != "rPh"
+    )
+
+
+def _place(run: Element) -> Place:
+    aligned = attribute(child(run, "rPr", "vertAlign"), "val")
+    return {"superscript": Place.RAISED, "subscript": Place.LOWERED}.get(aligned, Place.LEVEL)
 
 
 def _date_styles(styles: Element | None) -> dict[str, bool]:
