@@ -29,6 +29,8 @@ BudgetSpent                 not a failure: the signal to write with what there i
 
 from __future__ import annotations
 
+from typing import Any
+
 from spadework.visible import visible
 
 
@@ -87,6 +89,9 @@ class FetchError(SpadeworkError):
     #: What the server answered, where it has answered with a status that means that there is no
     #: page; else 0.
     status = 0
+
+    #: The attempts that were made (`values.Attempt`), the last of which ended in this.
+    attempts: tuple[Any, ...] = ()
 
 
 class Blocked(FetchError):

@@ -50,6 +50,7 @@ _FOUND = {
 _ENDED = {
     "time": "ended_time",
     "nothing searched": "ended_unsearched",
+    "nothing read": "ended_unread",
     "known": "ended_known",
     "stop": "ended_stop",
     "calls": "spent_calls",

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from spadework.events.timed import Timed
-from spadework.values import Choice, Lead, QueryKind
+from spadework.values import Choice, Lead, QueryKind, Tried
 
 
 class Searched(Timed):
@@ -81,13 +81,13 @@ class Reading(Timed):
     round: int = 0
 
 
-class Read(Timed):
+class Read(Timed, Tried):
     """A page was read, or could not be (`reason`). `known`: it was taken from the knowledge
     store.
 
     `level`, `status`, `bytes` (of the body as it came) and `cleaned_by` are as in `Page`; of its
-    `seconds` it took `fetching` to come, and `cleaning` to be taken apart. The level is None where
-    nothing came.
+    `seconds` it took `cleaning` to be taken apart. Where it was not read they are those of the last
+    of the `attempts`.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "url")
@@ -105,7 +105,6 @@ class Read(Timed):
     bytes: int = 0
     content_hash: str = ""
     cleaned_by: str = ""
-    fetching: float = 0.0
     cleaning: float = 0.0
 
     @property

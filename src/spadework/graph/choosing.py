@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -13,22 +13,22 @@ from spadework.values import Choice, Fate, Hit, Task
 
 _READ_BEFORE = "It was read in an earlier round."
 _BEST = "Its fused score is among the best."
-_ALONG = "It is fetched for another topic, and read along."
 _AGAINST = "It was judged not worth reading before it was fetched."
+_ALONG = "It is fetched for another topic, and read along."
 
 
 @dataclass(frozen=True)
 class Choosing:
-    """A selection in the making for a task: among which `hits`, of which those in `fresh` were not
-    judged away. `before` are the canonical URLs that were read in earlier rounds, `asked` what the
-    selection was before it was cut for lack of time and dealt out, `taken` the canonical URLs that
-    other topics are dealt.
+    """A selection in the making for a task: among which `hits`, and why it is against some, by URL.
+    `before` are the canonical URLs that were read in earlier rounds, `asked` what the selection was
+    before it was cut for lack of time and dealt out, `taken` the canonical URLs that other topics
+    are dealt.
     """
 
     task: Task
     hits: Sequence[Hit]
     before: AbstractSet[str]
-    fresh: Sequence[Hit]
+    against: Mapping[str, str]
     asked: Selection
     taken: AbstractSet[str] = frozenset()
     again: bool = False
@@ -50,13 +50,18 @@ class Choosing:
             yield _choice(hit, "chosen", _ALONG if along else _BEST)
         for hit in made.reserve:
             yield _choice(hit, "reserve", self._why_not(hit))
-        kept = {hit.url for hit in self.fresh}
+        kept = {hit.url for hit in (*made.chosen, *made.reserve)}
         for hit in self.hits:
-            if hit.url not in kept:
-                read = canonical_url(hit.url) in self.before
-                yield _choice(hit, "left", _READ_BEFORE if read else _AGAINST)
+            if hit.url in kept:
+                continue
+            if canonical_url(hit.url) in self.before:
+                yield _choice(hit, "left", _READ_BEFORE)
+            elif hit.url in self.against:
+                yield _choice(hit, "left", self.against[hit.url] or _AGAINST)
 
     def _why_not(self, hit: Hit) -> str:
+        if hit.url in self.against:
+            return self.against[hit.url] or _AGAINST
         if not fits(hit, self.asked.threshold):
             return f"Its relevance is under {self.asked.threshold:.2f}."
         if hit in self.asked.chosen:

@@ -11,7 +11,7 @@ from spadework.graph.routes import KNOWN
 from spadework.graph.session_context import SessionContext
 from spadework.graph.sources import sources_of
 from spadework.graph.state import ResearchState, proving, queries_of
-from spadework.graph.unreached import list_unreached
+from spadework.graph.unreached import list_unreached, unread_hits
 from spadework.graph.verifying import Verified
 from spadework.tools.export.markdown_report import sentences_markdown, to_markdown
 from spadework.tools.text.phrases import Phrases
@@ -84,6 +84,7 @@ def result_of(
         opinion=describe_review(review) if (review := state.get("review")) else "",
         citations=tuple(state.get("citations", [])),
         conflicts=tuple(state.get("conflicts", [])),
+        unread=tuple(unread_hits(state)),
         problems=(*first, *rest),
         shortfalls=tuple(state.get("shortfalls", [])),
         left_out=tuple(state.get("left_out", [])),
@@ -117,7 +118,10 @@ def _ended_by(context: SessionContext, state: ResearchState) -> str:
         return "time"
     if context.budget.refused in ("calls", "tokens", "money"):
         return context.budget.refused
-    return state.get("stopped_by", "") or context.budget.ended_by()
+    ended = state.get("stopped_by", "")
+    if not state.get("pages") and ended in _OF_ITSELF and unread_hits(state):
+        return "nothing read"
+    return ended or context.budget.ended_by()
 
 
 def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:

@@ -16,7 +16,7 @@ from spadework.graph.session_context import SessionContext
 from spadework.graph.state import WorkerState
 from spadework.tools.ranking.selection import preset_of, select
 from spadework.tools.web.urls import canonical_url
-from spadework.values import Page, Problem
+from spadework.values import Page, Problem, Unread
 
 #: Characters of the best passages that the reflection sees.
 REFLECTION_CHARS = 6_000
@@ -28,17 +28,18 @@ FIRST = 1
 
 async def looked_again(
     context: SessionContext, state: WorkerState, drafts: list[Page], emit: Emit
-) -> tuple[list[Page], list[Problem]]:
+) -> tuple[list[Page], list[Unread], list[Problem]]:
     """The pages that one refined query adds to those that were read in the first round, where a
-    reflection on these asks for it. A further round is itself such a search.
+    reflection on these asks for it, and what it found and could not read. A further round is itself
+    such a search.
     """
     task = state["task"]
     if not context.deep or context.model is None or not drafts or task.round > FIRST:
-        return drafts, []
+        return drafts, [], []
     took, budget = state.get("plan_seconds", 0.0), context.budget
     in_time = not budget.under(BEST_ONLY) and budget.fits(took)
     if not await context.noted("may reflect", task.topic.name, in_time, True):
-        return drafts, []
+        return drafts, [], []
     pages = {page.content_hash: page for page in drafts}
     best, used = [], 0
     for passage in await distil_pages(context, task.topic, drafts, by_model=True):
@@ -50,7 +51,7 @@ async def looked_again(
         context.model, state["question"], task.topic, best, seconds=context.budget.phase("read")
     )
     if query is None:
-        return drafts, problems
+        return drafts, [], problems
     before = {canonical_url(url) for url in (*state["read_before"], *(page.url for page in drafts))}
     again = task.model_copy(update={"queries": (query,), "pages": REFINED_PAGES})
     again = with_filters(again, context.settings, state["question"])
@@ -58,12 +59,15 @@ async def looked_again(
     settings = context.settings
     hits = fused_hits(lists, settings)
     fresh = [hit for hit in hits if canonical_url(hit.url) not in before]
+    weighed, refused = await weigh_hits(context, again, fresh)
     made = select(
-        await weigh_hits(context, again, fresh),
+        weighed,
         preset=preset_of(settings),
         pages_per_domain=settings.pages_per_domain,
         limit=REFINED_PAGES,
     )
-    emit(Choosing(again, hits, before, fresh, made, again=True).told(made))
-    more, lost = await read_pages(context, again, list(made.chosen), list(made.reserve), emit)
-    return [*drafts, *more], [*problems, *failed, *lost]
+    emit(Choosing(again, hits, before, refused, made, again=True).told(made))
+    more, lost, missed = await read_pages(
+        context, again, list(made.chosen), list(made.reserve), emit
+    )
+    return [*drafts, *more], lost, [*problems, *failed, *missed]

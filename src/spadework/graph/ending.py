@@ -67,7 +67,7 @@ def status_of(why: str) -> Status:
     """The status of a run by what ended it."""
     if why == "time":
         return "time_limited"
-    if why == "stop":
+    if why in ("stop", "nothing read"):
         return "partial"
     if why == "nothing searched":
         return "failed"

@@ -24,7 +24,7 @@ from spadework.tools.stores.exchanges import Piece, Request, Tape
 from spadework.tools.text.markdown_marks import one_line
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.web.urls import canonical_url
-from spadework.values import Page, Problem, Value
+from spadework.values import Attempt, Page, Problem, Value
 
 #: Characters of the name of a language that are kept.
 LANGUAGE_CHARS = 40
@@ -58,19 +58,27 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
         async def ask(tape: Tape) -> Fetched:
             nonlocal fetching
             asked_at = time.monotonic()
-            context.budget.add(fetches=1)
+            made: Sequence[Attempt] = (Attempt(),)  # one that is given up
             try:
                 fetched = await fetch()
+                made = fetched.attempts
+            except FetchError as error:
+                made = error.attempts
+                raise
             finally:
                 fetching += time.monotonic() - asked_at
+                context.budget.add(
+                    fetches=sum(not attempt.cached for attempt in made),
+                    cache_hits=sum(attempt.cached for attempt in made),
+                    bytes=sum(attempt.bytes for attempt in made),
+                )
             # From here on it is as old as it is.
             dated = fetched.dated or datetime.now(UTC)
             fetched = replace(fetched, dated=dated)
-            head = asdict(replace(fetched, body=b"")) | {"dated": dated.isoformat()}
+            attempts = [attempt.model_dump() for attempt in fetched.attempts]
+            head = asdict(replace(fetched, body=b"", attempts=()))
             del head["body"]
-            tape.add(head, fetched.body)
-            cached = fetched.from_cache
-            context.budget.add(cache_hits=int(cached), bytes=0 if cached else len(fetched.body))
+            tape.add(head | {"dated": dated.isoformat(), "attempts": attempts}, fetched.body)
             return fetched
 
         return await context.journal.exchange(request, ask, _fetched_of_tape)
@@ -79,12 +87,8 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
         seconds = max(seconds, context.settings.page_seconds)
     fetched, extracted = await context.reader.read(url, seconds=seconds, level=level, had=had)
     page = await _keep(context, fetched, extracted)
-    return page.model_copy(
-        update={
-            "fetching": round(fetching, 3),
-            "cleaning": round(time.monotonic() - began - fetching, 3),
-        }
-    )
+    cleaning = round(time.monotonic() - began - fetching, 3)
+    return page.model_copy(update={"cleaning": cleaning, "attempts": fetched.attempts})
 
 
 async def _keep(context: SessionContext, fetched: Fetched, extracted: Extracted) -> Page:
@@ -124,7 +128,8 @@ async def from_knowledge(context: SessionContext, url: str, since: datetime | No
         return None
     context.budget.add(cache_hits=1)
     digest, text = await context.pages.put(kept.text)
-    return kept.page.model_copy(update={"content_hash": digest, "chars": len(text), "known": True})
+    known = {"content_hash": digest, "chars": len(text), "known": True, "attempts": ()}
+    return kept.page.model_copy(update=known)
 
 
 async def from_library(context: SessionContext, url: str) -> Page:
@@ -219,4 +224,5 @@ async def _local(
 async def _fetched_of_tape(tape: Tape) -> Fetched:
     head, body = tape.last
     day = datetime.fromisoformat(head["dated"]) if head["dated"] else None
-    return Fetched(**{**head, "dated": day, "body": body})
+    attempts = tuple(Attempt(**attempt) for attempt in head.get("attempts", ()))
+    return Fetched(**{**head, "dated": day, "body": body, "attempts": attempts})

@@ -14,7 +14,6 @@ from spadework.graph.state import ResearchState, WorkerState
 from spadework.tools.export.markdown_report import to_markdown
 from spadework.tools.text.markdown_marks import one_line
 from spadework.values import (
-    Hit,
     Page,
     Part,
     Problem,
@@ -26,6 +25,7 @@ from spadework.values import (
     Source,
     Task,
     Topic,
+    Unread,
     Value,
 )
 from spadework.visible import visible
@@ -41,12 +41,12 @@ _NONE = "No page could be read."
 
 
 class Gathered(Value):
-    """What came of it: the pages, best first, the hits whose pages could not be read, how many hits
+    """What came of it: the pages, best first, what could not be read, how many hits
     there were, and what went wrong. `answered`: a search was answered, where one was asked.
     """
 
     pages: tuple[Page, ...] = ()
-    unread: tuple[Hit, ...] = ()
+    unread: tuple[Unread, ...] = ()
     found: int = 0
     answered: bool = True
     problems: tuple[Problem, ...] = ()
@@ -102,6 +102,7 @@ def result_of_pages(
     sources = [
         found[url].model_copy(update={"n": n, "unused": ""}) for n, url in enumerate(pages, 1)
     ]
+    why = why or ("nothing read" if gathered.unread and not pages else "")
     named = gathered.pages[0].title if asked in pages else ""
     document = Report(title=named or asked, sections=_sections(context, gathered, sources, why))
     return Result(
@@ -113,6 +114,7 @@ def result_of_pages(
         sources=tuple(sources),
         report=to_markdown(document, {}, sources),
         document=document,
+        unread=gathered.unread,
         problems=gathered.problems,
         searched=context.searching,
         usage=context.budget.used.model_copy(update={"pages": len(pages)}),

@@ -64,8 +64,8 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     fresh = [hit for hit in state["hits"] if canonical_url(hit.url) not in before]
     settings, emit = context.settings, emitter(context, runtime)
     task, share = state["task"], settings.pages_per_domain
-    fresh = await weigh_hits(context, task, fresh)
-    fresh, problems = await looked_at(context, state, fresh, emit)
+    fresh, refused = await weigh_hits(context, task, fresh)
+    fresh, against, problems = await looked_at(context, state, fresh, emit)
     paid = await _paid_earlier(context, task, fresh)
     made = select_hits(
         fresh,
@@ -79,7 +79,7 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     if await context.narrowed(BEST_ONLY, f"select {task.round} {task.topic.name}"):
         made = halve_selection(made)
     made, taken = await _assign_selection(context, state, made)
-    emit(Choosing(task, state["hits"], before, fresh, asked, taken).told(made))
+    emit(Choosing(task, state["hits"], before, refused | against, asked, taken).told(made))
     return {
         "chosen": list(made.chosen),
         "reserve": list(made.reserve),
@@ -108,18 +108,11 @@ async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]
     emit = emitter(context, runtime)
     # A worker that was saved before pages were dealt out has none.
     taken = frozenset(state.get("taken", ()))
-    drafts, problems = await read_pages(
+    drafts, unread, problems = await read_pages(
         context, state["task"], state["chosen"], state["reserve"], emit, taken
     )
-    failed = {problem.subject for problem in problems}
-    drafts, more = await looked_again(context, state, drafts, emit)
-    read = {canonical_url(page.url) for page in drafts}
-    unread = [
-        hit
-        for hit in (*state["chosen"], *state["reserve"])
-        if hit.url in failed and canonical_url(hit.url) not in read
-    ]
-    return {"drafts": drafts, "unread": unread, "problems": [*problems, *more]}
+    drafts, lost, more = await looked_again(context, state, drafts, emit)
+    return {"drafts": drafts, "unread": [*unread, *lost], "problems": [*problems, *more]}
 
 
 async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:

@@ -26,14 +26,15 @@ BROWSER = 2
 
 async def looked_at(
     context: SessionContext, state: WorkerState, hits: list[Hit], emit: Emit
-) -> tuple[list[Hit], list[Problem]]:
-    """The hits that are worth reading. Where these are too few the others stay, with relevance and
-    fused score 0, so they come last. So few hits that all are read are not looked at, nor, in deep
-    effort, those of a further round, whose queries say what is missing.
+) -> tuple[list[Hit], dict[str, str], list[Problem]]:
+    """The hits that are worth reading, and why others are not, by URL. Where the former are too few
+    the others stay, with relevance and fused score 0, so they come last. So few hits that all are
+    read are not looked at, nor, in deep effort, those of a further round, whose queries say what is
+    missing.
     """
     again = context.deep and state["task"].round > 1
     if context.model is None or len(hits) <= ENOUGH or again:
-        return hits, []
+        return hits, {}, []
     topic, topics = state["task"].topic, state.get("topics", 1)
     # A worker that was saved before it knew the others reckons with all topics.
     tasks = state.get("tasks", topics)
@@ -52,29 +53,33 @@ async def looked_at(
     key = {"topic": topic.name, "round": state["task"].round}
     permission = await context.journal.moment("may look", key, Permission, allowed, Permission())
     if not permission.given:
-        return hits, list(permission.problems)
+        return hits, {}, list(permission.problems)
     ranked = sorted(hits, key=lambda hit: -hit.rrf)
-    against, problems = await check_hits(
+    judged, problems = await check_hits(
         context.model, state["question"], topic, ranked, seconds=_seconds(context)
     )
+    against = dict(judged)
     number, looked = state["task"].round, min(MOST_HITS, len(ranked))
-    emit(Checked(topic=topic.name, hits=looked, round=number, against=dict(against)))
+    emit(Checked(topic=topic.name, hits=looked, round=number, against=against))
     kept = [hit for hit in ranked if hit.url not in against]
     if len(kept) >= ENOUGH:
-        return kept, problems
+        return kept, against, problems
     if not kept:  # who is against everything has chosen nothing
-        return hits, problems
+        return hits, {}, problems
     last = {"relevance": 0.0, "rrf": 0.0}
-    return [hit.model_copy(update=last) if hit.url in against else hit for hit in ranked], problems
+    ranked = [hit.model_copy(update=last) if hit.url in against else hit for hit in ranked]
+    return ranked, against, problems
 
 
 def _seconds(context: SessionContext) -> float:
     return context.budget.step("search", least=LEAST_SECONDS)
 
 
-async def weigh_hits(context: SessionContext, task: Task, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits in their order, with the scores that they are selected by. What would be refused is
-    left out where there is enough else.
+async def weigh_hits(
+    context: SessionContext, task: Task, hits: Sequence[Hit]
+) -> tuple[list[Hit], dict[str, str]]:
+    """The hits in their order, with the scores that they are selected by, and why others would be
+    refused, by URL: those are left out where there is enough else.
     """
 
     async def work() -> dict[str, float]:
@@ -87,7 +92,14 @@ async def weigh_hits(context: SessionContext, task: Task, hits: Sequence[Hit]) -
     )
     left = [hit for hit in hits if worth.get(hit.url, 1.0)]
     kept = left if len(left) >= ENOUGH else hits
-    return [counting(hit, worth.get(hit.url, 1.0)) for hit in kept]
+    refused = {hit.url: word_refusal(hit) for hit in hits if not worth.get(hit.url, 1.0)}
+    return [counting(hit, worth.get(hit.url, 1.0)) for hit in kept], refused
+
+
+def word_refusal(hit: Hit) -> str:
+    """Why the page of a hit cannot be read, in a sentence."""
+    why = foreseen(hit.url, hit.title).refused
+    return f"{why[:1].upper()}{why[1:]}."
 
 
 def counting(hit: Hit, worth: float) -> Hit:

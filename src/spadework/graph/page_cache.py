@@ -108,6 +108,7 @@ class PageCache:
         # Of a page only what is true for everybody is kept: not which question led to it, nor what
         # it was worth for that.
         bare = {"relevance": 0.0, "rrf": 0.0, "linked": 0.0, "found_by": (), "origin": ""}
+        bare |= {"attempts": (), "cleaning": 0.0}
         try:
             entries = [
                 Entry(

@@ -35,7 +35,7 @@ from spadework.tools.knowledge.entry import fresh_since
 from spadework.tools.ranking.selection import LOCAL
 from spadework.tools.stores.journal import Journal
 from spadework.tools.web.urls import canonical_url, host_of
-from spadework.values import Hit, Page, Problem, Task
+from spadework.values import Attempt, Hit, Page, Problem, Task, Unread
 
 #: A page is slow after `slow_page_seconds`, but at the latest after this share of the time it has.
 SLOW_SHARE = 0.3
@@ -43,7 +43,7 @@ SLOW_SHARE = 0.3
 GRACE_SECONDS = 2.0
 #: What is told of a page that was read.
 _TOLD = {"title", "chars", "known", "level", "status", "media_type", "bytes", "content_hash"}
-_TOLD |= {"cleaned_by", "fetching", "cleaning"}
+_TOLD |= {"cleaned_by", "cleaning", "attempts"}
 
 
 async def read_pages(
@@ -53,10 +53,11 @@ async def read_pages(
     reserve: Sequence[Hit],
     emit: Emit,
     taken: AbstractSet[str] = frozenset(),
-) -> tuple[list[Page], list[Problem]]:
+) -> tuple[list[Page], list[Unread], list[Problem]]:
     """The pages of `chosen` in their order, those of `reserve` for what fails or is slow; what came
-    by the deadline counts. Those at the canonical URLs `taken` are other workers': they are read
-    along, and take no place of another where there is one.
+    by the deadline counts. Then what could not be read, and what the reader must know of all. Those
+    at the canonical URLs `taken` are other workers': they are read along, and take no place of
+    another where there is one.
     """
     hits = [*chosen, *reserve]
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
@@ -65,30 +66,30 @@ async def read_pages(
     # A replay cannot know which pages came first: what nobody waited for is told as it was then.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     given_up: dict[str, str] = await context.journal.noted("given up", key) or {}
-    told: dict[str, list[Problem]] = {}
+    ends: dict[str, Outcome[Hit, Page]] = {}
     for hit in hits:
         if (why := given_up.get(hit.url)) is not None:
             left_out = why in get_args(Why)
-            told[hit.url] = _problems(
-                Left(hit, cast("Why", why)) if left_out else Failed(hit, TooSlow(why))
-            )
+            ends[hit.url] = Left(hit, cast("Why", why)) if left_out else Failed(hit, TooSlow(why))
     left = [hit for hit in hits if hit.url not in given_up]
     outcomes = await _read_hits(context, task, left, wanted, taken, emit)
     for outcome in outcomes:
-        told[outcome.candidate.url] = _problems(outcome)
+        ends[outcome.candidate.url] = outcome
         if isinstance(outcome, Left):
             given_up[outcome.candidate.url] = outcome.why
         elif isinstance(outcome, Failed) and isinstance(outcome.error, TooSlow):
             given_up[outcome.candidate.url] = str(outcome.error)
-    waiting = [hit.url for hit in left if hit.url not in told]
+    waiting = [hit.url for hit in left if hit.url not in ends]
     await context.journal.note(
         "given up", key, {**dict.fromkeys(waiting, "not needed"), **given_up}
     )
     pages = {came.result.url: came.result for came in outcomes if isinstance(came, Came)}
     order = {canonical_url(hit.url): n for n, hit in enumerate(hits)}
+    last = [ends[hit.url] for hit in hits if hit.url in ends]
     return (
         sorted(pages.values(), key=lambda page: order.get(canonical_url(page.url), len(order))),
-        [problem for hit in hits for problem in told.get(hit.url, [])],
+        [unread for end in last if (unread := _unread(task, end))],
+        [problem for end in last if (problem := _problem(task, end))],
     )
 
 
@@ -198,10 +199,27 @@ def _event(task: Task, outcome: Outcome[Hit, Page], began: dict[str, float]) -> 
     if isinstance(outcome, Began):
         began[hit.url] = now
         return Reading(**of, title=hit.title)
-    of["seconds"] = round(now - began.get(hit.url, now), 3)
-    if not isinstance(outcome, Came):
-        return Read(**of, title=hit.title, reason=_reason(outcome))
-    return Read(**of, **outcome.result.model_dump(include=_TOLD))
+    of["seconds"] = seconds = round(now - began.get(hit.url, now), 3)
+    if isinstance(outcome, Came):
+        return Read(**of, **told_page(outcome.result))
+    reason = _reason(outcome)
+    attempts = outcome.error.attempts if isinstance(outcome, Failed) else ()
+    late = isinstance(outcome, Left) or isinstance(outcome.error, TooSlow)
+    if late and seconds and not attempts:
+        attempts = (Attempt(seconds=seconds, reason=reason),)  # it was cut off from outside
+    return Read(**of, title=hit.title, **told_failure(reason, attempts))
+
+
+def told_page(page: Page) -> dict[str, Any]:
+    """What is told of a page that was read, as fields of Read."""
+    return page.model_dump(include=_TOLD)
+
+
+def told_failure(reason: str, attempts: Sequence[Any]) -> dict[str, Any]:
+    """What is told of a page that was not read, as fields of Read."""
+    made = tuple(Attempt.model_validate(attempt) for attempt in attempts)
+    last = made[-1].model_dump(include={"level", "status", "bytes"}) if made else {}
+    return {"reason": reason, "attempts": made, **last}
 
 
 def _reason(outcome: Failed[Hit] | Left[Hit]) -> str:
@@ -218,7 +236,24 @@ def _reason(outcome: Failed[Hit] | Left[Hit]) -> str:
     return f"{host} did not answer in time."
 
 
-def _problems(outcome: Outcome[Hit, Page]) -> list[Problem]:
+def _unread(task: Task, outcome: Outcome[Hit, Page]) -> Unread | None:
+    """What was found and could not be read; None for what was read, or not needed."""
+    if isinstance(outcome, Began | Came) or (
+        isinstance(outcome, Left) and outcome.why not in ("deadline", "stopped")
+    ):
+        return None
+    hit = outcome.candidate
+    return Unread(
+        topic=task.topic.name,
+        url=hit.url,
+        title=hit.title,
+        snippet=hit.snippet,
+        score=hit.relevance,
+        reason=_reason(outcome),
+    )
+
+
+def _problem(task: Task, outcome: Outcome[Hit, Page]) -> Problem | None:
     """What the reader of the report must know of a hit: that it was not read, or is out of date."""
     hit = outcome.candidate
     if isinstance(outcome, Came) and outcome.result.stale:
@@ -226,11 +261,9 @@ def _problems(outcome: Outcome[Hit, Page]) -> list[Problem]:
         unreached = f"{host_of(hit.url)} could not be reached"
         reason = f"{unreached}; the copy of {day.day} {day:%B %Y} was read."
         effect = "may be out of date."
-    elif isinstance(outcome, Failed) or (
-        isinstance(outcome, Left) and outcome.why in ("deadline", "stopped")
-    ):
-        reason, effect = _reason(outcome), "was not read."
+    elif unread := _unread(task, outcome):
+        reason, effect = unread.reason, "was not read."
     else:
-        return []
+        return None
     effect = f"“{hit.title or hit.url}” {effect}"
-    return [Problem(stage="read", subject=hit.url, reason=reason, effect=effect)]
+    return Problem(stage="read", subject=hit.url, reason=reason, effect=effect)

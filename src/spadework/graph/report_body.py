@@ -67,20 +67,22 @@ def build_report(
 
 def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
     """The sections of the findings, and the one that tells what is left open."""
-    unread, told = unread_hits(state), {c.evidence_id for c in state.get("citations", [])}
+    coverage, told = state.get("coverage", {}), {c.evidence_id for c in state.get("citations", [])}
+    answered = {name for name, found in coverage.items() if found.state == "answered"}
+    unread = [one for one in unread_hits(state) if one.topic not in answered]
     cited = [e for e in state.get("evidence", []) if e.id in told]
     # Unless a later round has found it.
     missing = [m for m in state.get("missing", []) if not any(speaks_of(e, m) for e in cited)]
     open_ones = with_unread(
         not_found(
             state["plan"],
-            state.get("coverage", {}),
+            coverage,
             missing,
             state.get("shortfalls", []),
-            frozenset(unread),
+            frozenset(one.topic for one in unread),
             say,
         ),
-        [hit for hits in unread.values() for hit in hits],
+        unread,
         say,
         beside=bool(state.get("pages")),
     )

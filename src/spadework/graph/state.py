@@ -34,6 +34,7 @@ from spadework.values import (
     Section,
     Shortfall,
     Task,
+    Unread,
     Value,
 )
 
@@ -43,7 +44,7 @@ class Find(Value):
     topic, and how many readable hits it left; whether a search was `answered`, where it asked any.
 
     `heard` are the providers that have answered it, `found` how many hits they gave, and `unread`
-    those of which it tried in vain to read the pages.
+    those that it could not read.
     """
 
     topic: str
@@ -54,7 +55,7 @@ class Find(Value):
     answered: bool = True
     heard: tuple[str, ...] = ()
     found: int = 0
-    unread: tuple[Hit, ...] = ()
+    unread: tuple[Unread, ...] = ()
 
 
 class Earlier(Value):
@@ -239,7 +240,7 @@ class WorkerState(TypedDict, total=False):
     reserve: Required[list[Hit]]
     drafts: Required[list[Page]]
     #: The hits whose pages could not be read.
-    unread: list[Hit]
+    unread: list[Unread]
     pages: Required[list[Page]]
     finds: Annotated[list[Find], operator.add]
     problems: Annotated[list[Problem], operator.add]

@@ -11,10 +11,12 @@ from spadework.settings import Role
 from spadework.tools.text.markdown_marks import one_line
 from spadework.tools.text.phrases import Phrases
 from spadework.tools.web.urls import canonical_url, host_of, hosts_for_urls
-from spadework.values import Hit, Part, Problem, Section, Sentence
+from spadework.values import Part, Problem, Section, Sentence, Unread
 
 #: Unread hits that are listed where no page was read, and where others were; characters of each.
 MOST_UNREAD, MOST_BESIDE, UNREAD_CHARS = 10, 4, 300
+#: Reasons that the sentence on them names; each stands with its page in the list, too.
+MOST_REASONS = 3
 #: What a role says whose budget is spent, or which was in no time asked.
 _NOT_A_FAULT = "the budget of"
 
@@ -64,15 +66,16 @@ def _providers(state: ResearchState, problems: Sequence[Problem]) -> Iterator[Un
 
 
 def _pages(state: ResearchState, problems: Sequence[Problem]) -> Iterator[Unreached]:
-    """That pages were found, and none of them could be read."""
-    tried = {hit.url for find in state.get("finds", []) for hit in find.unread}
-    own = tuple(problem for problem in problems if problem.subject in tried)
-    if state.get("pages") or not own:
+    """That pages were found, and none of them could be read; each reason once."""
+    unread = unread_hits(state)
+    if state.get("pages") or not unread:
         return
-    why = hosts_for_urls(own[0].reason)
+    tried = {one.url for one in unread}
+    own = tuple(problem for problem in problems if problem.subject in tried)
+    reasons = list(dict.fromkeys(hosts_for_urls(one.reason) for one in unread))
     many = f"None of the {len(tried)} pages that were tried could be read"
     one = "The only page that was tried could not be read"
-    yield Unreached(f"{many if len(tried) > 1 else one}: {why}", own)
+    yield Unreached(f"{many if len(tried) > 1 else one}: {' '.join(reasons[:MOST_REASONS])}", own)
 
 
 def first_of_all(found: Sequence[Unreached], rest: Section) -> Section:
@@ -84,38 +87,28 @@ def first_of_all(found: Sequence[Unreached], rest: Section) -> Section:
     return rest.model_copy(update={"sentences": said, "parts": parts})
 
 
-def unread_hits(state: ResearchState) -> dict[str, list[Hit]]:
-    """The hits that could not be read, best first, each once, by the topics not answered."""
-    coverage, found = state.get("coverage", {}), dict[str, dict[str, Hit]]()
+def unread_hits(state: ResearchState) -> list[Unread]:
+    """What was found and could not be read, best first, each page once."""
     had = {canonical_url(url) for url in state.get("pages", {})}
-    for find in state.get("finds", []):
-        judged = coverage.get(find.topic)
-        if judged and judged.state == "answered":
-            continue
-        for hit in find.unread:
-            url = canonical_url(hit.url)
-            if url not in had:
-                had.add(url)
-                found.setdefault(find.topic, {})[url] = hit
-    return {
-        topic: sorted(hits.values(), key=lambda hit: -hit.relevance)
-        for topic, hits in found.items()
-    }
+    found: dict[str, Unread] = {}
+    for one in (one for find in state.get("finds", []) for one in find.unread):
+        if (url := canonical_url(one.url)) not in had:
+            found[url] = one
+    return sorted(found.values(), key=lambda one: -one.score)
 
 
 def with_unread(
-    section: Section, hits: Sequence[Hit], say: Phrases, *, beside: bool = False
+    section: Section, hits: Sequence[Unread], say: Phrases, *, beside: bool = False
 ) -> Section:
-    """Return a section of what was not found, and under it what was found and not read: only its
-    names where it stands `beside` pages that were read.
+    """Return a section of what was not found, and under it what was found and not read, best first:
+    only its names where it stands `beside` pages that were read, else with snippets and reasons.
     """
     if not hits:
         return section
-    most = MOST_BESIDE if beside else MOST_UNREAD
-    best = sorted(hits, key=lambda hit: -hit.relevance)[:most]
+    best = hits[: MOST_BESIDE if beside else MOST_UNREAD]
     lines = [
         say("found_beside" if beside else "found_unread"),
-        *(_name_hit(hit, snippet=not beside) for hit in best),
+        *(_name_hit(hit, whole=not beside) for hit in best),
     ]
     more = len(hits) - len(best)
     lines += [say("more", more=more)] if more else []
@@ -129,11 +122,14 @@ def with_unread(
     return section.model_copy(update={"sentences": told, "parts": parts if own else parts[1:]})
 
 
-def _name_hit(hit: Hit, *, snippet: bool) -> str:
-    """Name a page that was not read by title and host, with what the search shows of it."""
+def _name_hit(hit: Unread, *, whole: bool) -> str:
+    """Name a page that was not read by title and host; the `whole` has what the search shows of it
+    and why it was not read, too.
+    """
     host, title = host_of(hit.url), hosts_for_urls(hit.title)
     named = f"“{title}” ({host})" if title and title != host else host
-    shown = one_line(hosts_for_urls(hit.snippet), UNREAD_CHARS + 1) if snippet else ""
+    shown = one_line(hosts_for_urls(hit.snippet), UNREAD_CHARS + 1) if whole else ""
     if len(shown) > UNREAD_CHARS:
         shown = f"{shown[:UNREAD_CHARS].rpartition(' ')[0]} …"
-    return f"{named}: {shown}" if shown else f"{named}."
+    why = f" ({hosts_for_urls(hit.reason).rstrip('.')})" if whole and hit.reason else ""
+    return f"{named}: {shown}{why}" if shown else f"{named}{why}."

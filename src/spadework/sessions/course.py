@@ -28,7 +28,7 @@ from spadework.events import (
     settle_events,
 )
 from spadework.tools.web.urls import canonical_url
-from spadework.values import Choice, Evidence, Plan, Problem, Result
+from spadework.values import Attempt, Choice, Evidence, Plan, Problem, Result
 
 K = TypeVar("K", bound=Timed)
 
@@ -103,6 +103,12 @@ class Course:
             if not read.reason:
                 found.setdefault(read.content_hash or read.url, read)
         return found
+
+    @property
+    def attempts(self) -> list[Attempt]:
+        """Every attempt to have a page, each once: topics that want one page wait for the same."""
+        made = dict.fromkeys((canonical_url(read.url), read.attempts) for read in self.of(Read))
+        return [attempt for _, attempts in made for attempt in attempts]
 
     @property
     def unread(self) -> list[Choice]:

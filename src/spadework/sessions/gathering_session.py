@@ -14,7 +14,7 @@ from spadework.events import Event, Finished, Read, Reading, Timed, Troubled
 from spadework.graph.gathered_pages import CANCELLED, Gathered, begin_state, result_of_pages
 from spadework.graph.gathering import gather
 from spadework.graph.opening_record import PagesAlone
-from spadework.graph.reading import page_at
+from spadework.graph.reading import page_at, told_failure, told_page
 from spadework.graph.recalling import recorded_pages
 from spadework.graph.session_context import SessionContext
 from spadework.graph.waiting import Stopped
@@ -29,7 +29,7 @@ from spadework.sessions.stream import (
 )
 from spadework.tools.ranking.selection import LOCAL
 from spadework.tools.stores.disk import on_disk
-from spadework.values import Hit, Problem, Result
+from spadework.values import Problem, Result, Unread
 
 
 def needed_providers(brief: Brief, providers: tuple[Any, ...]) -> tuple[Any, ...] | PagesAlone:
@@ -109,13 +109,15 @@ class Gathering:
             page = await page_at(self._context, url)
         except FetchError as error:
             problem = Problem(stage="read", subject=url, reason=str(error))
-            self.gathered = Gathered(unread=(Hit(url=url),), problems=(problem,))
-            record.tell(Read(topic="", url=url, reason=str(error)))
+            self.gathered = Gathered(
+                unread=(Unread(url=url, reason=str(error)),), problems=(problem,)
+            )
+            record.tell(Read(topic="", url=url, **told_failure(str(error), error.attempts)))
             raise
         except Stopped:
             return
         self.gathered = Gathered(pages=(page,), found=1)
-        record.tell(Read(topic="", url=page.url, title=page.title, chars=page.chars))
+        record.tell(Read(topic="", url=page.url, **told_page(page)))
 
     async def _keep(self) -> None:
         """Keep what was read for later sessions."""

@@ -21,7 +21,7 @@ from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.ranking.link_authority import LinkStore
 from spadework.tools.ranking.selection import LOCAL, PRESETS
-from spadework.values import Page, Result, Value
+from spadework.values import Page, Result, Unread, Value
 
 #: Pages that are read for a query when nobody says how many, and the most that may be asked for.
 PAGES, MOST_PAGES = 5, 20
@@ -36,13 +36,6 @@ class PageText(Value):
     page: Page
     text: str
     links: tuple[Linked, ...] = ()
-
-
-class Unread(Value):
-    """A page that could not be read, and why."""
-
-    url: str
-    reason: str
 
 
 class GatheredPages(Value):
@@ -101,14 +94,12 @@ async def gathered_pages(session: Session, result: Result) -> GatheredPages:
     """What a session that has gathered pages has, with its result."""
     found = session.gathering.gathered if session.gathering else None
     pages = found.pages if found else ()
-    reasons = {p.subject: p.reason for p in result.problems if p.stage == "read"}
-    unread = [Unread(url=hit.url, reason=reasons[hit.url]) for hit in found.unread] if found else []
     texts = [await asyncio.to_thread(_text, session.folder, page) for page in pages]
     return GatheredPages(
         pages=tuple(
             PageText(page=page, text=text) for page, text in zip(pages, texts, strict=True)
         ),
-        unread=tuple(unread),
+        unread=result.unread,
         result=result,
     )
 

@@ -19,6 +19,7 @@ from spadework.values.asking import Span as Span
 from spadework.values.asking import Task as Task
 from spadework.values.asking import Topic as Topic
 from spadework.values.asking import Wish as Wish
+from spadework.values.finding import Attempt as Attempt
 from spadework.values.finding import Choice as Choice
 from spadework.values.finding import Evidence as Evidence
 from spadework.values.finding import EvidenceKind as EvidenceKind
@@ -28,6 +29,8 @@ from spadework.values.finding import Hit as Hit
 from spadework.values.finding import Lead as Lead
 from spadework.values.finding import Page as Page
 from spadework.values.finding import Passage as Passage
+from spadework.values.finding import Tried as Tried
+from spadework.values.finding import Unread as Unread
 from spadework.values.judging import STATE_WORDS as STATE_WORDS
 from spadework.values.judging import Conflict as Conflict
 from spadework.values.judging import Coverage as Coverage

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, ConfigDict, Field, model_validator
 
 from spadework.values.asking import QueryKind
 from spadework.values.value import Value
@@ -67,7 +67,64 @@ class Choice(Value):
     found_by: tuple[Found, ...] = ()
 
 
-class Page(Value):
+class Attempt(Value):
+    """One try to have a page: at which `level` (None: it was given up before that was known), the
+    `status` of the answer (0: there was none), the `seconds` it took and the `bytes` that came.
+    `reason` says why it did not give the page, "" where it did. `cached`: a kept copy was taken,
+    and nothing was sent for it.
+    """
+
+    level: int | None = None
+    status: int = 0
+    seconds: float = 0.0
+    bytes: int = 0
+    reason: str = ""
+    cached: bool = False
+
+
+class Tried(Value):
+    """What tells of a page that was gone after, in these `attempts`: none for a local document, or
+    one that the knowledge store has.
+    """
+
+    attempts: tuple[Attempt, ...] = ()
+
+    @property
+    def fetching(self) -> float:
+        """The seconds of all attempts."""
+        return round(sum(attempt.seconds for attempt in self.attempts), 3)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_attempts(cls, data: Any) -> Any:
+        # Earlier versions kept the seconds of the attempts alone.
+        if not isinstance(data, dict) or "fetching" not in data:
+            return data
+        data = dict(data)
+        seconds = data.pop("fetching")
+        if seconds and "attempts" not in data:
+            told = {name: data[name] for name in ("level", "status", "bytes") if name in data}
+            data["attempts"] = ({**told, "seconds": seconds},)
+        return data
+
+
+class Unread(Value):
+    """What was found for a `topic` and could not be read, for a `reason`; `score` is its relevance,
+    0..1.
+    """
+
+    # A run that is taken up may have kept it as a hit.
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+    topic: str = ""
+    url: str
+    title: str = ""
+    snippet: str = ""
+    score: float = Field(default=0.0, validation_alias=AliasChoices("score", "relevance"))
+    reason: str = ""
+
+
+class Page(Tried):
     """A page that was read. Its cleaned Markdown is in the page store under `content_hash`; `chars`
     is its length.
 
@@ -77,7 +134,7 @@ class Page(Value):
     document. `stale`: its server could not be reached, and this is a copy from before. `linked` is
     its PageRank among the pages read, 0..1. `known`: an earlier run has read it, and it was taken
     from the knowledge store. `bytes` are those of the body as it came, which took so many seconds
-    of `fetching`, and of `cleaning` to be taken apart.
+    of `cleaning` to be taken apart.
     """
 
     url: str
@@ -97,7 +154,6 @@ class Page(Value):
     known: bool = False
     cleaned_by: str = "rules"
     bytes: int = 0
-    fetching: float = 0.0
     cleaning: float = 0.0
     origin: str = ""
     linked: float = 0.0

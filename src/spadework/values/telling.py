@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from spadework.values.asking import Forecast
-from spadework.values.finding import Evidence, Found
+from spadework.values.finding import Evidence, Found, Unread
 from spadework.values.judging import (
     Conflict,
     CoverageState,
@@ -288,10 +288,10 @@ class CoveredTopic(Value):
 class Result(Value):
     """All a run hands over; `report` is the Markdown of `document`, `opinion` what an editor thinks
     of it in deep effort. `confidence` is the calibrated probability that the report holds the
-    answer, None where a model judged. `left_out` are the ids of evidence that the report does
-    without. `revises` is the session whose report this one revises, "" for a report of its own.
-    `forecast` is what the run was foreseen to take; `usage`, `timings` and `iterations` say what it
-    took.
+    answer, None where a model judged. `unread` was found and could not be read. `left_out` are the
+    ids of evidence that the report does without. `revises` is the session whose report this one
+    revises, "" for a report of its own. `forecast` is what the run was foreseen to take; `usage`,
+    `timings` and `iterations` say what it took.
     """
 
     session_id: str
@@ -308,6 +308,7 @@ class Result(Value):
     opinion: str = ""
     citations: tuple[Citation, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
+    unread: tuple[Unread, ...] = ()
     problems: tuple[Problem, ...] = ()
     shortfalls: tuple[Shortfall, ...] = ()
     left_out: tuple[str, ...] = ()

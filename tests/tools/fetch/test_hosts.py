@@ -9,7 +9,6 @@ import pytest
 
 from spadework.errors import Blocked, Unreachable
 from spadework.settings import Settings
-from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.hosts import LEVEL_SECONDS, MOST_SECONDS, REFUSED_SECONDS, Hosts
 from spadework.tools.fetch.page_reader import Reader
@@ -129,39 +128,59 @@ async def test_a_wrong_header_silences_no_host_for_long(tmp_path: Path) -> None:
     hosts.check(URL)
 
 
-async def test_a_host_that_turns_away_every_page_is_left_alone_for_a_day(
+async def test_a_host_that_refuses_is_left_alone_for_a_day_by_later_sessions(
     world: World, settings: Settings
 ) -> None:
-    urls = [
-        world.put("forum", f"/closed-{n}", "<p>closed to you</p>", status=403) for n in range(4)
-    ]
-    async with Web(settings) as web, Browser(settings) as browser:
-        reader = Reader(web, browser)
-        for url in urls[:3]:
+    first, second, third = (
+        world.put("forum", f"/closed-{n}", "<p>closed to you</p>", status=403) for n in range(3)
+    )
+    async with Web(settings) as web:
+        reader = Reader(web)
+        for url in (first, second):  # it may be one page alone
             with pytest.raises(Blocked, match="403"):
                 await reader.read(url, seconds=20)
     asked = len(world.asked("forum"))
     async with Web(settings) as web:
-        with pytest.raises(Blocked, match="left alone until"):
-            await Reader(web).read(urls[3], seconds=20)
+        with pytest.raises(Blocked, match="has refused to be read, and is asked again after"):
+            await Reader(web).read(third, seconds=20)
     assert len(world.asked("forum")) == asked
 
 
-async def test_one_page_that_is_given_undoes_the_refusals_before(tmp_path: Path) -> None:
+async def test_one_refusal_is_enough_and_a_wall_is_one(world: World, settings: Settings) -> None:
+    wall = "<title>Robot check</title><form><p>Complete the captcha to go on.</p><input></form>"
+    url = world.put("forum", "/walled", wall)
+    for expected in ("behind a captcha", "has refused to be read"):
+        async with Web(settings) as web:
+            with pytest.raises(Blocked, match=expected):
+                await Reader(web).read(url, seconds=20)
+
+
+async def test_a_host_that_gives_pages_has_not_refused_by_one_that_it_keeps(
+    tmp_path: Path,
+) -> None:
     clock = Clock()
     hosts = Hosts(tmp_path / "hosts.json", clock)
-    for n in (1, 2):
-        await hosts.refused(HOST, f"/{n}")
-        await hosts.refused(HOST, f"/{n}")
-    await hosts.gave(HOST, 0)
-    await hosts.refused(HOST, "/3")
-    hosts.check(URL)
-    for n in (4, 5):
-        await hosts.refused(HOST, f"/{n}")
+    await hosts.refused(HOST, "/1", 2)
     with pytest.raises(Blocked):
-        hosts.check(URL)
+        hosts.check_refusal(URL, 2)
+    await hosts.let_in(HOST)
+    for n in (2, 2, 3):
+        hosts.check_refusal(URL, 2)
+        await hosts.refused(HOST, f"/{n}", 2)
+    hosts.check_refusal(URL, 2)
+    await hosts.refused(HOST, "/4", 2)
+    with pytest.raises(Blocked):
+        hosts.check_refusal(URL, 2)
     clock.now += REFUSED_SECONDS
-    hosts.check(URL)
+    hosts.check_refusal(URL, 2)
+
+
+async def test_who_has_a_browser_asks_where_none_was_refused(tmp_path: Path) -> None:
+    hosts = Hosts(tmp_path / "hosts.json", Clock())
+    await hosts.refused(HOST, "/1", 1)
+    hosts.check_refusal(URL, 2)
+    with pytest.raises(Blocked):
+        hosts.check_refusal(URL, 1)
 
 
 async def test_two_processes_keep_what_the_other_has_learned(tmp_path: Path) -> None:

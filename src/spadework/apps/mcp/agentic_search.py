@@ -22,6 +22,7 @@ from spadework.apps.mcp.output_schemas import (
     SideShape,
     TopicShape,
     build_answer,
+    shape_unread,
 )
 from spadework.apps.mcp.paging import leading, tokens_of
 from spadework.apps.mcp.tool_context import Call, ToolContext, door_of
@@ -35,7 +36,7 @@ from spadework.tools.text.markdown_marks import one_line
 from spadework.values import CoveredTopic, Problem, Result, Side, Source
 
 #: Largest shares of an answer's tokens for its lists; report and sources take the rest.
-LIST_SHARES = {"topics": 0.12, "conflicts": 0.1, "problems": 0.1}
+LIST_SHARES = {"topics": 0.12, "conflicts": 0.1, "unread": 0.1, "problems": 0.1}
 #: Characters of a sentence in a list, and sentences about one topic.
 LINE_CHARS, MOST_GAPS = 240, 5
 #: What an answer takes from a result as it is.
@@ -140,6 +141,7 @@ def structure_result(
     lists: dict[str, list[BaseModel]] = {
         "topics": [_topic(topic) for topic in result.topics],
         "conflicts": _conflicts(result),
+        "unread": [shape_unread(one) for one in result.unread],
         "problems": [
             Problem(**{name: _line(said) for name, said in problem.model_dump().items()})
             for problem in result.problems

@@ -14,8 +14,8 @@ from spadework.apps.mcp.output_schemas import (
     GatheredAnswer,
     GatheredPage,
     Query,
-    UnreadPage,
     build_answer,
+    shape_unread,
 )
 from spadework.apps.mcp.paging import tokens_of
 from spadework.apps.mcp.scrape_url import facts_of, headline
@@ -76,10 +76,7 @@ def _answer(query: str, found: GatheredPages, tokens: int, *, as_json: bool) -> 
         query=one_line(query),
         searched=list(result.searched),
         pages=[_page(numbers[read.page.url], read, query, share) for read in found.pages],
-        unread=[
-            UnreadPage(url=one.url, reason=one_line(one.reason))
-            for one in found.unread[:MOST_UNREAD]
-        ],
+        unread=[shape_unread(one) for one in found.unread[:MOST_UNREAD]],
         failed=list(failed),
         notices=beside,
     )

@@ -58,7 +58,9 @@ def message_of(result: Result) -> dict[str, Any]:
 
 
 def around(result: Result) -> dict[str, Any]:
-    """What stands beside the message: the URLs of the sources up to the last cited, the session."""
+    """What stands beside the message: the URLs of the sources up to the last cited, the session,
+    and what was found and could not be read.
+    """
     last = max((n for _, _, n in _marks(result.report)), default=0)
     urls = [source.url for source in result.sources if source.n <= last]
     return {
@@ -67,6 +69,7 @@ def around(result: Result) -> dict[str, Any]:
             "session_id": result.session_id,
             "status": result.status,
             "confidence": result.confidence,
+            "unread": [one.model_dump() for one in result.unread],
         },
     }
 

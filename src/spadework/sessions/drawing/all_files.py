@@ -160,7 +160,9 @@ def _of_reading(course: Course) -> Measures:
     pages = course.pages.values()
     cleaning = [*(read.cleaning for read in pages), *(e.seconds for e in course.cleanings)]
     return {
-        "crawl_seconds": _sum(read.fetching for read in came),
+        "crawl_seconds": _sum(attempt.seconds for attempt in course.attempts),
+        "attempts": sum(not attempt.cached for attempt in course.attempts),
+        "crawl_bytes": sum(attempt.bytes for attempt in course.attempts),
         "cleaning_seconds": _sum(cleaning),
         "pages_read": sum(not read.reason for read in came),
         "pages_failed": sum(bool(read.reason) for read in came),
@@ -182,7 +184,7 @@ def _of_models(course: Course) -> Measures:
 
 
 def _sum(seconds: Iterable[float | None]) -> float:
-    return round(sum(one or 0.0 for one in seconds), 3)
+    return round(sum((one or 0.0 for one in seconds), 0.0), 3)
 
 
 def _mean(values: Iterable[float]) -> float | None:

@@ -9,7 +9,7 @@ from spadework.events import Read, Searched, Unanswered
 from spadework.sessions.course import Course
 from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.web.urls import canonical_url
-from spadework.values import Choice, Lead
+from spadework.values import Attempt, Choice, Lead
 
 #: How a page is had, by its level.
 LEVELS = {-1: "from disk", 0: "plain HTTP", 1: "browser-like headers", 2: "browser", 3: "browser"}
@@ -98,9 +98,17 @@ def _describe_attempt(read: Read) -> str:
         f"- {escape_markdown(read.topic)}: {escape_markdown(read.title or read.url)}"
         f" ({escape_markdown(read.url)})"
     )
-    if read.reason:
-        return f"{name}: not read: {escape_markdown(read.reason)}"
-    return f"{name}: {', '.join(had(read))}"
+    told = f"not read: {escape_markdown(read.reason)}" if read.reason else ", ".join(had(read))
+    more = read.attempts if read.reason or len(read.attempts) > 1 else ()
+    return "\n".join([f"{name}: {told}", *map(_line_of_attempt, more)])
+
+
+def _line_of_attempt(attempt: Attempt) -> str:
+    how = "given up" if attempt.level is None else LEVELS[attempt.level]
+    answer = "from the cache" if attempt.cached else f"status {attempt.status}"
+    answer = answer if attempt.status else "no answer"
+    why = f": {escape_markdown(attempt.reason)}" if attempt.reason else ""
+    return f"  - {how}, {answer}, {attempt.bytes} bytes, {attempt.seconds:.2f} s{why}"
 
 
 def had(read: Read) -> Iterator[str]:

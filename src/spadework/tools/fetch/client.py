@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from functools import partial
 from typing import Self
 from urllib.parse import urlsplit
 
 import httpx
 
-from spadework.errors import TooLarge, TooSlow, Unreachable
+from spadework.errors import FetchError, TooLarge, TooSlow, Unreachable
 from spadework.settings import Settings
 from spadework.tools.fetch import connect
 from spadework.tools.fetch.byte_store import Store
 from spadework.tools.fetch.exchange import Answer, exchange
 from spadework.tools.fetch.extraction_cache import Cleaned
-from spadework.tools.fetch.fetched import Fetched
+from spadework.tools.fetch.fetched import Fetched, ended_in
 from spadework.tools.fetch.guard import check_url, printable_url
 from spadework.tools.fetch.headers import for_level
 from spadework.tools.fetch.hosts import Hosts
@@ -27,6 +29,7 @@ from spadework.tools.fetch.server_faults import lasting
 from spadework.tools.web.connections import read_certificates
 from spadework.tools.web.retries import ask_again
 from spadework.tools.web.slots import far_place
+from spadework.values import Attempt
 
 MAX_CONNECTIONS = 100
 KEEPALIVE_SECONDS = 15.0
@@ -79,12 +82,16 @@ class Web:
         """The page at `url`, redirects followed, in `seconds`; a stale copy if its server is away.
         Raises NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable.
         """
-        url = check_url(url)
+        url, attempts = check_url(url), list[Attempt]()
         try:
             async with asyncio.timeout(seconds) as limit:
-                return await self._fetch_or_fall_back(url, limit.when() or 0.0)
+                fetched = await self._fetch_or_fall_back(url, limit.when() or 0.0, attempts)
         except TimeoutError:
-            raise TooSlow(f"{printable_url(url)} did not come within {seconds:.3g} s.") from None
+            late = TooSlow(f"{printable_url(url)} did not come within {seconds:.3g} s.")
+            raise ended_in(late, attempts) from None
+        except FetchError as error:
+            raise ended_in(error, attempts) from error.__cause__
+        return replace(fetched, attempts=tuple(attempts))
 
     async def ask_permission(self, url: str, *, seconds: float) -> None:
         """Return when robots.txt lets a browser fetch. Raises Blocked, TooSlow (`seconds`)."""
@@ -92,16 +99,20 @@ class Web:
         if self._settings.robots:
             await self._robots.ask_permission(url, asyncio.get_running_loop().time() + seconds)
 
-    async def _fetch_or_fall_back(self, url: str, deadline: float) -> Fetched:
+    async def _fetch_or_fall_back(
+        self, url: str, deadline: float, attempts: list[Attempt]
+    ) -> Fetched:
         try:
-            return await self._levels_up(url, deadline)
+            return await self._levels_up(url, deadline, attempts)
         except TooSoon:
             raise
         except (Unreachable, TooSlow):
             copy = await self._stand_in(url)
             if copy is None:
                 raise
-            return copy.fetched(min(1, self.hosts.level(urlsplit(url).netloc)))
+            level = min(1, self.hosts.level(urlsplit(url).netloc))
+            attempts.append(Attempt(level=level, status=copy.status, cached=True))
+            return copy.fetched(level)
 
     async def _stand_in(self, url: str) -> Answer | None:
         """The copy of a page that cannot be had now, also of one that is known to have moved."""
@@ -113,31 +124,62 @@ class Web:
             url = target
         return None
 
-    async def _levels_up(self, url: str, deadline: float) -> Fetched:
+    async def _levels_up(self, url: str, deadline: float, attempts: list[Attempt]) -> Fetched:
         """Ask; again when "later" is soon; once more like a browser when turned away."""
+        ask = partial(self._attempt, url, deadline=deadline, attempts=attempts)
         host = urlsplit(url).netloc
         level = min(1, self.hosts.level(host) or self.min_level, self._settings.max_level)
-        answer = await self._visit(url, level, deadline)
+        answer = await ask(level)
         later = answer.later if answer.status in LATER else None
         left = deadline - asyncio.get_running_loop().time()
         if later is not None and later <= min(SHORT_WAIT, left):
             await asyncio.sleep(later)
-            answer = await self._visit(url, level, deadline)
+            answer = await ask(level)
         elif later is not None and not answer.from_cache:
             await self.hosts.later(answer.url, answer.status, later)
         elif answer.turned_away and level < min(1, self._settings.max_level):
             level = 1
-            answer = await self._visit(url, level, deadline)
+            answer = await ask(level)
         answer.check()
         await self.hosts.gave(host, level)
         return answer.fetched(level)
 
-    async def _visit(self, url: str, level: int, deadline: float | None) -> Answer:
-        """Follow redirects, cookies kept meanwhile. Without a deadline no robots.txt is asked."""
+    async def _attempt(
+        self, url: str, level: int, *, deadline: float, attempts: list[Attempt]
+    ) -> Answer:
+        """Visit a page; what that took is added to the attempts, also where it is given up."""
+        clock, sent = asyncio.get_running_loop().time, list[str]()
+        made, began = Attempt(level=level), clock()
+        try:
+            answer = await self._visit(url, level, deadline, sent.append)
+            size = 0 if answer.from_cache else len(answer.body)
+            changes = {"status": answer.status, "bytes": size, "reason": answer.refusal}
+            made = made.model_copy(update=changes | {"cached": not sent})
+            return answer
+        except FetchError as error:
+            changes = {"status": error.status, "reason": str(error)}
+            made = made.model_copy(update=changes)
+            raise
+        finally:
+            seconds = round(clock() - began, 3) if sent else 0.0
+            attempts.append(made.model_copy(update={"seconds": seconds}))
+
+    async def _visit(
+        self,
+        url: str,
+        level: int,
+        deadline: float | None,
+        note: Callable[[str], None] = lambda _: None,
+    ) -> Answer:
+        """Follow redirects, cookies kept meanwhile; `note` is told of every address that is asked.
+        Without a deadline no robots.txt is asked.
+        """
         cookies = httpx.Cookies()
         for _ in range(self._settings.redirects + 1):
             headers = for_level(level, url, self._settings.user_agent, cookies)
-            answer = await self._cache.ask(url, level, headers, partial(self._send, url, deadline))
+            answer = await self._cache.ask(
+                url, level, headers, partial(self._send, url, deadline, note)
+            )
             if len(answer.body) > self._settings.page_bytes:  # it was kept when more was allowed
                 raise TooLarge(f"The page is larger than {self._settings.page_bytes:,} bytes.")
             target = next_url(answer)
@@ -151,9 +193,16 @@ class Web:
             f"{printable_url(url)} is behind more than {self._settings.redirects} redirects."
         )
 
-    async def _send(self, url: str, deadline: float | None, headers: dict[str, str]) -> Answer:
+    async def _send(
+        self,
+        url: str,
+        deadline: float | None,
+        note: Callable[[str], None],
+        headers: dict[str, str],
+    ) -> Answer:
         """Ask once robots.txt gives leave. Raises Blocked while the host is to be left alone."""
         self.hosts.check(url)
+        note(url)
         if deadline and self._settings.robots:
             await self._robots.ask_permission(url, deadline)
         ask = partial(self._ask, url, headers)

@@ -16,7 +16,7 @@ from typing import Any
 import httpcore
 import httpx
 
-from spadework.errors import Blocked, TooLarge, TooSlow, Unreachable, Unreadable
+from spadework.errors import Blocked, FetchError, TooLarge, TooSlow, Unreachable, Unreadable
 from spadework.tools.extract.expected_type import refused_type
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import printable_url
@@ -72,6 +72,15 @@ class Answer:
     def turned_away(self) -> bool:
         """Was it refused as not a browser, rather than asked to come back later?"""
         return self.status in TURNED_AWAY and self.later is None
+
+    @property
+    def refusal(self) -> str:
+        """What `check` raises in words, "" for a page."""
+        try:
+            self.check()
+        except FetchError as error:
+            return str(error)
+        return ""
 
     def check(self) -> None:
         """Raises Blocked, Unreachable or Unreadable when the status says that there is no page."""

@@ -1,5 +1,5 @@
-"""What hosts want, remembered for a home and up to a date: the level at which they give pages, and
-until when they, or a page of theirs, want to be left alone.
+"""What hosts want, remembered for a home and up to a date: the level at which they give pages, that
+they have refused, and until when they, or a page of theirs, want to be left alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from spadework.tools.fetch.guard import printable_url
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.page_store import write_atomically
 
-#: How long a level counts, and a block of a host that has turned away so many pages in a row.
+#: How long a level counts, and a refusal; a host that has given pages must have refused so many
+#: others in a row.
 LEVEL_SECONDS, REFUSED_SECONDS, REFUSALS = 30 * 86_400.0, 86_400.0, 3
 #: Longest wait that a host can name, so that one wrong header does not silence it.
 MOST_SECONDS = 86_400.0
@@ -41,11 +42,13 @@ class Host(BaseModel):
     level: int = 0
     level_until: float = 0.0
     blocked_until: float = 0.0
+    refused_level: int = 0
+    refused_until: float = 0.0
 
     @property
     def until(self) -> float:
         """When all of it is over."""
-        return max(self.level_until, self.blocked_until)
+        return max(self.level_until, self.blocked_until, self.refused_until)
 
 
 _KNOWN = TypeAdapter(dict[str, Host])
@@ -63,6 +66,7 @@ class Hosts:
         #: By host the pages turned away, and those out of order, since it gave one.
         self._refused: defaultdict[str, set[str]] = defaultdict(set)
         self._out_of_order: defaultdict[str, set[str]] = defaultdict(set)
+        self._given: set[str] = set()
 
     @classmethod
     async def open(cls, home: Path) -> Self:
@@ -82,18 +86,36 @@ class Hosts:
         for name in (urlsplit(url).netloc, url):
             known = self._known.get(name)
             if known and self._clock() < known.blocked_until:
-                until = f"{datetime.fromtimestamp(known.blocked_until, UTC):%Y-%m-%d %H:%M:%S} UTC"
+                until = _moment(known.blocked_until)
                 error = Blocked(f"{printable_url(name)} wants to be left alone until {until}.")
                 error.final = False
                 raise error
 
+    def check_refusal(self, url: str, highest: int) -> None:
+        """Raises Blocked where its host has refused, within the last day, what can be tried up to
+        the `highest` level.
+        """
+        host = urlsplit(url).netloc
+        known = self._known.get(host)
+        if known and self._clock() < known.refused_until and highest <= known.refused_level:
+            until = _moment(known.refused_until)
+            error = Blocked(f"{host} has refused to be read, and is asked again after {until}.")
+            error.final = False
+            raise error
+
     async def gave(self, host: str, level: int) -> None:
-        """It gave a page at a level."""
-        self._refused.pop(host, None)
+        """It answered with a page at a level, be it the page that was asked for or a wall."""
         self._out_of_order.pop(host, None)
         if level > self.level(host):
             until = self._clock() + LEVEL_SECONDS
             await self._learn(host, level=level, level_until=until)
+
+    async def let_in(self, host: str) -> None:
+        """It gave the page that was asked for."""
+        self._given.add(host)
+        self._refused.pop(host, None)
+        if (known := self._known.get(host)) and known.refused_until:
+            await self._learn(host, refused_until=0.0)
 
     async def later(self, url: str, status: int, seconds: float) -> None:
         """It named a time to come back. Who has asked too often (429) has done so of the host; what
@@ -107,12 +129,16 @@ class Hosts:
                 return
         await self._learn(host, blocked_until=until)
 
-    async def refused(self, host: str, url: str) -> None:
-        """It turned us away at every level there is. The other sites of a host are other hosts."""
+    async def refused(self, host: str, url: str, level: int) -> None:
+        """It turned us away at every level up to this one. The other sites of a host are other
+        hosts.
+        """
         self._refused[host].add(url)
-        if len(self._refused[host]) >= REFUSALS:
+        gives = host in self._given or self.level(host)
+        if len(self._refused[host]) >= (REFUSALS if gives else 1):
             del self._refused[host]
-            await self._learn(host, blocked_until=self._clock() + REFUSED_SECONDS)
+            until = self._clock() + REFUSED_SECONDS
+            await self._learn(host, refused_until=until, refused_level=level)
 
     async def _learn(self, name: str, **news: float) -> None:
         self._known[name] = self._known.get(name, Host()).model_copy(update=news)
@@ -134,6 +160,10 @@ class Hosts:
             kept = {name: one.model_dump() for name, one in lasting if one.until > now}
             with suppress(OSError):
                 write_atomically(self._path, json.dumps(kept).encode())
+
+
+def _moment(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 _opened: WeakValueDictionary[Path, Hosts] = WeakValueDictionary()

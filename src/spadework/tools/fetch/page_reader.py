@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from spadework.errors import Blocked, FetchError, SettingsError, SpadeworkError, TooSlow, Unreadable
@@ -17,11 +17,13 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.block_detection import BROWSER, refuse_blocked, thin
 from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
-from spadework.tools.fetch.fetched import Fetched
+from spadework.tools.fetch.fetched import Fetched, ended_in
 from spadework.tools.fetch.guard import check_url, printable_url
+from spadework.tools.fetch.hosts import REFUSALS
 from spadework.tools.fetch.server_faults import name_server
 from spadework.tools.fetch.sites import SITES, Site, Way, ways_to
 from spadework.tools.web.background_threads import aside
+from spadework.values import Attempt
 
 #: Readers that no document keeps busy for long, and what has none.
 HARMLESS = frozenset({"", "text", "code", "markdown"})
@@ -39,11 +41,23 @@ async def _at_once(level: int, fetch: Fetch) -> Fetched:
     return await fetch()
 
 
-class _Trip(NamedTuple):
-    """Until when (clock of the event loop), and how what is fetched at a level is had."""
+@dataclass
+class _Trip:
+    """Until when (clock of the event loop), how what is fetched at a level is had, the attempts so
+    far, and the level and beginning of the one that is being made.
+    """
 
     until: float
     had: Callable[[int, Fetch], Awaitable[Fetched]]
+    attempts: list[Attempt] = field(default_factory=list)
+    running: tuple[int, float] | None = None
+
+    def give_up(self) -> list[Attempt]:
+        """The attempts, with the one that is being made."""
+        if self.running:
+            level, began = self.running
+            self.attempts.append(Attempt(level=level, seconds=round(_now() - began, 3)))
+        return self.attempts
 
 
 class Reader:
@@ -53,6 +67,8 @@ class Reader:
         self, web: Web, browser: Browser | None = None, *, sites: Sequence[Site] = SITES
     ) -> None:
         self._web, self._browser, self._sites = web, browser, sites
+        #: How often hosts have refused a page here: what one does once may be of that page.
+        self._refusals: Counter[str] = Counter()
 
     def level_at(self, url: str) -> int:
         """The level at which a page is asked for first."""
@@ -76,23 +92,37 @@ class Reader:
         Raises what `Web.fetch` raises; Blocked also for a captcha, a login and the like, Unreadable
         for a page without text.
         """
-        url = check_url(url)
+        url, trip = check_url(url), _Trip(_now() + seconds, had)
         try:
-            async with asyncio.timeout(seconds) as limit:
+            async with asyncio.timeout(seconds):
                 warm()
                 first = self.level_at(url) if level is None else level
-                trip = _Trip(limit.when() or 0.0, had)
                 ways = () if self._web.min_level else ways_to(url, self._sites)
                 for number, way in enumerate(ways, 1):
                     if read := await self._by_way(url, way, -number, trip):
-                        return read
-                return await self._levels_up(url, first, trip)
+                        break
+                else:
+                    if not 0 < self._refusals[urlsplit(url).netloc] < REFUSALS:
+                        self._web.hosts.check_refusal(url, self._highest)
+                    read = await self._levels_up(url, first, trip)
         except TimeoutError:
-            raise TooSlow(f"{printable_url(url)} was not read within {seconds:.3g} s.") from None
+            late = TooSlow(f"{printable_url(url)} was not read within {seconds:.3g} s.")
+            raise ended_in(late, trip.give_up()) from None
         except FetchError as error:
             if isinstance(error, Blocked) and error.turned_away:
-                await self._web.hosts.refused(urlsplit(url).netloc, url)
-            raise name_server(error, url) from error
+                self._refusals[host := urlsplit(url).netloc] += 1
+                await self._web.hosts.refused(host, url, self._highest)
+            raise ended_in(name_server(error, url), trip.attempts) from error
+        await self._web.hosts.let_in(urlsplit(url).netloc)
+        return replace(read[0], attempts=tuple(trip.attempts)), read[1]
+
+    @property
+    def _highest(self) -> int:
+        """The highest level that can be tried here."""
+        browser = self._browser
+        if browser is None:
+            return 1
+        return min(browser.max_level, 1) if browser.missing else browser.max_level
 
     async def source(self, url: str, *, seconds: float) -> Fetched:
         """What is at `url` as it came, or as a browser's scripts left it. Raises FetchError."""
@@ -110,7 +140,7 @@ class Reader:
             return replace(found, url=url, media_type=way.media_type or found.media_type)
 
         try:
-            return await self._read(await trip.had(level, fetch), trip)
+            return await self._attempt(level, fetch, trip)
         except FetchError:
             return None
 
@@ -140,7 +170,7 @@ class Reader:
         async def fetch() -> Fetched:
             return await self._web.fetch(url, seconds=_seconds_left(trip))
 
-        return await self._read(await trip.had(0, fetch), trip)
+        return await self._attempt(0, fetch, trip)
 
     async def _in_browser(self, url: str, trip: _Trip, before: FetchError | None = None) -> Read:
         """The page as the browser has it. Raises `before` where there is no browser."""
@@ -163,9 +193,26 @@ class Reader:
                 await self._web.ask_permission(fetched.url, seconds=_seconds_left(trip))
             return fetched
 
-        read = await self._read(await trip.had(BROWSER, fetch), trip)
+        read = await self._attempt(BROWSER, partial(_tell_attempt, fetch), trip)
         await self._web.hosts.gave(urlsplit(url).netloc, BROWSER)
         return read
+
+    async def _attempt(self, level: int, fetch: Fetch, trip: _Trip) -> Read:
+        """What is fetched at a level, and what stands in it; the attempts are the trip's."""
+        trip.running = (max(level, 0), _now())
+        try:
+            fetched = await trip.had(level, fetch)
+        except FetchError as error:
+            trip.running = None
+            trip.attempts += [Attempt.model_validate(one) for one in error.attempts]
+            raise
+        trip.running = None
+        trip.attempts += fetched.attempts
+        try:
+            return await self._read(fetched, trip)
+        except FetchError as error:
+            trip.attempts = [*ended_in(error, trip.attempts).attempts]
+            raise
 
     async def _read(self, fetched: Fetched, trip: _Trip) -> Read:
         read = partial(_document, fetched, _seconds_left(trip))
@@ -184,10 +231,29 @@ async def _document(fetched: Fetched, seconds: float) -> Extracted:
     return await read_apart(fetched.body, **said, seconds=seconds)
 
 
+async def _tell_attempt(fetch: Fetch) -> Fetched:
+    """What the browser fetches, with the attempt that this was."""
+    began, made = _now(), Attempt(level=BROWSER)
+    try:
+        fetched = await fetch()
+    except FetchError as error:
+        took = {"status": error.status, "seconds": round(_now() - began, 3)}
+        raise ended_in(error, [made.model_copy(update=took)]) from error.__cause__
+    took = {"status": fetched.status, "bytes": len(fetched.body)}
+    took["seconds"] = round(_now() - began, 3)
+    return replace(fetched, attempts=(made.model_copy(update=took),))
+
+
 def _seconds_left(trip: _Trip) -> float:
-    return max(0.001, trip.until - asyncio.get_running_loop().time())
+    return max(0.001, trip.until - _now())
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def _add_mend(error: FetchError, mend: str) -> FetchError:
     """The error with a word on what would let a browser try."""
-    return type(error)(f"{error} A browser may get further. {mend}", hint=error.hint or mend)
+    made = type(error)(f"{error} A browser may get further. {mend}", hint=error.hint or mend)
+    made.turned_away, made.status = error.turned_away, error.status
+    return made

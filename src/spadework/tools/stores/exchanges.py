@@ -14,6 +14,7 @@ import zstandard
 
 from spadework.errors import BudgetSpent, SpadeworkError
 from spadework.tools.stores.journal_rows import ExchangeRow, FoundExchange, JournalRows
+from spadework.values import Value
 
 
 class Piece(NamedTuple):
@@ -195,7 +196,11 @@ class Exchanges:
 def error_to_text(error: SpadeworkError | BudgetSpent) -> str:
     """An error as text: what it is, what it says, and what it knows."""
     said = "" if isinstance(error, BudgetSpent) else str(error)
-    return json.dumps([type(error).__name__, said, vars(error)], default=str)
+    return json.dumps([type(error).__name__, said, vars(error)], default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump(mode="json") if isinstance(value, Value) else str(value)
 
 
 def error_from_text(text: str) -> SpadeworkError | BudgetSpent:
@@ -206,7 +211,8 @@ def error_from_text(text: str) -> SpadeworkError | BudgetSpent:
     kind = next((kind for kind in _kinds(SpadeworkError) if kind.__name__ == name), SpadeworkError)
     error = kind.__new__(kind)
     SpadeworkError.__init__(error, said)
-    vars(error).update(known)
+    # Earlier versions kept the hint alone of what an answer failed by.
+    vars(error).update({"hint": known} if isinstance(known, str) else known)
     return error
 
 

@@ -18,7 +18,6 @@ from typing import Any, Self, TypeVar
 import aiosqlite
 from pydantic import TypeAdapter, ValidationError
 
-from spadework import errors
 from spadework.bill import Amounts, Bill
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, FetchError, SpadeworkError
@@ -133,8 +132,7 @@ class Journal:
                     value = await work()
                 except FetchError as error:
                     if error.final:
-                        said = json.dumps([type(error).__name__, str(error), error.hint])
-                        await self._keep(asked, None, said, bill)
+                        await self._keep(asked, None, error_to_text(error), bill)
                     raise
                 said = TypeAdapter(shape).dump_json(value).decode()
                 await self._keep(asked, said, None, bill)
@@ -268,10 +266,8 @@ def _answer_in(row: tuple[str | None, str | None], shape: type[T]) -> tuple[T] |
     answer, error = row
     if error is not None:
         try:
-            name, message, hint = json.loads(error)
-            kept: type[SpadeworkError] = getattr(errors, name)
-            failure = kept(message, hint=hint)
-        except (ValueError, TypeError, AttributeError):
+            failure = error_from_text(error)
+        except (ValueError, TypeError, LookupError):
             return None
         raise failure
     try:
