@@ -21,8 +21,8 @@ from spadework.apps.mcp.output_schemas import (
     ResultShape,
     SideShape,
     TopicShape,
+    UnreadShape,
     build_answer,
-    shape_unread,
 )
 from spadework.apps.mcp.paging import leading, tokens_of
 from spadework.apps.mcp.tool_context import Call, ToolContext, door_of
@@ -33,7 +33,7 @@ from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.export.compressed import Compressed, compress_result
 from spadework.tools.text.markdown_marks import one_line
-from spadework.values import CoveredTopic, Problem, Result, Side, Source
+from spadework.values import CoveredTopic, Problem, Result, Side, Source, Unread
 
 #: Largest shares of an answer's tokens for its lists; report and sources take the rest.
 LIST_SHARES = {"topics": 0.12, "conflicts": 0.1, "unread": 0.1, "problems": 0.1}
@@ -204,6 +204,13 @@ def _shape(source: Source, content: str) -> ResultShape:
         trust=round(source.trust, 3),
         trust_parts=source.trust_parts,
     )
+
+
+def shape_unread(unread: Unread) -> UnreadShape:
+    """What was found and not read, on lines."""
+    told = unread.model_dump(exclude={"topic", "score"})
+    score = round(unread.score, 3)
+    return UnreadShape(**{name: _line(text) for name, text in told.items()}, score=score)
 
 
 def _conflicts(result: Result) -> list[BaseModel]:

@@ -8,6 +8,7 @@ from typing import Annotated
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from spadework.apps.mcp.agentic_search import shape_unread
 from spadework.apps.mcp.call_runs import run
 from spadework.apps.mcp.output_schemas import (
     AsJson,
@@ -15,7 +16,6 @@ from spadework.apps.mcp.output_schemas import (
     GatheredPage,
     Query,
     build_answer,
-    shape_unread,
 )
 from spadework.apps.mcp.paging import tokens_of
 from spadework.apps.mcp.scrape_url import facts_of, headline
