@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spadework.tools.extract import read_document
 from spadework.tools.extract.equations import linear
 from spadework.tools.extract.html import extract
 from spadework.tools.extract.notation import Place, joined
@@ -138,3 +139,22 @@ def test_digits_with_markup_between_them_never_touch(pieces: list[tuple[str, Pla
 )
 def test_a_formula_stands_on_one_line(formula: str, shown: str) -> None:
     assert linear(xml_tree(f"<math>{formula}</math>".encode(), "formula")) == shown
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "shown"),
+    [
+        ("It holds 10<sup>6</sup> l of H<sub>2</sub>O.", "markdown", "holds 10^6 l of H2O."),
+        ("In 1984<sup><a href='#n'>4</a></sup> it", "markdown", "In 1984[4] it"),
+        ("In 1984[^4] it.\n\n[^4]: Of 1986.", "markdown", "In 1984[4] it.\n\n[4] Of 1986."),
+        ("<p>It holds 10<sup>6</sup> l</p>", "markdown", "holds 10^6 l"),
+        ("It holds 10\\ :sup:`6` l of H\\ :sub:`2`\\ O.", "x-rst", "holds 10^6 l of H2O."),
+        ("In 1984\\ [#a]_ it.\n\n.. [#a] Of 1986.", "x-rst", "In 1984[1] it."),
+        (r"{\rtf1\ansi It holds 10{\super 6} litres.\par}", "rtf", "holds 10^6 litres."),
+        (r"{\rtf1\ansi Of H\sub 2\nosupersub O, 10\super -5\plain .\par}", "rtf", "Of H2O, 10^-5."),
+    ],
+)
+def test_other_texts_keep_their_powers_and_notes(source: str, kind: str, shown: str) -> None:
+    media_type = "application/rtf" if kind == "rtf" else f"text/{kind}"
+    found = read_document(source.encode(), media_type=media_type, url="https://x.example/a")
+    assert shown in found.markdown

@@ -26,6 +26,8 @@ _FRONT_MATTER = re.compile(
     r"\A\ufeff?(---|\+\+\+)[ \t]*\n(.*?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.S
 )
 _FIELD = re.compile(r"^([A-Za-z][\w-]*)\s*[:=]\s*(.*?)\s*$", re.M)
+_NOTE = re.compile(r"^ {0,3}\[\^([\w-]{1,40})\]:[ \t]*", re.M)
+_CALL = re.compile(r"\[\^([\w-]{1,40})\]")
 #: How deep fences that hold Markdown (MyST directives, tabs) are followed.
 _MAX_NESTED = 3
 
@@ -43,7 +45,7 @@ def clean_markdown(text: str, url: str) -> Extracted:
     """
     fields, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
     reader = _Reader(url)
-    markdown = blocks(reader.read(body))
+    markdown = blocks(reader.read(_with_notes(body)))
     return Extracted(
         title=fields.get("title") or reader.title,
         markdown=markdown + "\n" if markdown else "",
@@ -53,6 +55,15 @@ def clean_markdown(text: str, url: str) -> Extracted:
         links=tuple(dict.fromkeys(reader.links)),
         kind="documentation",
     )
+
+
+def _with_notes(text: str) -> str:
+    """The text with its footnotes as paragraphs, and the marks that call for them in brackets."""
+    known = set(_NOTE.findall(text)) if "[^" in text else ()
+    if not known:
+        return text
+    shown = _NOTE.sub(r"\n[\1] ", text)
+    return _CALL.sub(lambda mark: f"[{mark[1]}]" if mark[1] in known else mark[0], shown)
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 
+from spadework.tools.extract.notation import untagged
 from spadework.tools.extract.writing import blocks, fence, heading, item, plain
 
 _TAGS = (
@@ -52,7 +53,7 @@ def html_to_text(source: str) -> str:
     """HTML as Markdown blocks; headings, list items and `<pre>` keep their shape, images go."""
     parts: list[str] = []
     position = at = 0
-    source = _HIDDEN.sub("", source)
+    source = untagged(_HIDDEN.sub("", source))
     while begins := _WHOLE.search(source, at):
         at = begins.end()
         level = begins["level"]

@@ -11,10 +11,13 @@ from markdown_it.token import Token
 
 from spadework.tools.extract.extracted import Link
 from spadework.tools.extract.markdown_html import is_known_tag
+from spadework.tools.extract.notation import Place, joined
 from spadework.tools.extract.writing import code_span
 
 _WORD = re.compile(r"\w")
 _BREAK = re.compile(r"<br\b", re.I)
+_SCRIPT_TAG = re.compile(r"<(/?)(su[bp])\b", re.I)
+_NOTE_LINK = re.compile(r"<a\b[^<>]*#", re.I)
 _CODE_TAG = re.compile(r"</?(?:code|kbd|samp|tt)\s*>", re.I)
 
 
@@ -40,7 +43,8 @@ class Words:
 class _Writer:
     def __init__(self, base: str) -> None:
         self.base = base
-        self.parts: list[str] = []
+        self.parts: list[tuple[str, Place]] = []
+        self._place = Place.LEVEL
         self.links: list[Link] = []
         self.linked = self.unlinked = self.anchors = 0
         self.pictured = False
@@ -53,10 +57,12 @@ class _Writer:
             case "code_inline":
                 self._text(code_span(token.content))
             case "softbreak":
-                self.parts.append(" ")
+                self._add(" ")
             case "hardbreak":
-                self.parts.append("\n")
+                self._add("\n")
             case "link_open":
+                if self._place == Place.RAISED and str(token.attrs.get("href", "")).startswith("#"):
+                    self._place = Place.NOTE
                 self._open.append((str(token.attrs.get("href", "")), len(self.parts)))
             case "link_close":
                 self._close()
@@ -65,10 +71,13 @@ class _Writer:
             case "image":
                 self._image(token)
             case _:
-                self.parts.append(token.markup)
+                self._add(token.markup)
+
+    def _add(self, text: str) -> None:
+        self.parts.append((text, self._place))
 
     def _text(self, text: str) -> None:
-        self.parts.append(text)
+        self._add(text)
         letters = len(_WORD.findall(text))
         if self._open:
             self.linked += letters
@@ -77,7 +86,7 @@ class _Writer:
 
     def _close(self) -> None:
         href, start = self._open.pop()
-        text = "".join(self.parts[start:]).strip()
+        text = joined(self.parts[start:]).strip()
         self.anchors += href.startswith("#")
         if text and (url := absolute(href, self.base)):
             self.links.append(Link(url, text))
@@ -86,16 +95,21 @@ class _Writer:
         if not is_known_tag(tag):
             self._text(tag)
         elif _CODE_TAG.match(tag):
-            self.parts.append("`")
+            self._add("`")
+        elif script := _SCRIPT_TAG.match(tag):
+            raised = Place.RAISED if script[2].lower() == "sup" else Place.LOWERED
+            self._place = Place.LEVEL if script[1] else raised
         else:
-            self.parts.append("\n" if _BREAK.match(tag) else "")
+            self._add("\n" if _BREAK.match(tag) else "")
+            if self._place == Place.RAISED and _NOTE_LINK.match(tag):
+                self._place = Place.NOTE
             self.pictured = True
 
     def _image(self, token: Token) -> None:
         # A badge or a logo links somewhere; a sentence may need the words of the picture in it.
         self.pictured = True
         if not self._open and self.unlinked:
-            self.parts.append(token.content)
+            self._add(token.content)
 
 
 def absolute(href: str, base: str) -> str:
@@ -112,7 +126,7 @@ def words(tokens: Sequence[Token], base: str) -> Words:
     writer = _Writer(base)
     for token in tokens:
         writer.write(token)
-    lines = "".join(writer.parts).split("\n")
+    lines = joined(writer.parts).split("\n")
     lines = [re.sub(r"  +", " ", line) if "`" not in line else line for line in lines]
     text = "\n".join(line.strip() for line in lines)
     kept = re.sub(r"\n+", "\n", text).strip()

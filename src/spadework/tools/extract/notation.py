@@ -14,6 +14,8 @@ from enum import IntEnum
 FORMULA = "[formula]"
 #: Longer raised or lowered text is small print.
 _MOST_CHARS = 40
+#: Deepest nesting of raised and lowered tags that is heeded.
+_DEEPEST = 4
 _ATOM = re.compile(r"[-+\u2212\u2013±]?(?:\w+(?:[.,]\d+)*|\d+[-+\u2212])")
 _ONE_WORD = re.compile(r"\d*(?:[.,]\d+)*|[^\W\d_]+")
 _SIGNS = re.compile(r"[-+\u2212\u2013±]+")
@@ -29,6 +31,8 @@ _COUNT = re.compile(r"\d+(?:\.\d+)?[a-z]?")
 _ISOTOPE = re.compile(r"[A-Z][a-z]?(?![a-z])")
 #: The strokes between the raised and the lowered number of a fraction.
 STROKES = frozenset("/\u2044\u2215")
+_TAGGED = re.compile(r"<(su[bp])\b[^<>]*>((?:[^<]++|<(?!/?su[bp]\b))*+)</\1\s*>", re.IGNORECASE)
+_TAG, _LINK = re.compile(r"<[^<>]*>"), re.compile(r"<a\b[^<>]*#", re.IGNORECASE)
 _VARIABLE = re.compile(r"(?<!\w)[^\W\d_]$")
 
 
@@ -118,6 +122,23 @@ def joined(pieces: Iterable[tuple[str, Place]]) -> str:
     for (text, place), (behind, level) in zip(runs, [*runs[1:], _END], strict=bool(runs)):
         line += written(line, text, behind if level == Place.LEVEL else "", place)
     return line
+
+
+def untagged(source: str) -> str:
+    """Return the source of some HTML with its `<sup>` and `<sub>` written as their place asks."""
+    for _ in range(_DEEPEST):
+        if not _TAGGED.search(source):
+            break
+        pieces: list[tuple[str, Place]] = []
+        at = 0
+        for found in _TAGGED.finditer(source):
+            tag, inside = found[1].lower(), found[2]
+            place = Place.LOWERED if tag == "sub" else Place.RAISED
+            pieces.append((source[at : found.start()], Place.LEVEL))
+            pieces.append((_TAG.sub("", inside), Place.NOTE if _LINK.search(inside) else place))
+            at = found.end()
+        source = joined([*pieces, (source[at:], Place.LEVEL)])
+    return source
 
 
 def _with_fractions(runs: list[tuple[str, Place]]) -> list[tuple[str, Place]]:

@@ -9,6 +9,7 @@ from docutils import nodes
 
 from spadework.tools.extract.extracted import Link
 from spadework.tools.extract.markdown_inline import absolute
+from spadework.tools.extract.notation import Place, joined
 from spadework.tools.extract.writing import (
     blocks,
     code_span,
@@ -85,6 +86,10 @@ class Walker:
             return fence(text, "pycon")
         return fence(text, str(node.get("language", "")))
 
+    def mark(self, node: nodes.Element) -> str:
+        """Return the mark of a footnote, before its text."""
+        return f"[{node.astext()}]"
+
     def container(self, node: nodes.Element) -> str:
         """What a directive holds; a definition's signature is its heading."""
         inner = self.read(node)
@@ -149,7 +154,7 @@ class Walker:
 
     def inline(self, node: nodes.Element) -> str:
         """The words of a text element on one line."""
-        return "".join(self._inline(child) for child in node.children)
+        return joined((self._inline(child), _place(child)) for child in node.children)
 
     def _inline(self, node: nodes.Node) -> str:
         if isinstance(node, nodes.Text):
@@ -168,6 +173,13 @@ class Walker:
         if leads and (url := absolute(str(node.get("refuri", "")), self.url)):
             self.links.append(Link(url, words))
         return words
+
+
+def _place(node: nodes.Node) -> Place:
+    if isinstance(node, nodes.footnote_reference):
+        return Place.NOTE
+    raised = Place.RAISED if isinstance(node, nodes.superscript) else Place.LEVEL
+    return Place.LOWERED if isinstance(node, nodes.subscript) else raised
 
 
 def _inner(node: nodes.Element) -> list[nodes.Element]:
@@ -191,6 +203,7 @@ def _items(pairs: Iterable[tuple[str, str]]) -> str:
 
 _WRITERS: tuple[tuple[type | tuple[type, ...], Callable[[Walker, nodes.Element], str]], ...] = (
     (nodes.section, Walker.section),
+    (nodes.label, Walker.mark),
     ((nodes.title, nodes.rubric), Walker.heading),
     ((nodes.literal_block, nodes.doctest_block, nodes.math_block), Walker.code),
     ((nodes.bullet_list, nodes.enumerated_list), Walker.list_),

@@ -11,6 +11,7 @@ from striprtf import striprtf
 from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.notation import Place, joined
 from spadework.tools.extract.writing import blocks, item, plain, sheet_table
 
 _to_text: Any = striprtf.rtf_to_text  # it has no types
@@ -22,6 +23,14 @@ MAX_BYTES = 20_000_000
 #: time that grows with the square of a file.
 _PICTURE = re.compile(rb"(?<=\\pict)[^{}]{1000,}(?=})")
 _FIELD = re.compile(r"\\field(?![a-z])")
+#: Raised or lowered text: up to the end of its group, or to what ends it.
+_SCRIPT = re.compile(
+    r"(\\(?:super|sub)(?![a-z0-9]))\s?([^{}]{0,200}?)(\\(?:nosupersub|plain)\b|(?=[{}]))"
+)
+#: Marks around such text, which no reader of the format touches.
+_BEGINS, _ENDS = ("\x01", "\x02"), "\x03"
+_PLACES = {"\x01": Place.LOWERED, "\x02": Place.RAISED}
+_MARKED = re.compile(r"([\x01\x02][^\x03]*\x03)")
 _HIDDEN = re.compile(r"{\\v [^{}\\]*}")
 _TITLE, _AUTHOR = (re.compile(rf"{{\\{name}\s+([^{{}}\\]+)}}") for name in ("title", "author"))
 _MARK = re.compile(r"(?:[·•▪o\uf0b7]|(\d{1,3})[.)])\t\s*")
@@ -35,8 +44,10 @@ def extract_rtf(body: bytes, url: str) -> Extracted:
     if len(body) > MAX_BYTES:
         raise TooLarge(f"The RTF file has more than {MAX_BYTES:,} bytes of text.")
     source = _HIDDEN.sub("", _FIELD.sub("", body.decode("latin-1")))
+    source = _SCRIPT.sub(_marked, source)
     try:
         text = _to_text(source, errors="replace")
+        text = _with_scripts(text) if _ENDS in text else text
     except (ValueError, TypeError, LookupError, OverflowError):
         raise Unreadable("The RTF file is damaged.") from None
     markdown = _markdown(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
@@ -49,6 +60,21 @@ def extract_rtf(body: bytes, url: str) -> Extracted:
         author=author[1].strip() if author else "",
         kind="rtf",
     )
+
+
+def _marked(found: re.Match[str]) -> str:
+    """A raised or lowered part of a source with marks around it, which striprtf leaves alone."""
+    begins = _BEGINS["super" in found[1]]
+    return f"{found[1]} {begins}{found[2]}{_ENDS}{found[3]}"
+
+
+def _with_scripts(text: str) -> str:
+    """Text with what the marks stand around written as raised or lowered."""
+    pieces = []
+    for part in _MARKED.split(text):
+        place = _PLACES.get(part[:1], Place.LEVEL)
+        pieces.append((part.strip("".join(_PLACES) + _ENDS), place))
+    return joined(pieces)
 
 
 def _markdown(text: str) -> str:
