@@ -140,8 +140,33 @@ async def test_what_did_not_hold_goes_back_to_its_writer_with_the_reason(
     assert found == {better: "supported"}
     [asked] = asked_of(model, "MendingAnswer")
     assert FREE in asked.prompt
-    assert "contradicted. not modern" in asked.prompt
-    assert "unsupported. not 1999" in asked.prompt
+    assert "contradicted. Not borne out: not modern." in asked.prompt
+    assert "unsupported. Not borne out: not 1999." in asked.prompt
+
+
+async def test_a_mend_is_told_what_the_evidence_says_and_the_summary_is_written_from_it(
+    model: Model, settings: Settings
+) -> None:
+    better = "An electric lamp took the place of the old one."
+    more = [f"The {word} lamp was replaced." for word in ("old", "dim", "weak", "dark", "worn")]
+    model.script("SectionAnswer", written(*((text, ["E1"]) for text in (WRONG, *more))))
+    model.script("SummaryAnswer", {"markdown": "The old lamp is gone. [E1]"})
+    mending(model, (1, better))
+
+    def answer(request: ChatRequest) -> dict[str, object]:
+        said = row_by_row(request)
+        for verdict in said["verdicts"]:
+            if verdict["missing"]:
+                verdict["evidence_says"] = "after the great storm"
+        return said
+
+    model.script("VerdictsAnswer", answer)
+    await verdicts(settings)
+    [mended] = asked_of(model, "MendingAnswer")
+    assert "Not borne out: not 1999. The evidence says: after the great storm" in mended.prompt
+    [summed] = asked_of(model, "SummaryAnswer")
+    assert better in summed.prompt
+    assert "1999" not in summed.prompt
 
 
 async def test_what_does_not_hold_after_it_was_mended_is_taken_out_and_named(

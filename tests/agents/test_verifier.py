@@ -195,5 +195,5 @@ async def test_of_two_equal_verdicts_the_first_tells_why(
         found, _ = await verify(
             client, [Section(heading="T", sentences=said)], material, seconds=30
         )
-    assert [finding.why for finding in found.values()] == ["plain"] * len(names)
+    assert [finding.why for finding in found.values()] == ["Not borne out: plain."] * len(names)
     assert len(model.requests) == 2

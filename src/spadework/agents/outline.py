@@ -23,7 +23,7 @@ from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Conflict, Coverage, Evidence, Plan, Problem, Visible
 
 #: What sections are made of; how it is set follows from it.
-SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code"]
+SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code", "advice"]
 #: Sections of a report at most, columns of a table, and names that sections share.
 MOST_SECTIONS, MOST_COLUMNS, MOST_NAMES = 12, 6, 12
 #: Words of a report, by the wish.

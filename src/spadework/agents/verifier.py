@@ -50,11 +50,20 @@ _FAILURES = (ModelError, BudgetSpent)
 
 
 class VerdictAnswer(Reply):
-    """What the quotes of one sentence say of it, and the words that they do not bear out."""
+    """What the quotes of one sentence say of it, the words that they do not bear out, and what
+    they say in the place of these.
+    """
 
     number: int
     verdict: Ruling
     missing: str = ""
+    evidence_says: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why the sentence does not hold, as its writer is told it."""
+        instead = self.evidence_says and f"The evidence says: {self.evidence_says}"
+        return " ".join(filter(None, (self.missing and f"Not borne out: {self.missing}.", instead)))
 
 
 class VerdictsAnswer(Reply):
@@ -245,7 +254,7 @@ async def _batch(
     answers = await ask(model, items, list(entries.values()), seconds=seconds)
     findings = {}
     for n, answer in answers.items():
-        found = Finding(answer.verdict, answer.missing, answer.author)
+        found = Finding(answer.verdict, answer.reason, answer.author)
         if found.verdict == "supported":
             inferred = batch[n - 1].stated.sentence.inferred
             found = Finding("inference" if inferred else "supported", judge=answer.author)

@@ -76,7 +76,7 @@ def result_of(
         status=status_of(why),
         stopped_by=why,
         mode=mode,
-        confidence=None if by_model else confidence(state),
+        confidence=None if by_model or context.judging else confidence(state),
         topics=_topics(state),
         sources=tuple(sources),
         report=to_markdown(report, {e.id: e for e in state.get("evidence", [])}, sources),

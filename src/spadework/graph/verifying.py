@@ -1,7 +1,7 @@
 """Verifying a report: every sentence is checked; what did not hold is mended once by its writer,
-while the summary is written from what did; what then does not hold is taken out and named. Should
-the first sentence of the summary not hold, the answer that the outline gave in short stands in its
-place, which was checked with the sections.
+and the summary is written from the mended sections while those are checked; what then does not hold
+is taken out and named. Should the first sentence of the summary not hold, the answer that the
+outline gave in short stands in its place, which was checked with the sections.
 """
 
 from __future__ import annotations
@@ -16,12 +16,20 @@ from spadework.agents.citation_material import Material
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.llm.client import Model
 from spadework.agents.outline import is_summary
-from spadework.agents.verifier import Checked, Finding, Findings, judge_section, verify
+from spadework.agents.sentence_context import state_sentences
+from spadework.agents.verifier import (
+    UNCHECKED,
+    Checked,
+    Finding,
+    Findings,
+    judge_section,
+    verify,
+)
 from spadework.graph.citing import cited_by, near, put_right, under_founded
 from spadework.graph.holding import keep_what_holds, once, settle_changes, unlinked, unproven
 from spadework.values import Coverage, Evidence, Plan, Problem, Section
 
-#: The share of the time that mending may take; what is left is for checking what was mended.
+#: The share of the time that is left which mending may take, and of the rest checking that.
 MENDING = 0.6
 #: A report with no more sentences than this needs no summary.
 SUMMED_UP = 4
@@ -125,35 +133,47 @@ async def verify_sections(
 async def _improve_draft(
     model: Model, plan: Plan, draft: _Draft, material: Material, check: Check, until: float
 ) -> tuple[_Draft, list[Problem]]:
-    """The draft with what the writers of its sections put in the place of what did not hold, and
-    with the summary of what does, all in one wave; and checked again.
+    """Return the draft with what the writers of its sections put in the place of what did not hold,
+    and with a summary, which is written from that while it is checked.
     """
 
     def left() -> float:
         return max(0.0, until - time.monotonic())
 
-    told = (
-        [keep_what_holds(one, draft.findings)[0].section for one in draft.checked]
-        if check.summed
-        else []
-    )
-    first = draft.summary if summable(told, plan.language) else []
     seconds = MENDING * left()
-    mending = asyncio.gather(*(_mend(model, plan, one, material, seconds) for one in draft.checked))
-    summing = summed_up(model, plan, told, first, seconds=seconds, asked_on=check.asked_on)
-    done, (summary, failed) = await asyncio.gather(mending, summing)
-    summed = [under_founded(summary, material)] if summary.sentences else []
-    pairs = [(one.section, changes) for one, (changes, _) in zip(draft.checked, done, strict=True)]
-    again = [section.changed(changes) for section, changes in pairs]
-    findings, unchecked = await verify(
-        model, [*summed, *again], material, seconds=left(), known=draft.findings
+    done = await asyncio.gather(
+        *(_mend(model, plan, one, material, seconds) for one in draft.checked)
     )
-    for one, (changes, _) in zip(draft.checked, done, strict=True):
+    mends = [changes for changes, _ in done]
+    told = [
+        _as_mended(one.section.changed(changes), draft.findings)
+        for one, changes in zip(draft.checked, mends, strict=True)
+        if check.summed
+    ]
+    first = draft.summary if summable(told, plan.language) else []
+    again = [one.section.changed(some) for one, some in zip(draft.checked, mends, strict=True)]
+    seconds = MENDING * left()
+    (findings, unchecked), (summary, failed) = await asyncio.gather(
+        verify(model, again, material, seconds=seconds, known=draft.findings),
+        summed_up(model, plan, told, first, seconds=seconds, asked_on=check.asked_on),
+    )
+    for one, changes in zip(draft.checked, mends, strict=True):
         findings |= unproven(one, changes, findings)
-    checked = [settle_changes(section, changes, findings) for section, changes in pairs]
+    checked = [
+        settle_changes(one.section, changes, findings)
+        for one, changes in zip(draft.checked, mends, strict=True)
+    ]
+    summed = [under_founded(summary, material)] if summary.sentences else []
+    findings, unseen = await verify(model, summed, material, seconds=left(), known=findings)
     best, lost = best_of([*(judge_section(one, findings) for one in summed), *first], findings)
     problems = [problem for _, more in done for problem in more]
-    return _Draft(checked, findings, best), [*problems, *failed, *unchecked, *lost]
+    return _Draft(checked, findings, best), [*problems, *failed, *unchecked, *unseen, *lost]
+
+
+def _as_mended(section: Section, findings: Findings) -> Section:
+    """Return a section as its summary is told it: without what is known not to hold."""
+    found = {each: findings.get(each, UNCHECKED) for each in state_sentences(section)}
+    return keep_what_holds(judge_section(section, found), found)[0].section
 
 
 async def _mend(
