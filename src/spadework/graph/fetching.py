@@ -24,7 +24,7 @@ from spadework.tools.stores.exchanges import Piece, Request, Tape
 from spadework.tools.text.markdown_marks import one_line
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.web.urls import canonical_url
-from spadework.values import Attempt, Page, Problem, Value
+from spadework.values import Attempt, Hit, Page, Problem, Value
 
 #: Characters of the name of a language that are kept.
 LANGUAGE_CHARS = 40
@@ -153,6 +153,11 @@ async def from_library(context: SessionContext, url: str) -> Page:
     text = body.decode(errors="surrogatepass")
     page = await _local(context, url, head["title"], text, day)
     return page.model_copy(update={"author": head.get("author", "")})
+
+
+async def from_provider(context: SessionContext, hit: Hit) -> Page:
+    """The page that a provider has given along with its hit."""
+    return await _local(context, hit.url, hit.title, hit.text, hit.published_at)
 
 
 async def attached_pages(

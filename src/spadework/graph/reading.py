@@ -16,6 +16,7 @@ from spadework.graph.emit import Emit
 from spadework.graph.fetching import (
     from_knowledge,
     from_library,
+    from_provider,
     from_web,
     name_for_people,
 )
@@ -151,6 +152,8 @@ async def read_page(
 
     async def work() -> Page:
         context.budget.charge("pages")
+        if hit.text:
+            return await from_provider(context, hit)
         if hit.url.startswith(LOCAL):
             return await from_library(context, hit.url)
         known = await from_knowledge(context, hit.url, since)

@@ -26,13 +26,15 @@ class Found(Value):
 
 class Hit(Value):
     """A search result. `publisher` is who the provider says published it, such as a newspaper or
-    a journal. `relevance` is 0..1 (S5); `rrf` is set by fusion; `found_by` names every list it
-    stood in.
+    a journal. `text` is the page itself, where a provider has given it along: then nothing is
+    fetched, and `url` may be "". `relevance` is 0..1 (S5); `rrf` is set by fusion; `found_by` names
+    every list it stood in.
     """
 
-    url: str
+    url: str = ""
     title: str = ""
     snippet: str = ""
+    text: str = ""
     position: int = 1
     provider: str = ""
     query: str = ""

@@ -13,12 +13,17 @@ from typing import Any
 import pytest
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import StructuredTool
+from langchain_core.vectorstores import InMemoryVectorStore
 
+from spadework import research
 from spadework.errors import SearchError
+from spadework.settings import Settings
 from spadework.tools.search.own import LangChainSearch
 from spadework.values import Hit, Query
+from tests.world.searx import Searx
 
 ASKED = Query(text="census Port Aldermere")
 RESULTS = [
@@ -67,7 +72,10 @@ async def ask(source: Any, limit: int = 5, seconds: float = 5.0) -> list[Hit]:
 
 
 async def test_documents_of_a_retriever_are_hits():
-    (hit,) = await ask(Retriever())
+    hit, file = await ask(Retriever())
+    assert hit.text == hit.snippet, "what a retriever gives is the page"
+    assert (file.title, file.text) == ("notes.md", "A file")
+    assert file.url.startswith("library://chain/")
     assert (hit.url, hit.title, hit.snippet) == (
         "https://a.example/1",
         "One",
@@ -82,7 +90,13 @@ async def test_documents_of_a_retriever_are_hits():
 
 
 @pytest.mark.parametrize(
-    "answer", [RESULTS, {"results": RESULTS}, json.dumps(RESULTS, default=str)]
+    "answer",
+    [
+        RESULTS,
+        {"results": RESULTS},
+        json.dumps(RESULTS, default=str),
+        str(json.loads(json.dumps(RESULTS, default=str))),
+    ],
 )
 async def test_results_of_a_tool_are_hits(answer: Any):
     one, two = await ask(tool(answer))
@@ -103,6 +117,7 @@ async def test_nothing_found_is_no_failure():
     [
         ("Error: HTTPError 403", "chain answered without a list of results"),
         ({"error": "x"}, "without a list of results"),
+        ([{"title": "x"}, 5], "gave 2 results, none with an address or a text"),
         (None, "without a list of results"),
         (
             ValueError("https://api.example/?api_key=k3y"),
@@ -165,3 +180,73 @@ async def test_tools_that_hang_take_no_thread_of_the_event_loop():
             assert await asyncio.to_thread(str, 1) == "1"
     finally:
         let_go.set()
+
+
+class Engine:
+    """What the tools of DuckDuckGo ask, without a network."""
+
+    def results(self, *asked: Any, **how: Any) -> list[dict[str, str]]:
+        return [
+            {"snippet": "It has 4,000 inhabitants, [2] says.", "title": "A, b: c", "link": URL},
+            {"snippet": "Second", "title": "Two", "link": "https://b.example/2"},
+        ]
+
+
+URL = "https://a.example/(1)"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("output_format", ["string", "json", "list"])
+async def test_duckduckgo_of_langchain(output_format: str):
+    pytest.importorskip("langchain_community")
+    from langchain_community.tools import DuckDuckGoSearchResults
+
+    tool = DuckDuckGoSearchResults.model_construct(
+        api_wrapper=Engine(), output_format=output_format, max_results=4
+    )
+    assert [(hit.url, hit.title) for hit in await ask(tool)] == [
+        (URL, "A, b: c"),
+        ("https://b.example/2", "Two"),
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+async def test_searx_of_langchain(searx: Searx):
+    pytest.importorskip("langchain_community")
+    from langchain_community.tools import SearxSearchResults
+    from langchain_community.utilities import SearxSearchWrapper
+
+    wrapper = SearxSearchWrapper(searx_host=f"{searx.url}/search")
+    found = await ask(SearxSearchResults(wrapper=wrapper, num_results=3))
+    assert len(found) == 3
+    assert all(hit.title and hit.snippet for hit in found)
+
+
+async def test_a_run_over_a_vector_store_quotes_its_documents():
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
+    sentence = "The harbour of Quillon opened in 1932 with two piers."
+    store.add_documents(
+        [
+            Document(page_content=sentence, metadata={"shelf": 3}),
+            Document(page_content="The mill of Quillon grinds oats.", metadata={"shelf": 4}),
+        ]
+    )
+    result = await research(
+        "When did the harbour of Quillon open?",
+        settings=Settings.load(knowledge=False, iterations=1),
+        providers=[store.as_retriever()],
+    )
+    assert sentence in result.report
+    assert result.status == "completed"
+
+
+async def test_a_run_whose_documents_are_of_no_use_says_so():
+    result = await research(
+        "When did the harbour of Quillon open?",
+        settings=Settings.load(knowledge=False, iterations=1),
+        providers=[tool([{"shelf": 3}])],
+    )
+    assert result.status != "completed"
+    assert "search gave 1 results, none with an address or a text." in {
+        problem.reason for problem in result.problems
+    }

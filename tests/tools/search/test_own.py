@@ -47,6 +47,14 @@ async def test_hits_of_ones_own_are_numbered_and_named():
     assert len(await ask(Shelf(), limit=1)) == 1
 
 
+async def test_a_hit_may_bring_its_page_and_need_no_address():
+    shelf = Shelf()
+    shelf.answer = (Hit(title="Box", text="The census counted 4,000."),)
+    [hit] = await ask(shelf)
+    assert hit.url.startswith("library://my-shelf/")
+    assert hit.text == "The census counted 4,000."
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [

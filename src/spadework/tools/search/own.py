@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from contextvars import copy_context
+from dataclasses import replace
 from typing import Any
 
 from spadework.errors import SearchError, SettingsError
 from spadework.tools.search.domain_filter import with_sites
 from spadework.tools.search.provider import Provider, held_to
-from spadework.tools.search.result_rows import number_rows
+from spadework.tools.search.result_rows import Row, document_url, is_web, number_rows
 from spadework.tools.search.result_shapes import find_list, row
 from spadework.tools.search.search_filters import Meeting
 from spadework.tools.web.background_threads import aside
@@ -45,8 +46,12 @@ class OwnSearch:
             )
         given = {"provider": self.name, "query": query.text}
         return [
-            hit.model_copy(update=given | {"position": n}) for n, hit in enumerate(found[:limit], 1)
+            hit.model_copy(update=given | {"position": n, "url": self._address(hit)})
+            for n, hit in enumerate(found[:limit], 1)
         ]
+
+    def _address(self, hit: Hit) -> str:
+        return document_url(self.name, hit.text) if hit.text and not is_web(hit.url) else hit.url
 
 
 class LangChainSearch:
@@ -60,7 +65,10 @@ class LangChainSearch:
         self._source = tool_or_retriever
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """What the tool found, results without an address left out. See `Provider.search`."""
+        """Return what the tool found; a text that comes along is the page. See `Provider.search`.
+
+        Raises SearchError where no result has an address or a text.
+        """
         async with held_to(self.name, seconds):
             try:
                 answer = await self._asked(with_sites(query))
@@ -70,12 +78,19 @@ class LangChainSearch:
         results = find_list(answer)
         if results is None:
             raise SearchError(f"{self.name} answered without a list of results.")
-        return number_rows((row(result) for result in results), self.name, query, limit)
+        rows = _join_parts(map(row, results))
+        hits = number_rows(rows, self.name, query, limit)
+        if results and not hits:
+            raise SearchError(
+                f"{self.name} gave {len(results)} results, none with an address or a text."
+            )
+        return hits
 
     async def _asked(self, text: str) -> Any:
+        asked = _tool_call(self._source, text)
         if _only_blocks(self._source):
-            return await aside(copy_context().run, self._source.invoke, text)
-        return await self._source.ainvoke(text)
+            return await aside(copy_context().run, self._source.invoke, asked)
+        return await self._source.ainvoke(asked)
 
 
 def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provider]:
@@ -100,6 +115,24 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
                 " *, limit, seconds)`, or a tool or retriever of LangChain."
             )
     return made
+
+
+def _tool_call(source: Any, text: str) -> Any:
+    """Return what a tool or retriever is asked with: a tool gives its artifact only to a call."""
+    if getattr(source, "response_format", "") != "content_and_artifact":
+        return text
+    argument = next(iter(getattr(source, "args", None) or {}), "query")
+    return {"type": "tool_call", "id": "search", "name": source.name, "args": {argument: text}}
+
+
+def _join_parts(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows, with the texts of one web page, such as its passages, as one."""
+    joined: dict[str, Row] = {}
+    for n, one in enumerate(rows):
+        key = one.url if one.text and is_web(one.url) else str(n)
+        before = joined.get(key)
+        joined[key] = replace(before, text=f"{before.text}\n\n{one.text}") if before else one
+    return list(joined.values())
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from spadework.tools.search.domain_filter import SHELF
 from spadework.tools.text.dates import moment
 from spadework.values import Hit, Query
 
@@ -27,16 +29,17 @@ class Row:
     snippet: Any = ""
     date: Any = None
     publisher: Any = ""
+    text: Any = ""
 
 
 def number_rows(rows: Iterable[Row], provider: str, query: Query, limit: int) -> list[Hit]:
-    """The first `limit` rows that are web pages as hits, numbered from 1."""
-    web = ("http://", "https://")
-    usable = [row for row in rows if isinstance(row.url, str) and row.url.startswith(web)]
+    """The first `limit` rows that are web pages or bring their text as hits, numbered from 1."""
+    usable = [row for row in rows if row.text or is_web(row.url)]
     return [
         Hit(
-            url=whole(row.url),
+            url=whole(row.url) if is_web(row.url) else document_url(provider, row.text),
             title=whole(row.title or ""),
+            text=whole(row.text or ""),
             snippet=whole(row.snippet or "")[:SNIPPET_CHARS],
             position=position,
             provider=provider,
@@ -46,6 +49,16 @@ def number_rows(rows: Iterable[Row], provider: str, query: Query, limit: int) ->
         )
         for position, row in enumerate(usable[:limit], 1)
     ]
+
+
+def is_web(url: Any) -> bool:
+    """Return whether something is the address of a web page."""
+    return isinstance(url, str) and url.startswith(("http://", "https://"))
+
+
+def document_url(provider: str, text: str) -> str:
+    """Return an address for a text that a provider has given without one."""
+    return f"{SHELF}{provider}/{hashlib.sha256(whole(text).encode()).hexdigest()[:16]}"
 
 
 def whole(text: Any) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from spadework.tools.search.result_rows import Row
@@ -13,6 +15,7 @@ from spadework.tools.search.result_rows import Row
 _URL = ("url", "link", "href", "source", "uri", "entry id")
 _TITLE = ("title", "name")
 _SNIPPET = ("snippet", "content", "body", "description", "summary", "text", "page_content")
+_TEXT = ("page_content", "raw_content")
 _DATE = (
     *("published_at", "published_date", "publish_date", "publisheddate"),
     *("page_age", "date", "published"),
@@ -21,6 +24,8 @@ _PUBLISHER = ("publisher", "journal", "site_name", "sitename")
 #: Under which names an object keeps its list of results.
 _LISTS = ("results", "result", "organic", "news", "web", "items", "hits", "documents", "data")
 _DEEP = 3
+#: Characters of Python that are read at most: reading it takes a hundred times its length.
+_MOST_CHARS = 1_000_000
 _LINK = re.compile(
     r"\[(?P<title>[^\[\]\n]{1,300})\]\((?P<url>https?://[^\s()<>]+)[^()\n]{0,300}\)|(?P<bare>https?://[^\s<>\"')\]]+)"
 )
@@ -31,12 +36,15 @@ _MARKS = re.compile(
 
 
 def find_list(answer: Any, deep: int = _DEEP) -> list[Any] | None:
-    """The results in an answer (a list, JSON of one, an object with one), None without any."""
+    """Return the results in an answer (a list, JSON or Python of one, an object with one, or a
+    message with an artifact), None without any.
+    """
+    if artifact := getattr(answer, "artifact", None):
+        answer = artifact
+    elif not isinstance(answer, list | dict | str):
+        answer = getattr(answer, "content", None)
     if isinstance(answer, str):
-        try:
-            answer = json.loads(answer)
-        except (ValueError, RecursionError):
-            return None
+        answer = _parse(answer)
     if isinstance(answer, list):
         return answer
     if not isinstance(answer, dict) or not deep:
@@ -45,19 +53,29 @@ def find_list(answer: Any, deep: int = _DEEP) -> list[Any] | None:
     return next((found for found in listed if found is not None), None)
 
 
+def _parse(text: str) -> Any:
+    """Return what a text says as JSON, or as Python prints it; None where it is neither."""
+    for read in (json.loads, ast.literal_eval) if len(text) <= _MOST_CHARS else (json.loads,):
+        with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return read(text.strip())
+    return None
+
+
 def row(result: Any) -> Row:
     """A result: a mapping, or an object with `metadata`, such as LangChain's Document."""
     fields = result if isinstance(result, Mapping) else getattr(result, "metadata", {})
     given = fields if isinstance(fields, Mapping) else {}
     known = {str(name).lower(): value for name, value in given.items()}
     known.setdefault("page_content", getattr(result, "page_content", ""))
-    url, title, snippet, date, publisher = (
+    url, title, snippet, date, publisher, text = (
         next((known[name] for name in names if known.get(name)), None)
-        for names in (_URL, _TITLE, _SNIPPET, _DATE, _PUBLISHER)
+        for names in (_URL, _TITLE, _SNIPPET, _DATE, _PUBLISHER, _TEXT)
     )
     if publisher is None and url != known.get("source"):
         publisher = known.get("source")
-    return Row(url, title, snippet, None if date is None else str(date), publisher)
+    if title is None and text and isinstance(url, str):
+        title = url.rstrip("/").rpartition("/")[2]
+    return Row(url, title, snippet, None if date is None else str(date), publisher, text)
 
 
 def find_links(text: str) -> list[Row]:
