@@ -201,9 +201,7 @@ async def test_another_session_takes_what_the_first_one_found(searx: Searx):
     assert len(searx.queries) == 2
 
 
-@pytest.mark.parametrize(
-    "fault", ["unresponsive", "error", "limited", "html", "truncated", "forbidden"]
-)
+@pytest.mark.parametrize("fault", ["unresponsive", "error", "html", "truncated", "forbidden"])
 async def test_a_failure_is_never_kept(searx: Searx, fault: str):
     settings = Settings.load(search="searxng", searxng_url=searx.url)
     searx.fail(fault, times=1)  # type: ignore[arg-type]
