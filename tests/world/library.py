@@ -36,7 +36,8 @@ def fact(matter: str, n: int) -> str:
     )
 
 
-def _fill(drawn: random.Random) -> str:
+def filling(drawn: random.Random) -> str:
+    """A sentence of words that are drawn."""
     words = [drawn.choice(_WORDS.split()) for _ in range(24)]
     return f"The book of the harbour tells of {', '.join(words[:-1])} and {words[-1]}."
 
@@ -46,7 +47,7 @@ def put_library(folder: Path, count: int, fill: int = 12) -> None:
     folder.mkdir(parents=True)
     for n in range(count):
         matter = MATTERS[n % len(MATTERS)]
-        told = [_fill(random.Random(f"{n} {k}")) for k in range(fill)]
+        told = [filling(random.Random(f"{n} {k}")) for k in range(fill)]
         own = f"In {matter.lower()}." if n % EMPTY == EMPTY - 1 else fact(matter, n)
         text = "\n\n".join([f"# {matter} of boat {n}", *told[: fill // 2], own, *told[fill // 2 :]])
         (folder / f"{n:03}.md").write_text(text + "\n")

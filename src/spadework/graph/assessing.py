@@ -118,14 +118,16 @@ async def _by_topic(
         *(_judge(context, state, topic, room, seconds) for topic in topics)
     )
     ledger = state.get("evidence", [])
-    added: list[Evidence] = []
+    added, unentered = list[Evidence](), list[Problem]()
     for topic, (judgement, _, _) in zip(topics, judged, strict=True):
-        added += await entries(context, topic, judgement.spots, [*ledger, *added])
+        new, left = await entries(context, topic, judgement.spots, [*ledger, *added])
+        added += new
+        unentered += left
     return Looked(
         [judgement for judgement, _, _ in judged],
         added,
         [p for _, seen, _ in judged for p in seen] if context.judging else [],
-        [problem for _, _, problems in judged for problem in problems],
+        [*(problem for _, _, problems in judged for problem in problems), *unentered],
     )
 
 

@@ -24,6 +24,8 @@ from spadework.values import Conflict, Evidence, Page, Plan, Problem, Section
 PLAIN = ("fact",)
 #: Calls that a report takes beside its sections: outline, verdicts, summary.
 BESIDE = 3
+#: The share of the time for writing in which disagreements are looked for, and the least seconds.
+COMPARING, LEAST_SECONDS = 0.2, 0.5
 #: Calls, each as long as that of the plan, for which an outlined report has time one after another.
 LEAST_CALLS = 3
 
@@ -36,7 +38,7 @@ async def compose_report(
     until = time.monotonic() + context.budget.phase("write")
     hashes = {e.content_hash for e in ledger} | {page.content_hash for page in read.values()}
     texts = {digest: await context.pages.get(digest) for digest in hashes}
-    disputes = await find_disputes(plan, ledger, read, texts)
+    disputes, uncompared = await find_disputes(context, state, texts)
     made, problems = await _outline(context, state, model, disputes, until - time.monotonic())
     asked_on, seconds = state.get("asked_on", ""), until - time.monotonic()
     sections, failed = await writer.write(model, plan, made, seconds=seconds, asked_on=asked_on)
@@ -50,7 +52,7 @@ async def compose_report(
         "missing": list(made.missing),
         "names": list(made.names),
         "conflicts": disputes,
-        "problems": [*problems, *failed],
+        "problems": [*uncompared, *problems, *failed],
     }
 
 
@@ -102,23 +104,35 @@ def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) 
 
 
 async def find_disputes(
-    plan: Plan, evidence: Sequence[Evidence], pages: Mapping[str, Page], texts: Mapping[str, str]
-) -> list[Conflict]:
-    """The disagreements of the ledger, each side weighed by trust and recency of its pages.
-    `pages` are by URL, `texts` by content hash.
+    context: SessionContext, state: ResearchState, texts: Mapping[str, str]
+) -> tuple[list[Conflict], list[Problem]]:
+    """Return the disagreements of the ledger, each side weighed by trust and recency of its pages,
+    as far as the time for them goes; a problem where it did not suffice. `texts` are by content
+    hash.
     """
-    return await asyncio.to_thread(_disputes, plan, evidence, pages, texts)
+    until = time.monotonic() + max(LEAST_SECONDS, COMPARING * context.budget.phase("write"))
+    plan, pages = state["plan"], state.get("pages", {})
+    found = await asyncio.to_thread(_disputes, plan, proving(state), pages, texts, until)
+    if time.monotonic() < until:
+        return found, []
+    reason = "The time did not suffice to compare all that is quoted."
+    effect = "Sources may disagree without a word of it here."
+    return found, [Problem(stage="writer", subject="disagreements", reason=reason, effect=effect)]
 
 
 def _disputes(
-    plan: Plan, evidence: Sequence[Evidence], pages: Mapping[str, Page], texts: Mapping[str, str]
+    plan: Plan,
+    evidence: Sequence[Evidence],
+    pages: Mapping[str, Page],
+    texts: Mapping[str, str],
+    until: float,
 ) -> list[Conflict]:
     heard = {}
     for url, page in pages.items():
         parts = trust(page, evidence, ())
         weight = parts["trust"] * parts["recency"]
         heard[url] = Heard(page.origin or page.url, weight, texts.get(page.content_hash, ""))
-    return conflicts(evidence, _stems_asked(plan), heard)
+    return conflicts(evidence, _stems_asked(plan), heard, until)
 
 
 def _stems_asked(plan: Plan) -> set[str]:

@@ -51,12 +51,14 @@ async def _write_by_code(
     texts = await context.pages.texts(e.content_hash for e in evidence)
     material, _ = standing(evidence, texts, plan.question, plan.language)
     kept = await verify_sections(None, plan, written, material, Check(0))
+    disputes, uncompared = await find_disputes(context, {**state, "plan": plan}, texts)
     return {
         **state,
         "plan": plan,
         "sections": list(kept.sections),
         "citations": citations_of(kept, material.ledger),
-        "conflicts": await find_disputes(plan, evidence, state.get("pages", {}), texts),
+        "conflicts": disputes,
+        "problems": [*state.get("problems", []), *uncompared],
     }
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from spadework.agents.passage_view import Spot
@@ -15,7 +17,7 @@ from spadework.tools.text.markdown_blocks import Block
 from spadework.tools.text.markdown_tables import rows_at
 from spadework.tools.text.neighbours import neighbours
 from spadework.tools.text.sentences import sentences
-from spadework.values import Evidence, EvidenceKind, Page, Topic
+from spadework.values import Evidence, EvidenceKind, Page, Problem, Topic
 
 #: The kinds of blocks that tell in sentences.
 PROSE = ("paragraph", "list", "quote")
@@ -36,21 +38,46 @@ class _Place(NamedTuple):
 
 async def entries(
     context: SessionContext, topic: Topic, spots: Sequence[Spot], ledger: Sequence[Evidence]
-) -> list[Evidence]:
-    """Entries of the spots that are new for a topic, numbered on from the ledger's end."""
-    taken = [(e.content_hash, e.start, e.end) for e in ledger if e.topic == topic.name]
+) -> tuple[list[Evidence], list[Problem]]:
+    """Return the entries of the spots that are new for a topic, numbered on from the ledger's end.
+    What the time for judging does not suffice for is left out, with a problem that says so.
+    """
+    texts = {spot.page.content_hash: "" for spot in spots}
+    for digest in texts:
+        texts[digest] = await context.pages.get(digest)
+    until = time.monotonic() + context.budget.phase("assess")
+    made, left = await asyncio.to_thread(_enter, topic, spots, ledger, texts, until)
+    if not left:
+        return made, []
+    reason = f"The time did not suffice to enter {left} of {len(spots)} quotes."
+    effect = "They are not in the evidence."
+    return made, [Problem(stage="judge", subject=topic.name, reason=reason, effect=effect)]
+
+
+def _enter(
+    topic: Topic,
+    spots: Sequence[Spot],
+    ledger: Sequence[Evidence],
+    texts: Mapping[str, str],
+    until: float,
+) -> tuple[list[Evidence], int]:
+    """The new entries, and how many spots were not come to `until` then."""
+    taken: dict[str, list[tuple[int, int]]] = {}
+    for e in ledger:
+        if e.topic == topic.name:
+            taken.setdefault(e.content_hash, []).append((e.start, e.end))
     made: list[Evidence] = []
-    for spot in spots:
-        text = await context.pages.get(spot.page.content_hash)
-        if text[spot.start : spot.end] != spot.quote:
-            continue
-        for place in places_of(text, spot):
+    for n, spot in enumerate(spots):
+        if time.monotonic() > until:
+            return made, len(spots) - n
+        text, own = texts[spot.page.content_hash], taken.setdefault(spot.page.content_hash, [])
+        for place in places_of(text, spot) if text[spot.start : spot.end] == spot.quote else ():
             start, end = place.start, place.end
-            if not any(h == spot.page.content_hash and start < e and s < end for h, s, e in taken):
-                taken.append((spot.page.content_hash, start, end))
+            if not any(start < e and s < end for s, e in own):
+                own.append((start, end))
                 id_ = f"E{len(ledger) + len(made) + 1}"
                 made.append(_entry(id_, topic, spot.page, text, place))
-    return made
+    return made, 0
 
 
 def places_of(text: str, spot: Spot) -> list[_Place]:

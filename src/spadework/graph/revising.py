@@ -148,19 +148,18 @@ async def extend_report(
 ) -> dict[str, Any]:
     """The report with what was found for the follow-up, as the update of the graph's channels."""
     new, whole = found_for_it(before, state), join_states(before, state)
-    ledger, plan = proving({**state, "coverage": whole["coverage"]}), whole["plan"]
-    texts = await context.pages.texts(e.content_hash for e in ledger)
+    plan = whole["plan"]
+    now: ResearchState = {**state, "coverage": whole["coverage"], "plan": plan}
+    texts = await context.pages.texts(e.content_hash for e in proving(now))
     changes: dict[str, Any] = {"sections": list(before.sections)}
     if model is not None and new:
         told = _tell_state(state, before, plan, [e.id for e in new])
         changes = await _by_model(context, model, told, before)
     if new and changes["sections"] == list(before.sections):
         changes["sections"] = quote_sections(before, state["plan"], new)
-    return {
-        **whole,
-        **changes,
-        "conflicts": await find_disputes(plan, ledger, state.get("pages", {}), texts),
-    }
+    disputes, uncompared = await find_disputes(context, now, texts)
+    made = {**whole, **changes, "conflicts": disputes}
+    return made | {"problems": [*made.get("problems", []), *uncompared]}
 
 
 def _tell_state(

@@ -72,7 +72,9 @@ async def _look_at_shares(
     for topic in topics:
         spots = [spot for named, _ in done for spot in named.get(topic.name, ())]
         whole = await asyncio.to_thread(_proven, plan, topic, spots, seen[topic.name])
-        added += await entries(context, topic, whole, [*ledger, *added])
+        new, left = await entries(context, topic, whole, [*ledger, *added])
+        added += new
+        problems += left
     seconds = context.budget.phase("assess")
     judged = await asyncio.gather(
         *(

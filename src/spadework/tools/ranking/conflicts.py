@@ -11,6 +11,7 @@ repeats a page or a long enough sentence adds nothing to it.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -205,14 +206,16 @@ class _Weighing:
 
     def _borne_out(self, claims: Sequence[str], kind: Kind, text: str) -> list[tuple[int, str]]:
         """Which claims a page bears out, by which sentence: it says one and disagrees with another.
-        Only lines are read that hold a figure of a claim, or a name.
+        Only lines are read that hold a figure, or a name, which one claim has and another has not.
         """
         of = numbers if kind in ("number", "date") else names
-        signs = set[str]().union(*map(of, claims))
+        told = [of(claim) for claim in claims]
+        signs = set[str]().union(*told) - set.intersection(*told)
+        apart = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(signs)))})(?!\w)")
         found: list[tuple[int, str]] = []
-        for line in text.split("\n"):
+        for line in text.split("\n") if signs else ():
             low = line.lower().replace(",", "")
-            if any(sign in low for sign in signs) and time.monotonic() <= self.until:
+            if apart.search(low) and time.monotonic() <= self.until:
                 found += self._told_in(without_injections(line), claims)
         return found
 

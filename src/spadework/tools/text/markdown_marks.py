@@ -61,6 +61,9 @@ _REFERENCE = re.compile(r"\]\[(?:[\w@#!][^\[\]\n]{0,199})?\]")
 _QUOTE_PREFIX = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
+#: One of these stands in every mark.
+_MARKED = re.compile(r"[\\`*_~\[\]<>&]")
+
 #: How many open marks are looked through for one of the same length; no text nests more.
 _NESTING = 20
 
@@ -86,7 +89,7 @@ def one_line(text: str, most: int = 300) -> str:
 def scan(text: str) -> Inline:
     """The inline marks of all blocks of a text, in order."""
     found = Inline()
-    for block in blocks(text):
+    for block in blocks(text) if _MARKED.search(text) else ():
         if block.kind == "code":
             continue
         if block.kind == "quote":

@@ -11,7 +11,7 @@ from spadework.tools.text.sentences import sentences
 
 #: Characters before and after a stretch in which its neighbours are looked for, and those of one
 #: that are told.
-REACH, MOST_CHARS = 1_500, 400
+REACH, MOST_CHARS = 800, 400
 #: What no neighbour is behind: a heading, a rule.
 _APART = re.compile(r"^\s{0,3}(?:#{1,6}\s|(?:[-*_]\s*){3,}$)", re.MULTILINE)
 
@@ -37,7 +37,7 @@ def neighbours(text: str, start: int, end: int) -> tuple[str, str]:
     return _short(ends), _short(follows)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _set_apart(text: str) -> list[Block]:
     """The code and the tables of a text, found once however many of its quotes have neighbours."""
     return [block for block in blocks(text) if block.kind in ("code", "table")]

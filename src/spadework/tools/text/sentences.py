@@ -31,7 +31,8 @@ _END = re.compile(
 #: An empty line, or a line that is broken on purpose.
 _GAP = re.compile(r"\n\s*\n\s*|(?<! ) {2,}\n\s*")
 _OPENING = "\"'\u201c\u2018\u201e\u201a\u00ab\u00bb\u2039\u203a\u00bf\u00a1(\\[\u2060"
-_LAST_WORD = re.compile(rf"[^\s{_OPENING}]{{1,40}}$")
+#: What stands before the last word of so many characters.
+_BEFORE_WORD, _WORD_CHARS = re.compile(rf"[\s{_OPENING}]"), 40
 _NEXT = re.compile(rf"[\s{_OPENING}]*")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+")
 _FIRST = re.compile(rf"[\s{_OPENING}]*(\w+)")
@@ -144,12 +145,11 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> boo
         return not masked[match.start() - 1 : match.start()].isspace()
     if stop != ".":
         return True
-    last = _LAST_WORD.search(masked, max(start, match.start() - 40), match.start())
-    written = last[0] if last else ""
+    last = masked[max(start, match.start() - _WORD_CHARS) : match.start()]
+    written = _BEFORE_WORD.split(last)[-1]
     word = written.lower()
-    if {word, written} & known.abbreviations or (
-        word.isdigit() and not masked[start : match.start()].strip(f" \n{word}")
-    ):
+    begins = match.start() - start < _WORD_CHARS and not last.strip(f" \n{word}")
+    if {word, written} & known.abbreviations or (word.isdigit() and begins):
         return False
     ordinal = known.ordinals and _ORDINAL.fullmatch(word)
     if {word, written} & known.maybe_last or _INITIALS.fullmatch(word + ".") or ordinal:
