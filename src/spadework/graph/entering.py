@@ -37,15 +37,21 @@ class _Place(NamedTuple):
 
 
 async def entries(
-    context: SessionContext, topic: Topic, spots: Sequence[Spot], ledger: Sequence[Evidence]
+    context: SessionContext,
+    topic: Topic,
+    spots: Sequence[Spot],
+    ledger: Sequence[Evidence],
+    *,
+    share: float = 1.0,
 ) -> tuple[list[Evidence], list[Problem]]:
     """Return the entries of the spots that are new for a topic, numbered on from the ledger's end.
-    What the time for judging does not suffice for is left out, with a problem that says so.
+    What a `share` of the time for judging does not suffice for is left out, with a problem that
+    says so.
     """
     texts = {spot.page.content_hash: "" for spot in spots}
     for digest in texts:
         texts[digest] = await context.pages.get(digest)
-    until = time.monotonic() + context.budget.phase("assess")
+    until = time.monotonic() + share * context.budget.phase("assess")
     made, left = await asyncio.to_thread(_enter, topic, spots, ledger, texts, until)
     if not left:
         return made, []

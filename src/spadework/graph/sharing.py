@@ -22,6 +22,8 @@ from spadework.values import Evidence, Page, Passage, Plan, Topic
 
 #: Share of the time for assessing in which the pages are read; the rest is for judging the topics.
 READING = 0.7
+#: For how many topics' quotes that are entered into the ledger judging has time in the end.
+ENTERED = 3
 
 Place = tuple[str, int, int]
 
@@ -69,12 +71,13 @@ async def _look_at_shares(
         topic.name: [one.shown for share in shares for one in share if n in one.topics]
         for n, topic in enumerate(topics)
     }
-    for topic in topics:
+    for left, topic in zip(range(len(topics), 0, -1), topics, strict=True):
         spots = [spot for named, _ in done for spot in named.get(topic.name, ())]
         whole = await asyncio.to_thread(_proven, plan, topic, spots, seen[topic.name])
-        new, left = await entries(context, topic, whole, [*ledger, *added])
+        share = 1 / (left + ENTERED)
+        new, lost = await entries(context, topic, whole, [*ledger, *added], share=share)
         added += new
-        problems += left
+        problems += lost
     seconds = context.budget.phase("assess")
     judged = await asyncio.gather(
         *(

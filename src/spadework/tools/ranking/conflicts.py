@@ -209,8 +209,8 @@ class _Weighing:
         Only lines are read that hold a figure, or a name, which one claim has and another has not.
         """
         of = numbers if kind in ("number", "date") else names
-        told = [of(claim) for claim in claims]
-        signs = set[str]().union(*told) - set.intersection(*told)
+        told: list[set[str]] = [of(claim) for claim in claims]
+        signs = set[str]().union(*told) - set[str].intersection(*told)
         apart = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(signs)))})(?!\w)")
         found: list[tuple[int, str]] = []
         for line in text.split("\n") if signs else ():
