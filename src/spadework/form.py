@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from difflib import get_close_matches
 from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ValidationError
@@ -83,10 +84,15 @@ def _key(model: type[BaseModel], name: str) -> str:
     return first if isinstance(first, str) else name
 
 
-def sentence(error: ValidationError) -> str:
-    """The first fault of a validation error as one short sentence; it names no secret."""
+def sentence(error: ValidationError, fields: Collection[str] = ()) -> str:
+    """Return the first fault of a validation error as one short sentence, which names no secret;
+    where a name is none of the `fields`, with the one that is nearest to it.
+    """
     fault = error.errors()[0]
     name = str(fault["loc"][0]) if fault["loc"] else "settings"
+    if fault["type"] == "extra_forbidden" and fields:
+        near = get_close_matches(name, fields, 1)
+        return f"{name[:80]} is no setting.{f' Did you mean {near[0]}?' if near else ''}"
     value = (
         "a secret"
         if "key" in name.lower() or name in ("token", "mcp_search")

@@ -26,6 +26,7 @@ from spadework.errors import SettingsError
 from spadework.form import as_form, sentence
 from spadework.home import absolute
 from spadework.settings.budgets import Budgets
+from spadework.settings.environment import tell_unread
 from spadework.settings.front_doors import Serving
 from spadework.settings.kinds import Cleaning, Effort, Role
 from spadework.settings.model_choice import Models
@@ -64,7 +65,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         try:
             return checked(data)
         except ValidationError as error:
-            raise SettingsError(sentence(error)) from None
+            raise SettingsError(sentence(error, cls.model_fields)) from None
 
     @field_validator("allow_hosts", "serve_hosts", "library", "trusted_proxies", mode="before")
     @classmethod
@@ -101,6 +102,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         except UnreadableVariable as error:
             raise SettingsError(f"A variable of the environment cannot be read: {error}.") from None
         made._given = frozenset(asked)
+        tell_unread(cls.model_fields)
         return made
 
     @property

@@ -1,0 +1,53 @@
+"""Variables of the environment that are meant for us and that no setting reads."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Collection, Iterator, Mapping
+from difflib import get_close_matches
+
+PREFIX = "SPADEWORK_"
+#: Behind our prefix, variables that are no settings: they are read where they count.
+_OTHERS = frozenset({"PROXY", "MCP_CONNECTION"})
+#: Names that other research servers give to what is a setting here.
+_ELSEWHERE = {
+    "DEFAULT_NUM_RESULTS": "search_results",
+    "DEFAULT_SEARCH_COUNTRY": "search_country",
+    "DEFAULT_SEARCH_LANGUAGE": "search_language",
+    "DEFAULT_RELEVANCE_THRESHOLD": "min_relevance",
+    "DEFAULT_CONCURRENT_CRAWLS": "parallel_pages",
+    "MAX_CONCURRENT_CRAWLS": "parallel_pages",
+    "CRAWL_TIMEOUT_SECONDS": "page_seconds",
+    "CLEANLINESS_THRESHOLD": "min_cleanliness",
+    "MCP_MAX_TOKENS": "answer_tokens",
+    "TARGET_TOKENS": "window_tokens",
+    "LOG_LEVEL": "log",
+}
+_LOG = logging.getLogger(__name__)
+_told: set[str] = set()
+
+
+def tell_unread(fields: Collection[str]) -> None:
+    """Log each variable that no setting reads, once in a process."""
+    for name, sentence in unread(fields, os.environ):
+        if name not in _told:
+            _told.add(name)
+            _LOG.warning(sentence)
+
+
+def unread(fields: Collection[str], environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the name of each variable that no setting reads, and a sentence with the name to use.
+
+    `fields` are the names of the settings.
+    """
+    known = {field.upper() for field in fields} | _OTHERS
+    for name in sorted(environ):
+        own = name.upper().startswith(PREFIX) and name.upper().removeprefix(PREFIX)
+        instead = f"{PREFIX}{_ELSEWHERE.get(name, '').upper()}"
+        if own and own not in known:
+            near = get_close_matches(own, known, 1)
+            mend = f"Did you mean {PREFIX}{near[0]}?" if near else "See docs/settings.md."
+            yield name, f"{name} is no setting, and is not read. {mend}"
+        elif instead != PREFIX and instead not in environ:
+            yield name, f"{name} is not read: the setting is {instead}."

@@ -1,0 +1,56 @@
+"""What is set for us and read by nobody is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from spadework.errors import SettingsError
+from spadework.graph.research import graph
+from spadework.settings import Settings
+from spadework.settings.environment import _ELSEWHERE, unread
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "SPADEWORK_MINUTS",
+            "SPADEWORK_MINUTS is no setting, and is not read. Did you mean SPADEWORK_MINUTES?",
+        ),
+        ("SPADEWORK_XYZZY", "See docs/settings.md."),
+        ("DEFAULT_NUM_RESULTS", "is not read: the setting is SPADEWORK_SEARCH_RESULTS."),
+        ("MAX_CONCURRENT_CRAWLS", "the setting is SPADEWORK_PARALLEL_PAGES."),
+        ("LOG_LEVEL", "the setting is SPADEWORK_LOG."),
+    ],
+)
+def test_a_variable_that_no_setting_reads_is_named(name: str, said: str) -> None:
+    [(found, sentence)] = unread(Settings.model_fields, {name: "3", "PATH": "/bin"})
+    assert found == name
+    assert sentence.endswith(said)
+
+
+def test_what_is_read_is_not_named() -> None:
+    names = {f"SPADEWORK_{field.upper()}": "" for field in Settings.model_fields}
+    names |= {"SPADEWORK_PROXY": "", "OPENAI_API_KEY": "", "spadework_minutes": "3"}
+    names |= {"DEFAULT_NUM_RESULTS": "3"}  # the setting that it stands for is set
+    assert list(unread(Settings.model_fields, names)) == []
+
+
+def test_every_name_of_elsewhere_stands_for_a_setting() -> None:
+    assert set(_ELSEWHERE.values()) <= set(Settings.model_fields)
+
+
+def test_it_is_told_once_where_logs_go(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("SPADEWORK_MINUTZ", "3")
+    Settings.load()
+    Settings.load()
+    assert [record.message for record in caplog.records] == [
+        "SPADEWORK_MINUTZ is no setting, and is not read. Did you mean SPADEWORK_MINUTES?"
+    ]
+
+
+async def test_an_unknown_key_in_the_context_of_a_graph_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"^minuts is no setting\. Did you mean minutes\?$"):
+        await graph.ainvoke({"question": "What is x?"}, context={"minuts": 1})  # type: ignore[arg-type]
