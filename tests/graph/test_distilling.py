@@ -50,15 +50,40 @@ def test_a_page_is_ranked_in_its_own_language() -> None:
 def test_what_is_far_from_the_best_is_shown_where_there_is_room_for_all() -> None:
     near, far = "The ferry costs nine crowns a trip.", "The ferry: see below."
     text = "\n\n".join([near, *[f"Nothing {n}." for n in range(30)], far])
-    topic = Topic(
-        name="T",
-        question="What does the ferry cost a trip?",
-        queries=(Query(text="ferry costs nine crowns"),),
-    )
     cuts = cuts_of(page(text), text, 0, 40)
     for fill, shown in ((0, [near]), (1_000, [near, far])):
-        found = rank_passages([topic], cuts, Room(1_000, 12, 0.9, fill))["T"]
+        found = rank_passages([FERRY], cuts, Room(1_000, 12, 0.9, fill))["T"]
         assert [text[one.start : one.end] for one in found] == shown
+
+
+FERRY = Topic(
+    name="T",
+    question="What does the ferry cost a trip?",
+    queries=(Query(text="ferry costs nine crowns"),),
+)
+
+
+def test_after_the_best_was_shown_what_is_far_from_it_is_not() -> None:
+    best, near = "The ferry costs nine crowns a trip.", "The ferry costs a trip six crowns."
+    far = "The ferry: see below."
+    text = "\n\n".join([best, near, *[f"Nothing {n}." for n in range(30)], far])
+    cuts = cuts_of(page(text), text, 0, 40)
+    for seen, shown in (((best,), [near]), ((best, near), [])):
+        found = rank_passages([FERRY], cuts, Room(1_000, 12, 0.5), {"T": seen})["T"]
+        assert [text[one.start : one.end] for one in found] == shown
+
+
+def test_what_serves_another_topic_better_is_shown_for_that_one_unless_it_serves_both() -> None:
+    crew = FERRY.model_copy(
+        update={"name": "C", "question": "Who is the crew?", "queries": (Query(text="ferry crew"),)}
+    )
+    both, cost = "The ferry crew costs nine crowns.", "The ferry costs nine crowns a trip."
+    hands = "The ferry crew is four hands."
+    text = "\n\n".join([both, cost, hands, *[f"Nothing {n}." for n in range(30)]])
+    cuts = cuts_of(page(text), text, 0, 40)
+    found = rank_passages([FERRY, crew], cuts, Room(1_000, 12, 0.0, shared=0.5))
+    shown = {name: {text[p.start : p.end] for p in of} for name, of in found.items()}
+    assert shown == {"T": {both, cost}, "C": {both, hands}}
 
 
 def columns(header: str) -> str:

@@ -34,6 +34,9 @@ FLOOR = 0.15
 #: Tokens of passages that are shown wherever there are so many, also far below the best: what says
 #: otherwise about a matter is seldom worded as the question is.
 FILL = 3_000
+#: A passage that is nearer to another topic is shown for a topic, too, from this share of the best
+#: one's score on.
+SHARED = 0.5
 #: Characters of a token, roughly: what is shown is counted later.
 TOKEN_CHARS = 4
 #: The share of its room that one passage may take, so that the code of a module does not fill it.
@@ -44,14 +47,15 @@ NEEDED = 1.5
 
 class Room(NamedTuple):
     """How many characters of passages may be shown, how many passages of one page, and from which
-    share of the best one's score, once so many characters are filled; `each`: of every page the
-    best first.
+    share of the best one's score, once so many characters are filled; from which share those that
+    are nearer to another topic; `each`: of every page the best first.
     """
 
     chars: int
     per_page: int
     floor: float = 0.0
     fill: int = 0
+    shared: float = 0.0
     each: bool = False
 
     @property
@@ -146,14 +150,42 @@ def rank_passages(
     room: Room,
     seen: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> dict[str, list[Passage]]:
-    """For each topic the best of `cuts`, for which there is room, but for the texts that were
-    `seen` for it.
+    """Return for each topic the best of `cuts` for which there is room, but for the texts that were
+    `seen` for it: where these were the best, there is little left that is worth showing.
     """
     texts = [f"{one.above} " * HEADING_WEIGHT + one.text for one in cuts]
     index = Bm25(texts, [one.language for one in cuts])
+    near = {topic.name: keep_near(_passages(topic, cuts, index), room) for topic in topics}
+    text_at = {(one.content_hash, one.start): one.text for one in cuts}
     return {
-        topic.name: _within(_passages(topic, cuts, index, seen.get(topic.name, ())), room)
-        for topic in topics
+        name: _within(
+            [p for p in passages if text_at[p.content_hash, p.start] not in seen.get(name, ())],
+            room,
+        )
+        for name, passages in _apart(near, room.shared).items()
+    }
+
+
+def _apart(
+    found: Mapping[str, Sequence[Passage]], shared: float
+) -> Mapping[str, Sequence[Passage]]:
+    """Return the passages of each topic without those that are nearer to another one, unless they
+    have such a share of the best one's score: what serves several topics is shown to those it
+    serves well.
+    """
+    best = {name: max((p.score for p in of), default=0.0) for name, of in found.items()}
+    nearest: dict[tuple[str, int], float] = {}
+    for name, passages in found.items():
+        for p in passages:
+            place = (p.content_hash, p.start)
+            nearest[place] = max(nearest.get(place, 0.0), p.score / best[name])
+    return {
+        name: [
+            p
+            for p in passages
+            if p.score / best[name] >= min(shared, nearest[p.content_hash, p.start])
+        ]
+        for name, passages in found.items()
     }
 
 
@@ -173,7 +205,7 @@ async def _room(context: SessionContext, at: str, *, by_model: bool, first: bool
     if by_model:
         many = first and context.deep
         tokens = context.settings.shown_tokens if many else context.settings.window_tokens
-        room = Room(tokens * TOKEN_CHARS, PER_PAGE, FLOOR, FILL * TOKEN_CHARS, each=many)
+        room = Room(tokens * TOKEN_CHARS, PER_PAGE, FLOOR, FILL * TOKEN_CHARS, SHARED, each=many)
     return room.hurried if await context.narrowed(ACCELERATE, at) else room
 
 
@@ -197,9 +229,7 @@ def need_of(topic: Topic) -> Need:
     return _NEEDS.get(topic.expects, "text")
 
 
-def _passages(
-    topic: Topic, cuts: Sequence[Cut], index: Bm25, seen: Collection[str]
-) -> list[Passage]:
+def _passages(topic: Topic, cuts: Sequence[Cut], index: Bm25) -> list[Passage]:
     query = " ".join([topic.question, *topic.must_cover, *(q.text for q in topic.queries)])
     holds = _HOLDS[need_of(topic)]
     made = [
@@ -213,7 +243,7 @@ def _passages(
             ),
         )
         for s, c in zip(index.scores(query), cuts, strict=True)
-        if s > 0 and c.text not in seen
+        if s > 0
     ]
     return sorted(made, key=lambda p: -p.score)
 
@@ -228,8 +258,7 @@ def keep_near(passages: Sequence[Passage], room: Room) -> list[Passage]:
 
 
 def _within(passages: Sequence[Passage], room: Room) -> list[Passage]:
-    """The first passages for which there is room, and that are not far worse than the best."""
-    passages = keep_near(passages, room)
+    """Return the first passages for which there is room."""
     kept: list[Passage] = []
     used = 0
     of_page = Counter[str]()
