@@ -339,6 +339,98 @@ async def test_the_speed_of_a_model_is_measured_and_remembered(
         assert (await asking.speed("cleaner") or 0) > 200, "the run's own figure counts"
 
 
+async def test_busy_in_a_good_answer_is_waited_for(model: Server) -> None:
+    busy = {"error": {"message": "Rate-limited upstream, retry shortly", "code": 429}}
+    model.script("", *[Fault("raw", words=json.dumps(busy))] * 2, GOOD)
+    async with client(model.url) as asking:
+        assert await asking.ask("writer", line(1), Verse, seconds=60) == Verse(**GOOD)
+    assert len(model.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"choices": None, "error": {"message": "No credit left", "code": 402}}, "No credit left"),
+        ({"choices": [{"message": {"refusal": "Not that."}}]}, "withheld its answer: “Not that.”"),
+        ({"choices": [{"message": {}, "finish_reason": "content_filter"}]}, "content_filter"),
+        ("<html>Welcome. Sign in</html>", "a web page in place of JSON"),
+    ],
+)
+async def test_what_would_be_answered_alike_again_is_told_and_not_sent_again(
+    model: Server, body: Any, said: str
+) -> None:
+    model.script("", Fault("raw", words=body if isinstance(body, str) else json.dumps(body)))
+    async with client(model.url) as asking:
+        with pytest.raises(ModelError, match=said):
+            await asking.ask("writer", line(1), Verse, seconds=60)
+    assert len(model.requests) == 1
+
+
+async def test_an_empty_answer_is_asked_for_once_more(model: Server) -> None:
+    thought = {"choices": [{"message": {"content": "", "reasoning_content": "Let me see."}}]}
+    model.script("", Fault("raw", words=json.dumps(thought)), GOOD)
+    async with client(model.url) as asking:
+        assert await asking.ask("writer", line(1), Verse, seconds=60) == Verse(**GOOD)
+    assert [role for role, _ in model.requests[1].messages] == ["system", "user", "user"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_whether_a_server_streams_is_learned_and_remembered(
+    model: Server, stream: bool
+) -> None:
+    refused = (
+        "This deployment does not support streaming: set stream to false."
+        if stream
+        else "This model only supports stream mode: please enable the stream parameter."
+    )
+
+    def answer(request: ChatRequest) -> Plain:
+        return Fault("refused", words=refused) if request.stream is stream else GOOD
+
+    model.script("", answer)
+    for run in range(2):
+        async with client(model.url, model_stream=stream) as asking:
+            assert await asking.ask("writer", line(run), Verse, seconds=60) == Verse(**GOOD)
+    assert [request.stream for request in model.requests] == [stream, not stream, not stream]
+
+
+async def test_a_request_that_a_server_cuts_in_silence_is_made_to_fit(model: Server) -> None:
+    room = 4_096
+
+    def answer(request: ChatRequest) -> Plain:
+        seen = min(request.tokens_in, room - 60)
+        usage = {"prompt_tokens": seen, "completion_tokens": 60}
+        said = {"choices": [{"message": {"content": json.dumps(GOOD)}, "finish_reason": "stop"}]}
+        return Fault("raw", words=json.dumps(said | {"usage": usage}))
+
+    model.script("", answer)
+    harbour = "The harbour has nine piers and each of them has a number. " * 900
+    async with client(model.url) as asking:
+        for n in range(2):
+            prompt = Prompt("You plan.", f"{harbour}\n\nPlan it, {n}.")
+            assert await asking.ask("lead", prompt, Verse, seconds=60) == Verse(**GOOD)
+        [told] = asking.news("lead")
+    assert "did not say so" in told.reason
+    sizes = [request.tokens_in for request in model.requests]
+    assert sizes[0] > 2 * room
+    assert max(sizes[1:]) < room
+    assert model.requests[-1].user.endswith("Plan it, 1.")
+
+
+@pytest.mark.parametrize("counts", [0, 40])
+async def test_a_count_that_no_server_can_mean_is_replaced_by_our_own(
+    model: Server, counts: int
+) -> None:
+    said = {"choices": [{"message": {"content": json.dumps(GOOD)}, "finish_reason": "stop"}]}
+    usage = {"prompt_tokens": counts, "completion_tokens": counts}
+    model.script("", Fault("raw", words=json.dumps(said | {"usage": usage})))
+    async with client(model.url) as asking:
+        prompt = Prompt("You write verse.", "word " * 3_000)
+        assert await asking.ask("writer", prompt, Verse, seconds=60) == Verse(**GOOD)
+        assert len(model.requests) == 1
+        assert asking._budget.used.tokens_in == pytest.approx(3_000, rel=0.1) or counts
+
+
 _NO_MAX_TOKENS = (
     "Unsupported parameter: 'max_tokens' is not supported with this model. Use"
     " 'max_completion_tokens' instead."

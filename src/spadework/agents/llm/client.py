@@ -190,7 +190,7 @@ class Model:
     def news(self, role: Role) -> list[Problem]:
         """Whose stead the fallback model has taken for a role since this was asked last."""
         found = [problem for problem in self._news if problem.stage == role]
-        self._news = [problem for problem in self._news if problem.stage != role]
+        self._news[:] = [problem for problem in self._news if problem.stage != role]
         return found
 
     async def speed(self, role: Role) -> float | None:
@@ -254,7 +254,10 @@ class Model:
                 f"That was not a valid answer: {fault(error)} Answer again with JSON of the asked"
                 " shape only."
             )
-            again = (Message("assistant", text[:4_000]), Message("user", repair))
+            before = (
+                [Message("assistant", text[:4_000])] if text else []
+            )  # servers refuse empty ones
+            again = (*before, Message("user", repair))
             text = await self._reply(place, turn, [*messages, *again], answer)
         try:
             return parse_answer(text, answer)
@@ -343,7 +346,8 @@ class Model:
     def _endpoint(self, place: Place) -> Endpoint:
         if place not in self._endpoints:
             settings = settings_at(place, self._settings)
-            self._endpoints[place] = Endpoint(place.name, settings, self._budget, self._journal)
+            given = (place.name, settings, self._budget, self._journal, self._news)
+            self._endpoints[place] = Endpoint(*given)
         return self._endpoints[place]
 
 

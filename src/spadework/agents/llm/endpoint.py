@@ -8,18 +8,22 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from spadework.agents.llm.errors import (
+    MOST_SAID,
     Busy,
+    CutInSilence,
     CutOff,
     Overlong,
     Passing,
     Unsupported,
     Unwanted,
+    Withheld,
     meaning,
 )
-from spadework.agents.llm.limits import CLOSING, Lessons, RoomName, gate_at, usual
-from spadework.agents.llm.probe import LEAST_CONTEXT, listed_context
+from spadework.agents.llm.limits import CLOSING, LEAST_CONTEXT, Lessons, RoomName, gate_at, usual
+from spadework.agents.llm.probe import listed_context
 from spadework.agents.llm.providers import chat_model, label_of, provider_of, reasons, secret_of
-from spadework.agents.llm.structured_output import Request, Shape, Turn, text_of, thinks, used_by
+from spadework.agents.llm.reply import ErrorReply, ServerReply, reply_of
+from spadework.agents.llm.structured_output import Request, Shape, Turn
 from spadework.budget import Budget
 from spadework.errors import TooLong
 from spadework.holds import HoldRequest, cost
@@ -28,6 +32,7 @@ from spadework.tools.stores.journal import Journal
 from spadework.tools.text import tokens
 from spadework.tools.web import name_lookup
 from spadework.tools.web.retries import ask_again
+from spadework.values import Problem
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
@@ -52,7 +57,14 @@ WAITING_SHARE = 0.9
 class Endpoint:
     """A chat model by its name PROVIDER:NAME; all behind one address share how many calls run."""
 
-    def __init__(self, name: str, settings: Settings, budget: Budget, journal: Journal) -> None:
+    def __init__(
+        self,
+        name: str,
+        settings: Settings,
+        budget: Budget,
+        journal: Journal,
+        news: list[Problem] | None = None,
+    ) -> None:
         provider, model = provider_of(name)
         self.name = label_of(name)
         self._model = model
@@ -63,6 +75,7 @@ class Endpoint:
         self._compatible = provider == "openai"
         self._lessons = Lessons(settings.common, f"{settings.openai_base_url}\n{name}")
         self._chat, self._close = chat_model(name, settings)
+        self._news = [] if news is None else news
         self._preparing = asyncio.Lock()
         self._listed = False
         #: How it has failed last, "" once it has answered.
@@ -79,22 +92,26 @@ class Endpoint:
         return self._lessons.known.speed
 
     async def send(self, messages: list[BaseMessage], shape: Shape, turn: Turn) -> str:
-        """The text of the reply, or the arguments of its tool call as JSON. Charges calls, tokens
-        and money. Raises Unsupported, TooLong, BadReply, ModelError, BudgetSpent.
+        """Return the text of the reply, or the arguments of its tool call as JSON; "" where it is
+        empty. Charges calls, tokens and money. Raises Unsupported, TooLong, BadReply, ModelError,
+        BudgetSpent.
         """
         name_lookup.own()
         await tokens.ready()
-        counted = sum(tokens.count(str(m.content)) for m in messages) + tokens.count(
-            json.dumps(shape.schema)
-        )
+        words = sum(tokens.count(str(m.content)) for m in messages)
+        counted = words + tokens.count(json.dumps(shape.schema))
         await self._prepared()
         for last in (n == LESSONS for n in range(1, LESSONS + 1)):
-            request = Request(messages, shape, turn, counted, self._wish(counted, turn.role))
+            wish = self._wish(counted, turn.role)
+            request = Request(messages, shape, turn, words, counted, wish)
             context = self._context()
             try:
                 return await self._persisted(request)
             except Unwanted as lesson:
                 self._do_without(lesson)
+                if last:
+                    raise
+            except CutInSilence:  # its context is known by now: the request does not fit
                 if last:
                     raise
             except Overlong as lesson:
@@ -162,8 +179,11 @@ class Endpoint:
         used = (request.wish.told, 0)
         price, began = self._price(*used), time.monotonic()
         try:
-            reply = await self._shaped(request.shape, hold.room).ainvoke(request.messages)
-            text, thought, used = text_of(reply), thinks(reply), used_by(reply, request.wish.told)
+            message = await self._shaped(request.shape, hold.room).ainvoke(request.messages)
+            reply: ServerReply = message.response_metadata.get("reply") or reply_of(message)
+            if reply.kind == "error":
+                raise ErrorReply(reply)
+            used = reply.usage or (request.wish.told, tokens.count(reply.text))
             price = self._price(*used)
         except Exception as error:  # noqa: BLE001 - the border to libraries of providers, which raise whatever comes when they read an answer
             told = meaning(error, self.name, secret_of(self._settings))
@@ -176,15 +196,38 @@ class Endpoint:
         finally:
             self._budget.settle(hold, used=used, price=price)
         self._lessons.took(*used, time.monotonic() - began)
-        self._lessons.counts(request.counted, used[0])
-        cut_off = reply.response_metadata.get("finish_reason") == "length"
-        length = max(used[1], hold.room) if cut_off else used[1]
-        self._lessons.answered(request.turn.role, length, thought=thought)
-        if cut_off:
-            cut = CutOff(f"{self.name} ran out of room before its answer was complete.", hold.room)
-            cut.said = self._without_key(text)
+        self._compare_counts(request, reply)
+        length = max(used[1], hold.room) if reply.kind == "cut" else used[1]
+        self._lessons.answered(request.turn.role, length, thought=reply.thought)
+        return self._accept(reply, hold.room)
+
+    def _accept(self, reply: ServerReply, room: int) -> str:
+        """Return the text of a reply, "" of an empty one. Raises Withheld and CutOff."""
+        if reply.kind == "withheld":
+            why = self._without_key(reply.reason)[:MOST_SAID]
+            raise Withheld(f"{self.name} withheld its answer: “{why}”")
+        if reply.kind == "cut":
+            cut = CutOff(f"{self.name} ran out of room before its answer was complete.", room)
+            cut.said = self._without_key(reply.text)
             raise cut
-        return text
+        return reply.text
+
+    def _compare_counts(self, request: Request, reply: ServerReply) -> None:
+        """Learn how the server counts. Raises CutInSilence where it has read far less than it was
+        sent: its count is its context.
+        """
+        if reply.usage is None:
+            return
+        count = reply.usage[0]
+        if not self._lessons.cuts_in_silence(request.words, count):
+            self._lessons.counts(request.counted, count)
+            return
+        self._lessons.learn(context=count)
+        reason = f"It read {count} of {request.words} tokens that it was sent, and did not say so."
+        effect = "From then on requests were made to fit; they hold more where it has more context."
+        problem = Problem(stage=request.turn.role, subject=self.name, reason=reason, effect=effect)
+        self._news.append(problem)
+        raise CutInSilence(f"{self.name} cuts what is longer than {count} tokens.")
 
     def _context(self) -> int:
         """Tokens of a request and its answer together; 0 where that is not known."""
@@ -222,9 +265,11 @@ class Endpoint:
         self._lessons.learn(context=max(LEAST_CONTEXT, min(fits, known or fits)))
 
     def _do_without(self, lesson: Unwanted) -> None:
-        """Learn that a parameter is not taken."""
+        """Learn that a parameter is not taken, or another way of sending is."""
         if lesson.parameter == "temperature":
             self._lessons.learn(temperature=False)
+        elif lesson.parameter == "stream":
+            self._lessons.learn(streams=not self._streams())
         else:
             longer = lesson.parameter == "max_tokens"
             self._lessons.learn(room="max_completion_tokens" if longer else "max_tokens")
@@ -259,7 +304,13 @@ class Endpoint:
             "max_tokens" if self._settings.openai_base_url else "max_completion_tokens"
         )
         cold = known.temperature and not reasons(self._model)
-        return {known.room or first: room} | ({"temperature": 0} if cold else {})
+        streamed = {"stream": True, "stream_options": {"include_usage": True}}
+        body = {known.room or first: room} | ({"temperature": 0} if cold else {})
+        return body | (streamed if self._streams() else {})
+
+    def _streams(self) -> bool:
+        known = self._lessons.known.streams
+        return self._settings.model_stream if known is None else known
 
     def _price(self, tokens_in: int, tokens_out: int) -> float | None:
         price = self._settings.prices.get(self._model)

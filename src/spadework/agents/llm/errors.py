@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
-from typing import Any
 
 from pydantic import ValidationError
 
+from spadework.agents.llm.reply import ErrorReply, ServerReply, error_in, seconds_of
 from spadework.errors import BadReply, ModelError
 from spadework.tools.fetch.server_faults import certificate_fault
 
 #: Characters of a server's own words that are repeated.
 MOST_SAID = 300
-#: Seconds that a server can ask to be left alone: longer it may have been started anew.
-LONGEST_PAUSE = 3_600.0
 #: A limit on tokens below this is none.
 LEAST_CONTEXT = 256
 
@@ -58,6 +55,14 @@ class Overlong(ModelError):
         self.whole = whole
 
 
+class CutInSilence(ModelError):
+    """The server has dropped a part of the request without a word."""
+
+
+class Withheld(BadReply):
+    """A filter, or the model itself, refused to answer; it would do so again."""
+
+
 class CutOff(BadReply):
     """The answer ended where its `room` did."""
 
@@ -66,10 +71,13 @@ class CutOff(BadReply):
         self.room = room
 
 
-_PARAMETER = re.compile(r"\b(max_completion_tokens|max_tokens|temperature)\b")
+_PARAMETER = re.compile(
+    r"\b(max_completion_tokens|max_tokens|temperature|stream)(?:ing|_options)?\b"
+)
 _REFUSED = re.compile(
-    r"unsupported|n[o']t supported?\b|unrecogni[sz]ed|unknown|unexpected|extra|n[o']t (?:permitted"
-    r"|allowed|accepted)|\binstead\b",
+    r"unsupported|n[o']t support(?:ed)?\b|unrecogni[sz]ed|unknown|unexpected|extra"
+    r"|n[o']t (?:permitted|allowed|accepted)|\binstead\b|\bonly\b|\bmust\b|please enable"
+    r"|for non-streaming",
     re.IGNORECASE,
 )
 #: What can be too long, and how servers say that it is: OpenAI and vLLM ("maximum context length"),
@@ -109,34 +117,39 @@ def meaning(error: Exception, name: str, secret: str = "") -> ModelError:
     if isinstance(error, openai.APIConnectionError):
         why = certificate_fault(error)
         return ModelError(f"{name}: {why}.") if why else Passing(f"{name} cannot be reached.")
-    status = getattr(error, "status_code", None)
-    if not isinstance(status, int):
+    failed = _error_of(error)
+    if failed is None:
         # Other providers' libraries say in words alone that a request is too long. What pydantic
         # says is about the answer.
-        if not isinstance(error, ValidationError) and _is_overlong(str(error), None):
+        if not isinstance(error, ValidationError) and _is_overlong(str(error), ""):
             return _overlong(str(error), name)
         return ModelError(f"{name} gave no usable answer ({type(error).__name__}).")
-    said, code = own_words(error), getattr(error, "code", None)
-    said = said.replace(secret, "…") if secret else said
+    said = failed.reason.replace(secret, "…") if secret else failed.reason
+    if failed.status < 300:
+        mend = "Check OPENAI_BASE_URL: it names a server of models, and often ends in /v1."
+        return ModelError(f"{name} gave no usable answer: {said}.", hint=mend)
     return (
-        _about_the_account(status, code, error, name)
-        or _about_the_request(status, code, said, name)
-        or (
-            Passing(f"{name} answered with status {status}.")
-            if status >= 500
-            else ModelError(_standing(status, said, name))
-        )
+        _about_the_account(failed, name)
+        or _about_the_request(failed.status, failed.code, said, name)
+        or (Passing if failed.status >= 500 else ModelError)(_standing(failed.status, said, name))
     )
 
 
-def own_words(error: Any) -> str:
-    """The sentence in which a server says why, on one line; "" where it sends a web page."""
-    body = getattr(error, "body", None)
-    found: Any = None
-    if isinstance(body, dict):
-        found = next((body[key] for key in ("message", "detail", "error") if body.get(key)), None)
-    said = " ".join(str(found or getattr(error, "message", "") or error).split())
-    return "" if said.startswith("<") else "".join(c for c in said if c.isprintable())
+def _error_of(error: Exception) -> ServerReply | None:
+    """The reply in an error of a library, None where it says of none."""
+    if isinstance(error, ErrorReply):
+        return error.reply
+    status = getattr(error, "status_code", None)
+    if not isinstance(status, int):
+        return None
+    words, status, code = error_in(getattr(error, "body", None) or str(error), status) or (
+        "",
+        0,
+        "",
+    )
+    headers = getattr(getattr(error, "response", None), "headers", {})
+    after = seconds_of(headers.get("retry-after", ""))
+    return ServerReply("error", reason=words, status=status, code=code, after=after)
 
 
 def _standing(status: int, said: str, name: str) -> str:
@@ -151,19 +164,17 @@ def _standing(status: int, said: str, name: str) -> str:
     return f"{name} answered with status {status}: “{short}”"
 
 
-def _about_the_account(status: int, code: Any, error: Any, name: str) -> ModelError | None:
-    if status in (401, 403):
+def _about_the_account(failed: ServerReply, name: str) -> ModelError | None:
+    if failed.status in (401, 403):
         return ModelError(f"{name} refuses the key.", hint="Check OPENAI_API_KEY.")
-    if code == "insufficient_quota":
+    if failed.code == "insufficient_quota":
         return ModelError(f"The quota of {name} is spent.")
-    if status == 429:
-        headers = getattr(getattr(error, "response", None), "headers", {})
-        after = _seconds(headers.get("retry-after", ""))
-        return Busy(f"{name} is asked too often.", after=after)
+    if failed.status == 429:
+        return Busy(f"{name} is asked too often.", after=failed.after)
     return None
 
 
-def _about_the_request(status: int, code: Any, said: str, name: str) -> ModelError | None:
+def _about_the_request(status: int, code: str, said: str, name: str) -> ModelError | None:
     parameter = _PARAMETER.search(said)
     if status in (400, 422) and parameter and _REFUSED.search(said):
         return Unwanted(_standing(status, said, name), parameter[1])
@@ -177,7 +188,7 @@ def _about_the_request(status: int, code: Any, said: str, name: str) -> ModelErr
     return None
 
 
-def _is_overlong(said: str, code: Any) -> bool:
+def _is_overlong(said: str, code: str) -> bool:
     if code == "context_length_exceeded":
         return True
     if _OF_THE_ANSWER.search(said) and "context" not in said.lower():
@@ -193,12 +204,3 @@ def _overlong(said: str, name: str) -> Overlong:
         most if most >= LEAST_CONTEXT else 0,
         whole=_WITH_THE_ANSWER.search(said) is not None,
     )
-
-
-def _seconds(retry_after: str) -> float | None:
-    """The seconds of a Retry-After header, 0..LONGEST_PAUSE; None for none and for a date."""
-    try:
-        seconds = float(retry_after)
-    except ValueError:
-        return None
-    return min(seconds, LONGEST_PAUSE) if 0 <= seconds < math.inf else None

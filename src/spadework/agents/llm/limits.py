@@ -56,6 +56,9 @@ KEPT_SECONDS = 7 * 86_400
 WRITTEN = 6
 #: Work, in tokens, below which an answer says more about the way to the server than about it.
 LEAST_WORK = 100
+#: No context is believed to be smaller. A server that counts less than this share of what it was
+#: sent has dropped the rest: tokenizers differ by less.
+LEAST_CONTEXT, CUT_SHARE = 1_000, 0.6
 #: Tokens of a request that says how the server counts; the most it may count for one of ours.
 TELLING_REQUEST, MOST_COUNTED = 500, 3.0
 
@@ -65,7 +68,8 @@ class Learned(BaseModel):
     long as none was refused), `context` the tokens of a request and its answer together (0 while
     not known), `speed` the tokens that it reads in a second (0 while not measured), `counted` how
     many tokens of a request it counts for one of ours, `answers` the tokens of the last answers by
-    role; it `thinks` when it was seen to reason before it answers.
+    role; it `thinks` when it was seen to reason before it answers; it `streams` where it refused
+    to answer otherwise, and not where it refused that (None as long as it refused neither).
     """
 
     model_config = ConfigDict(frozen=True)
@@ -77,6 +81,7 @@ class Learned(BaseModel):
     counted: float = Field(default=1.0, ge=1, le=MOST_COUNTED)
     answers: dict[Role, tuple[int, ...]] = {}
     thinks: bool = False
+    streams: bool | None = None
 
 
 class Lessons:
@@ -86,7 +91,7 @@ class Lessons:
         digest = hashlib.sha256(key.encode(errors="replace")).hexdigest()[:40]
         self._path = home / "servers" / f"{digest}.json"
         self._kept: Learned | None = None
-        self._work, self._seconds = 0.0, 0.0
+        self._work, self._seconds, self._most = 0.0, 0.0, 0
         self.known = Learned()
 
     async def load(self) -> None:
@@ -119,6 +124,14 @@ class Lessons:
         answers = self.known.answers
         last = (*answers.get(role, ()), length)[-REMEMBERED:]
         self.learn(answers=answers | {role: last}, thinks=self.known.thinks or thought)
+
+    def cuts_in_silence(self, ours: int, theirs: int) -> bool:
+        """Return whether a server that counts so many tokens in a request has dropped some of ours:
+        far fewer than were sent, no fewer than it has counted before, and not so few that they may
+        be those that it had not read before.
+        """
+        before, self._most = self._most, max(self._most, theirs)
+        return theirs < CUT_SHARE * ours and theirs >= max(before, LEAST_CONTEXT)
 
     def counts(self, ours: int, theirs: int) -> None:
         """A request of so many tokens as counted here had so many for the server."""

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import httpx
 
 from spadework.agents.llm.errors import Unwanted, meaning
+from spadework.agents.llm.limits import LEAST_CONTEXT
 from spadework.agents.llm.providers import (
     Place,
     chat_model,
@@ -27,8 +28,6 @@ from spadework.tools.web.urls import host_of
 
 #: Seconds that a server's list of models may take as a whole.
 LIST_SECONDS = 5.0
-#: No context is believed to be smaller.
-LEAST_CONTEXT = 1_000
 #: How servers name the context of a model: vLLM and SGLang; OpenRouter, Together and LiteLLM; Groq;
 #: LM Studio and Mistral; llama.cpp, which tells the context it runs with, and the one it was
 #: trained with, which bounds it.

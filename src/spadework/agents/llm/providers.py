@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
@@ -60,19 +59,15 @@ def chat_model(
     provider, model = provider_of(name)
     if provider != "openai":
         return _other_provider(name), _nothing
-    from langchain_openai import ChatOpenAI
     from openai import DefaultAsyncHttpxClient
+
+    from spadework.agents.llm.openai_chat import OpenAIChat
 
     if not settings.openai_api_key and not settings.openai_base_url:
         raise SettingsError(
             f"{name} needs a key: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own."
         )
     check_address(settings.openai_base_url)
-    # The ladder finds out by itself which shapes an endpoint takes; the client's advice about that
-    # is no news to the user.
-    warnings.filterwarnings(
-        "ignore", message="This model does not support OpenAI's structured output"
-    )
     # Connections of our own: those that langchain-openai shares in the process outlive the event
     # loop they belong to.
     # Where a server sends elsewhere nobody is asked: that might be anybody, on this machine too.
@@ -84,15 +79,14 @@ def chat_model(
             trust_env=False,
         )
     )
-    chat = ChatOpenAI(
+    chat = OpenAIChat(
         http_async_client=connections,
         model=model,
         api_key=settings.openai_api_key or SecretStr("none"),  # a local server wants any word here
         base_url=settings.openai_base_url or None,
         timeout=settings.model_seconds,
         max_retries=0,
-        streaming=settings.model_stream,
-        stream_usage=settings.model_stream,
+        disable_streaming=True,
     )
     return chat, connections.aclose
 

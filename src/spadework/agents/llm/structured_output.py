@@ -13,11 +13,10 @@ from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 
 from spadework.holds import HoldRequest
 from spadework.settings import Role
-from spadework.tools.text import tokens
 from spadework.values import Visible
 
 if TYPE_CHECKING:
-    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.messages import BaseMessage
 
 
 A = TypeVar("A", bound=BaseModel)
@@ -26,8 +25,29 @@ Method = Literal["json_schema", "function_calling", "json_mode"]
 #: The ways of asking for a shape, the strictest first.
 LADDER: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
 
-_THOUGHT = re.compile(r"^\s*<think>.*?</think>", re.DOTALL)
-_FENCED = re.compile(r"^\s*```(?:json)?[^\S\n]*\n(.*?)\n?```\s*$", re.DOTALL)
+#: The end of a thought, and one that has none.
+_THOUGHT_ENDS = re.compile(
+    r"</(?:think|thinking|thought|reasoning|seed:think)>|\[/THINK\]|<\|END_THINKING\|>"
+    r"|assistantfinal(?=\W)",
+    re.IGNORECASE,
+)
+_THOUGHT_BEGINS = re.compile(
+    r"\s*(?:<(?:think|thinking|thought|reasoning|seed:think)>|\[THINK\]|<\|START_THINKING\|>)",
+    re.IGNORECASE,
+)
+#: Harmony's channels ("<|channel|>final <|constrain|>json<|message|>…"), and marks of an end.
+_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)(?:(?!<\|message\|>).){0,100}<\|message\|>", re.DOTALL)
+_MARKS = re.compile(r"<[|｜][^|｜<>]{1,40}[|｜]>|</?s>|<eos>")
+_BEGINS = re.compile(r"[{\[]")
+#: What makes JSON of what nearly is: strings are left or put into double quotes, commas before an
+#: end go, Python's constants become JSON's.
+_LOOSE = re.compile(
+    r"""("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)'|(,)(?=\s*[}\]])|\b(None|True|False)\b""", re.DOTALL
+)
+_CONSTANTS = {"None": "null", "True": "true", "False": "false"}
+#: Places in a reply where JSON may begin that are tried, and times that one answer is mended.
+MOST_BEGINNINGS, MOST_MENDINGS = 200, 4
+_DECODER = json.JSONDecoder(strict=False)
 
 
 class Reply(Visible):
@@ -80,20 +100,136 @@ def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def parse_answer(text: str, answer: type[A]) -> A:
-    """The answer in a reply: JSON, also after a thought or inside a code fence."""
-    text = _THOUGHT.sub("", text)
-    fence = _FENCED.match(text)
-    return answer.model_validate_json(fence.group(1) if fence else text.strip())
+    """Return the answer in a reply: its JSON, or the last in it that fits, after thoughts, between
+    words, marks or fences, in a string or under a name. Raises ValidationError where none fits.
+    """
+    try:
+        return answer.model_validate_json(text)
+    except ValidationError as error:
+        why = error
+    spoken = split_thought(text)[1]
+    for read in (_values, _loose_values):
+        for value in reversed(read(spoken)):
+            try:
+                return _fitted(value, answer)
+            except ValidationError as error:
+                why = error
+    raise why
 
 
-def begins_with_thought(text: str) -> bool:
-    """Whether a reply begins with a thought, complete or cut off."""
-    return text.lstrip().startswith("<think>")
+def split_thought(text: str) -> tuple[str, str]:
+    """Return the thought before an answer, and the answer. JSON has none, whatever is in it."""
+    text = text.removeprefix("\ufeff")
+    if _is_json(text):
+        return "", text
+    if channels := list(_CHANNEL.finditer(text)):
+        last = channels[-1]
+        said = text[last.end() :]
+        thought, answer = (said, "") if last[1] == "analysis" else (text[: last.start()], said)
+    elif ends := list(_THOUGHT_ENDS.finditer(text)):
+        thought, answer = text[: ends[-1].start()], text[ends[-1].end() :]
+    elif begins := _THOUGHT_BEGINS.match(text):
+        thought, answer = text[begins.end() :], ""
+    else:
+        thought, answer = "", text
+    return thought, answer.strip() if _MARKS.sub("", answer).strip() else ""
+
+
+def holds_object(text: str) -> bool:
+    """Return whether a JSON object stands in a text."""
+    return any(isinstance(value, dict) for value in _values(text))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text, strict=False), dict | list | str)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _values(text: str) -> list[Any]:
+    """Return the objects and lists of JSON that stand in a text, also where it is a string."""
+    text = text.strip()
+    if text.startswith('"') and _is_json(text):
+        text = json.loads(text, strict=False)
+    found, at = [], 0
+    for _ in range(MOST_BEGINNINGS):
+        begins = _BEGINS.search(text, at)
+        if begins is None:
+            break
+        try:
+            value, end = _DECODER.raw_decode(text, begins.start())
+        except (ValueError, RecursionError):
+            at = begins.end()
+            continue
+        found += [value] if value else []
+        at = end
+    return found
+
+
+def _loose_values(text: str) -> list[Any]:
+    """Return the same of JSON with faults in it, from the first brace on."""
+
+    def mended(match: re.Match[str]) -> str:
+        double, single, comma, constant = match.groups()
+        if single is not None:
+            return json.dumps(single.replace("\\'", "'"))
+        return double or ("" if comma else _CONSTANTS[constant])
+
+    return _values(_LOOSE.sub(mended, text[text.find("{") :])) if "{" in text else []
+
+
+def _fitted(value: Any, answer: type[A]) -> A:
+    """Return a value as an answer, out of what is around it, without what a server added."""
+    for _ in range(MOST_MENDINGS):
+        value = _unwrapped(value, answer)
+        try:
+            return answer.model_validate_json(json.dumps(value))
+        except ValidationError as error:
+            if not sum(_mend(value, each) for each in error.errors()):
+                raise
+    return answer.model_validate_json(json.dumps(value))
+
+
+def _unwrapped(value: Any, answer: type[BaseModel]) -> Any:
+    """Return what stands in a string, a list of one, or under the shape's or the schema's name."""
+    if isinstance(value, str):
+        return next(iter(_values(value)), value)
+    if isinstance(value, list) and len(value) == 1:
+        return value[0]
+    if not isinstance(value, dict) or value.keys() & answer.model_fields.keys():
+        return value
+    named = (value.get(name) for name in ("properties", "arguments", "parameters"))
+    under = next(filter(None, named), next(iter(value.values()), None) if len(value) == 1 else None)
+    return _unwrapped(under, answer) if isinstance(under, dict | str) else value
+
+
+def _mend(value: Any, fault: Any) -> bool:
+    """Take a null out of an answer, or a list or object out of a string, where a fault names one;
+    return whether there was one.
+    """
+    *way, last = fault["loc"] or (None,)
+    given = fault["input"]
+    held = _values(given) if isinstance(given, str) and fault["type"] != "string_type" else []
+    try:
+        for step in way:
+            value = value[step]
+        if given is None and isinstance(value, dict):
+            del value[last]
+        elif held and value[last] == given:
+            value[last] = held[0]
+        else:
+            return False
+    except (KeyError, IndexError, TypeError):
+        return False
+    return True
 
 
 def fault(error: ValidationError) -> str:
-    """Where an answer does not have its shape, and why."""
+    """Return where an answer does not have its shape, and why."""
     first = error.errors()[0]
+    if first["type"] == "json_invalid" and not first["input"]:
+        return "it was empty."
     where = ".".join(str(part) for part in first["loc"]) or "the answer"
     return f"{where}: {first['msg'][:200]}."
 
@@ -108,10 +244,6 @@ def within(low: float, high: float) -> Any:
     return Field(json_schema_extra={"minimum": low, "maximum": high})
 
 
-#: Tokens that a server is believed to have counted in a request or an answer, at most.
-MOST_TOKENS = 1_000_000_000
-
-
 class Turn(NamedTuple):
     """Who asks, and until when on the clock of `time.monotonic` an answer is of use."""
 
@@ -120,13 +252,14 @@ class Turn(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A request: its messages, the shape of its answer, who asks, its tokens as counted here, and
-    what it may take.
+    """A request: its messages, the shape of its answer, who asks, the tokens of its words and with
+    the schema as counted here, and what it may take.
     """
 
     messages: list[BaseMessage]
     shape: Shape
     turn: Turn
+    words: int
     counted: int
     wish: HoldRequest
 
@@ -147,26 +280,3 @@ def as_sent(messages: list[Message], answer: type[BaseModel], rung: Method) -> l
         told = messages[0]._replace(content=f"{messages[0].content}\n\n{schema}")
         messages = [told, *messages[1:]]
     return convert_to_messages(messages)
-
-
-def used_by(reply: AIMessage, tokens_in: int) -> tuple[int, int]:
-    """Tokens in and out; counted here where the endpoint does not say."""
-    usage = reply.usage_metadata
-    if not usage:
-        return tokens_in, tokens.count(text_of(reply))
-    told_in, told_out = usage["input_tokens"], usage["output_tokens"]
-    return min(max(0, told_in), MOST_TOKENS), min(max(0, told_out), MOST_TOKENS)
-
-
-def thinks(reply: AIMessage) -> bool:
-    """Whether the model has thought before it answered, by its usage or its text."""
-    usage = reply.usage_metadata
-    told = usage.get("output_token_details", {}).get("reasoning", 0) if usage else 0
-    return bool(told) or begins_with_thought(text_of(reply))
-
-
-def text_of(reply: AIMessage) -> str:
-    """The text of a reply, or the arguments of its tool call as JSON."""
-    calls = [call["args"] for call in reply.tool_calls]
-    broken = [call["args"] or "" for call in reply.invalid_tool_calls]
-    return json.dumps(calls[0]) if calls else broken[0] if broken else str(reply.text)
