@@ -228,6 +228,14 @@ def test_layout_table_becomes_its_content() -> None:
     assert code_blocks(text) == [("", "code\n")]
 
 
+@pytest.mark.parametrize(
+    ("classes", "named"),
+    [("code block-background", ""), ("code-wrapper", ""), ("code python", "python")],
+)
+def test_a_class_of_layout_is_no_language(classes: str, named: str) -> None:
+    assert code_blocks(markdown(f"<pre class='{classes}'>x = 1</pre>")) == [(named, "x = 1\n")]
+
+
 def test_spanning_cells_say_their_text_in_each_row_and_column() -> None:
     text = markdown(
         "<table><tr><th>M<th>H<th>L<tr><td rowspan=2>May<td>4<td>1<tr><td>5<td>2<tr><td>June<td"

@@ -98,6 +98,12 @@ def test_the_first_place_with_whole_words_counts():
     assert locate("a test case", "a test cases, a test case") == (14, 25)
 
 
+def test_a_power_is_a_part_of_its_number():
+    text = "The tank of the works holds 10^6 litres, or ^6 as it is written."
+    assert locate("The tank of the works holds 10", text) is None
+    assert locate("The tank of the works holds 10^6", text) == (0, 32)
+
+
 def test_scripts_without_spaces_have_no_whole_words():
     assert (
         found("人工智能改变了我们的工作方式", "他说**人工智能**改变了我们的工作方式。")

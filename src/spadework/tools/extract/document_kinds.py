@@ -179,6 +179,11 @@ def _other(media_type: str, url: str) -> Kind:
     return Kind("code" if language else "", media_type, language)
 
 
+def is_language(name: str) -> bool:
+    """Return whether a lower-case name is one of a language, or of its files' ending."""
+    return name in _LANGUAGES
+
+
 def file_name(url: str) -> str:
     """The last part of a URL's path, "" where it has none."""
     try:

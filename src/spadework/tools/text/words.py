@@ -36,6 +36,9 @@ def _is_joined(text: str, at: int) -> bool:
     left, right = text[at - 1], text[at]
     if in_spaced_word(left) and in_spaced_word(right):
         return True
+    power = at if right == "^" else at - 1 if left == "^" else 0
+    if power:  # 10^6, x^(n+1)
+        return text[power - 1].isalnum() and not text[power + 1 : power + 2].isspace()
     if left in ".," and right.isdigit():
         return text[at - 2 : at - 1].isdigit()
     return left.isdigit() and right in ".," and text[at + 1 : at + 2].isdigit()

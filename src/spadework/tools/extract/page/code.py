@@ -7,8 +7,11 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
+from spadework.tools.extract.document_kinds import is_language
+
 _LANGUAGE = re.compile(
-    r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:|sourceCode|code)[-:\s]\s*([\w+#.-]+)|(?:^|\s)sourceCode\s+(\w+)"
+    r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:|sourceCode|(code))[-:\s]\s*"
+    r"([\w+#.-]+)"
 )
 _NO_LANGUAGE = frozenset((
     "default", "none", "text", "plain", "plaintext", "notranslate", "block", "console-output",
@@ -73,7 +76,8 @@ def language(node: LexborNode) -> str:
             if attributes.get(name):
                 return _clean(attributes[name] or "")
         for match in _LANGUAGE.finditer(attributes.get("class") or ""):
-            if found := _clean(match[1] or match[2]):
+            # Classes of layout begin with "code", too.
+            if (found := _clean(match[2])) and (not match[1] or is_language(found)):
                 return found
     return ""
 
