@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from spadework.tools.extract.package import Package
 from spadework.tools.extract.writing import blocks, item, plain, sheet_table
@@ -24,23 +25,22 @@ def drawing(package: Package, relations: dict[str, str], element: Element) -> st
 
 
 def _chart(root: Element) -> str:
-    """Return a chart's titles and a table: a row for each category, a column for each series."""
-    found = child(root, "chart")
-    titles = [_words(part) for part in below(root, "title")]
-    series = [*below(found, "ser")] if found is not None else []
-    names: dict[int, str] = {}
-    columns = []
-    for one in series:
-        names |= _points(next((part for part in one if tag(part) in _NAMES), None))
-        values = next((part for part in one if tag(part) in _VALUES), None)
-        columns.append((_words(child(one, "tx")), _points(values)))
-    places = sorted(names.keys() | {place for _, points in columns for place in points})
-    rows = [["", *(name for name, _ in columns)]]
-    for place in places:
-        values = [points.get(place, "") for _, points in columns]
-        rows.append([names.get(place, str(place + 1)), *values])
-    title = ", ".join(filter(None, titles))
-    return blocks([plain(f"Chart: {title}") if title else "", sheet_table(rows) if columns else ""])
+    """Return a chart's titles and a table: a row for each category, a column for each series;
+    series with other categories have a table of their own.
+    """
+    title = ", ".join(filter(None, (_words(part) for part in below(root, "title"))))
+    tables: dict[tuple[str, ...], list[list[str]]] = {}
+    for series in below(root, "ser"):
+        names = _points(next((part for part in series if tag(part) in _NAMES), None))
+        values = _points(next((part for part in series if tag(part) in _VALUES), None))
+        places = range(max([*names, *values], default=-1) + 1)
+        head = tuple(names.get(place, str(place + 1)) for place in places)
+        column = [_words(child(series, "tx")), *(values.get(place, "") for place in places)]
+        tables.setdefault(head, [["", *head]]).append(column)
+    shown = (
+        sheet_table(map(list, zip_longest(*columns, fillvalue=""))) for columns in tables.values()
+    )
+    return blocks([plain(f"Chart: {title}") if title else "", *shown])
 
 
 def _points(source: Element | None) -> dict[int, str]:
