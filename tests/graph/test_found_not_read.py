@@ -10,10 +10,12 @@ from spadework.apps.mcp.agentic_search import structure_result
 from spadework.apps.openai.chat_completion import around
 from spadework.events import Read, Selected
 from spadework.sessions.course import Course
+from spadework.sessions.file_names import LOG
 from spadework.sessions.files import read_metadata, read_report, read_result
 from spadework.sessions.log import read_log
 from spadework.sessions.one_call import research
 from spadework.sessions.page_sessions import gather
+from spadework.sessions.redrawing import draft_of
 from spadework.settings import Settings
 from spadework.values import Result
 from tests.world.searx import Searx
@@ -88,6 +90,17 @@ async def test_the_seconds_of_pages_that_were_not_read_count(
     assert measured["crawl_seconds"] > 0
     assert measured["attempts"] == len(asked) == result.usage.fetches
     assert measured["crawl_bytes"] == result.usage.bytes == sum(one.bytes for one in asked)
+
+
+async def test_what_was_read_is_shown_before_anything_is_judged(refused: dict[str, str]) -> None:
+    result = await research(QUESTION, Settings.load(knowledge=False, max_level=1))
+    folder = Path(result.session_dir)
+    lines = (folder / LOG).read_bytes().splitlines(keepends=True)
+    judged = next(n for n, line in enumerate(lines) if b'"type":"assessed"' in line)
+    (folder / LOG).write_bytes(b"".join(lines[:judged]))
+    shown = draft_of(folder)
+    assert "Pages that were tried" in shown
+    assert all(said in shown for said in refused.values())
 
 
 async def test_gathering_tells_the_same(refused: dict[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,8 +25,15 @@ from spadework.graph.session_context import SessionContext, context_of
 from spadework.graph.state import WorkerState
 from spadework.graph.stopping import stopped_by_disk
 from spadework.settings import Settings
+from spadework.tools.knowledge.entry import fresh_since
 from spadework.tools.ranking.link_authority import follow_links
-from spadework.tools.ranking.selection import Selection, affordable, halve_selection, preset_of
+from spadework.tools.ranking.selection import (
+    LOCAL,
+    Selection,
+    affordable,
+    halve_selection,
+    preset_of,
+)
 from spadework.tools.ranking.selection import select as select_hits
 from spadework.tools.search.search_filters import add_filters, fits
 from spadework.tools.web.urls import canonical_url
@@ -77,7 +85,7 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     )
     asked = made = affordable(made, paid, task.pages)
     if await context.narrowed(BEST_ONLY, f"select {task.round} {task.topic.name}"):
-        made = halve_selection(made)
+        made = halve_selection(made, await _cached(context, task, made.chosen))
     made, taken = await _assign_selection(context, state, made)
     emit(Choosing(task, state["hits"], before, refused | against, asked, taken).told(made))
     return {
@@ -86,6 +94,24 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
         "taken": sorted(taken),
         "problems": problems,
     }
+
+
+async def _cached(context: SessionContext, task: Task, hits: Sequence[Hit]) -> list[str]:
+    """The hits whose pages are here already: in the cache of HTTP, or in the knowledge store."""
+    since = fresh_since(task.queries, context.settings)
+
+    async def here(url: str) -> bool:
+        if await context.reader.holds(url):
+            return True
+        return await context.page_cache.page(url, since) is not None
+
+    async def work() -> list[str]:
+        web = [hit.url for hit in hits if not hit.url.startswith(LOCAL)]
+        held = await asyncio.gather(*map(here, web))
+        return [url for url, known in zip(web, held, strict=True) if known]
+
+    key = {"topic": task.topic.name, "round": task.round}
+    return await context.journal.moment("cached", key, list[str], work, list[str]())
 
 
 async def _paid_earlier(context: SessionContext, task: Task, fresh: Sequence[Hit]) -> list[str]:

@@ -16,6 +16,7 @@ from spadework.errors import SessionError, SessionNotFound, SessionUnreadable, S
 from spadework.sessions.drawing.phases import Phase
 from spadework.sessions.file_names import LEDGER, METADATA, PROGRESS, RESULT
 from spadework.sessions.session_file import Kept, read_bytes, read_value, readable_bytes, unreadable
+from spadework.settings import Settings
 from spadework.tools.stores.private_files import is_session_id, private_folder
 from spadework.values import Coverage, Evidence, Forecast, Problem, Result
 from spadework.visible import visible
@@ -140,6 +141,27 @@ def taken_over(metadata: Metadata) -> Metadata:
             hint=f"`spadework ask … --follow {metadata.id}` asks anew with what it has read.",
         )
     return metadata.model_copy(update={"version": VERSION})
+
+
+def take_settings(metadata: Metadata) -> tuple[dict[str, Any], str]:
+    """Return the kept settings that this version takes, and in words which ones it set aside; ""
+    where it takes all.
+    """
+    taken, aside = dict[str, Any](), []
+    for name, value in metadata.settings.items():
+        try:
+            Settings(**{name: value})
+        except SettingsError:
+            aside.append(name[:40])
+        else:
+            taken[name] = value
+    if not aside:
+        return taken, ""
+    return taken, (
+        f"{METADATA} of session {metadata.id} has settings that this version does not take:"
+        f" {', '.join(aside)}. It goes on without them; name others as options of `resume`, or"
+        " remove them from the file."
+    )
 
 
 def make_folder(folder: Path) -> None:

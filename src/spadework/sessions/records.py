@@ -11,7 +11,7 @@ from typing import Self
 
 from spadework.budget import Limits
 from spadework.errors import SessionError
-from spadework.events import Assessed, Event, Finished, Planned, Proven, Troubled
+from spadework.events import Assessed, Distilled, Event, Finished, Planned, Proven, Troubled
 from spadework.graph.opening_record import SECRETS
 from spadework.sessions.brief import Brief
 from spadework.sessions.course import Course
@@ -112,7 +112,9 @@ class Records:
             await self._write(LEDGER, drawn_ledger(self.course.evidence))
         if isinstance(event, Planned | Assessed | Troubled | Finished):
             await self.progressed()
-        if isinstance(event, Assessed):
+        # The first pages are shown before they are judged.
+        first = isinstance(event, Distilled) and not self.course.rounds
+        if first or isinstance(event, Assessed):
             await self._draw()
 
     async def finish(self, result: Result) -> Path:

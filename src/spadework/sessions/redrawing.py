@@ -16,6 +16,7 @@ from spadework.sessions.drawing.all_files import (
     drawn_report,
     drawn_work,
 )
+from spadework.sessions.drawing.search_files import drawn_pages
 from spadework.sessions.file_names import LEDGER, METADATA, PROGRESS
 from spadework.sessions.files import read_ledger, read_metadata, read_progress, whole_result
 from spadework.sessions.lock import hold_session
@@ -36,8 +37,11 @@ def course_of(folder: Path) -> Course:
 
 
 def draft_of(folder: Path) -> str:
-    """The answer of a session as far as it stands, also of a killed one; "" before any."""
-    return course_of(folder).draft
+    """The answer of a session as far as it stands, also of a killed one: before anything is judged
+    the pages that were read; "" before any.
+    """
+    course = course_of(folder)
+    return course.draft or drawn_pages(course)
 
 
 def end(folder: Path, event: Ended) -> None:

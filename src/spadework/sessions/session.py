@@ -22,7 +22,13 @@ from spadework.graph.waiting import Stopped, unless_stopped
 from spadework.sessions import quotas, telemetry
 from spadework.sessions.brief import Brief
 from spadework.sessions.entering import by_workers, entered
-from spadework.sessions.files import make_folder, read_metadata, session_folder, whole_result
+from spadework.sessions.files import (
+    make_folder,
+    read_metadata,
+    session_folder,
+    take_settings,
+    whole_result,
+)
 from spadework.sessions.gathering_session import Gathering, needed_providers
 from spadework.sessions.handing_on import LEAST_CLOSING, handed_on
 from spadework.sessions.lock import hold_session
@@ -57,6 +63,8 @@ class Session:
         self.gathering: Gathering | None = None
         self._stop = asyncio.Event()
         self._answers: asyncio.Queue[str] = asyncio.Queue()
+        #: Which of its kept settings are not taken, in words.
+        self._set_aside = ""
         #: How many of its events who watches knows, where others run it; None: what is told here.
         self.seen: int | None = None
 
@@ -96,11 +104,14 @@ class Session:
         home = Path(changed.get("home") or (settings or Settings.load()).home).absolute()
         metadata = read_metadata(session_folder(home, session_id))
         asked = {name: value for name, value in changed.items() if value is not None}
-        kept = settings or Settings.load(**{**metadata.settings, "home": home, **asked})
+        taken, set_aside = take_settings(metadata)
+        kept = settings or Settings.load(**{**taken, "home": home, **asked})
         begun = vars(metadata.limits) if metadata.limits else {}
         limits = {name: value for name, value in begun.items() if name not in asked}
         budget = Budget(**{**vars(Budget.of(kept).limits), **limits})
-        return cls(session_id, Brief.again(home, metadata), kept, budget)
+        made = cls(session_id, Brief.again(home, metadata), kept, budget)
+        made._set_aside = "" if settings else set_aside
+        return made
 
     def attach(self, paths: Sequence[Path]) -> None:
         """Give files along that are read first. Before the run begins."""
@@ -190,6 +201,8 @@ class Session:
                 if told:
                     return
                 await records.take_up()
+                if self._set_aside:
+                    records.record.tell(Notice(text=self._set_aside))
                 set_today(records.metadata.began)
                 async with aclosing(TALLY.counted(self._opened(records, progress))) as events:
                     async for event in events:

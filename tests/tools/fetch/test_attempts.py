@@ -31,7 +31,9 @@ async def test_a_page_that_was_read_has_its_attempt_and_a_cached_one_took_nothin
     world: World, reader: Reader
 ) -> None:
     url = world.put("archive", "/tides", ARTICLE, headers={"cache-control": "max-age=60"})
+    assert not await reader.holds(url)
     first, _ = await reader.read(url, seconds=20)
+    assert await reader.holds(url)
     [made] = first.attempts
     assert bare(first.attempts) == [(0, 200, False)]
     assert made.seconds > 0

@@ -203,6 +203,9 @@ def test_when_time_is_short_the_better_half_is_read_by_priority_and_the_rest_wai
     assert {hit.url for hit in (*soon.chosen, *soon.reserve)} == {
         hit.url for hit in (*made.chosen, *made.reserve)
     }
+    [shop] = [hit.url for hit in made.chosen if "shop" in hit.url]
+    here = halve_selection(made, [shop])
+    assert [domain_of(hit.url) for hit in here.chosen] == ["uni.edu", "shop.com"], "it is cached"
 
 
 def test_a_named_page_that_was_judged_against_is_not_put_first() -> None:

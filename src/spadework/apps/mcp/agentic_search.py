@@ -61,10 +61,7 @@ Followed = Annotated[
     str,
     Field(
         max_length=100,
-        description=(
-            "Follow up this finished session: its report is revised (shorter, in German, …),"
-            " or its pages are used first."
-        ),
+        description="Follow up this finished session: revise its report, or use its pages first.",
     ),
 ]
 Instructions = Annotated[
@@ -86,10 +83,9 @@ async def agentic_search(
     that stand in a source.
 
     Use it for questions that need several sources or must be right; for one known page use
-    advanced_scrape_url, for links serp_search. It plans topics, searches, reads, checks what quotes
-    prove and searches again for what is missing: seconds to minutes, with progress. You get JSON:
-    the report with [n] marks, its sources with what was read of them, how far each topic is
-    covered, disagreements, and what went wrong. get_session_data reads what was left out.
+    advanced_scrape_url, for links serp_search. It takes seconds to minutes, with progress. You get
+    JSON: the report with [n] marks, what was read, how far each topic is covered, disagreements,
+    and what went wrong. get_session_data reads what was left out.
     """
     door = door_of(call)
     settings = door.settings.with_(

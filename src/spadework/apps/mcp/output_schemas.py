@@ -49,32 +49,32 @@ class ConflictShape(Shape):
 class ResultShape(Shape):
     """A page that was read."""
 
-    n: int = Field(description="[n] in the report.")
+    n: int
     url: str
     title: str = Field(description=PAGE_TEXT)
     content: str = Field(description=PAGE_TEXT)
     domain: str
     published_at: str | None = None
-    relevance: float = Field(description="0 to 1.")
-    trust: float = Field(description="0 to 1.")
+    relevance: float
+    trust: float
     trust_parts: dict[str, float]
 
 
 class UnreadShape(Shape):
-    """What was found and could not be read."""
+    """What was found and not read."""
 
     url: str
     title: str = Field(description=PAGE_TEXT)
     snippet: str = Field(description=PAGE_TEXT)
-    score: float = Field(description="0 to 1.")
+    score: float
     reason: str
 
 
 class ResearchAnswer(Shape):
     """What came of a search."""
 
-    success: bool = Field(description="The report has a source.")
-    completeness: float = Field(description="How far the topics are answered, 0 to 1.")
+    success: bool
+    completeness: float = Field(description="0 to 1.")
     session_id: str
     status: Status
     stopped_by: str = ""
@@ -87,13 +87,13 @@ class ResearchAnswer(Shape):
     results: list[ResultShape] = Field(default=[], description="Best first.")
     topics: list[TopicShape] = Field(default=[])
     conflicts: list[ConflictShape] = Field(default=[])
-    unread: list[UnreadShape] = Field(default=[], description="Found, not read.")
+    unread: list[UnreadShape] = Field(default=[])
     problems: list[Problem] = Field(default=[])
-    left_out: list[str] = Field(default=[], description="For which there was no room here.")
-    usage: Usage = Field(description="Calls, tokens, money, searches, pages, …")
+    left_out: list[str] = Field(default=[], description="For want of room.")
+    usage: Usage
     iterations: int
     seconds: float
-    folder: str = Field("", description="For callers at the same machine.")
+    folder: str = ""
 
 
 class RankParts(Shape):

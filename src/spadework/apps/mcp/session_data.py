@@ -31,6 +31,7 @@ from spadework.sessions.files import (
 from spadework.sessions.listing import readable_sessions
 from spadework.sessions.lock import is_held
 from spadework.sessions.log import read_log, was_cancelled
+from spadework.sessions.redrawing import draft_of
 from spadework.tools.text.markdown_marks import one_line
 from spadework.values import Result, Value
 
@@ -139,12 +140,14 @@ def _answer(
 
 
 def _report(record: Record) -> str:
-    if record.result is None:
-        raise SessionError(
-            f"Session {record.folder.name} has no report yet. Call create_research_report to have"
-            " one written from what it has found, or agentic_search with this session_id to go on."
-        )
-    return record.result.report
+    if record.result is not None:
+        return record.result.report
+    if draft := draft_of(record.folder):
+        return draft
+    raise SessionError(
+        f"Session {record.folder.name} has no report yet. Call create_research_report to have"
+        " one written from what it has found, or agentic_search with this session_id to go on."
+    )
 
 
 def page_text(record: Record, page: str) -> str:

@@ -26,6 +26,14 @@ def drawn_searches(course: Course, question: str) -> str:
     return "\n".join(lines)
 
 
+def drawn_pages(course: Course) -> str:
+    """What was read, and what was not, of a run in which nothing is judged yet; "" before any."""
+    if not course.reads:
+        return ""
+    lines = [*map(_describe_attempt, course.reads)]
+    return "\n".join(["Nothing is judged yet. Pages that were tried:", "", *lines, ""])
+
+
 def _describe_searches(course: Course) -> Iterator[str]:
     choices = {
         (made.round, made.topic, canonical_url(hit.url)): hit

@@ -99,6 +99,10 @@ class Web:
         if self._settings.robots:
             await self._robots.ask_permission(url, asyncio.get_running_loop().time() + seconds)
 
+    async def holds(self, url: str) -> bool:
+        """Return whether a fresh copy of a page is here."""
+        return await self._cache.holds(url, LEVELS)
+
     async def _fetch_or_fall_back(
         self, url: str, deadline: float, attempts: list[Attempt]
     ) -> Fetched:

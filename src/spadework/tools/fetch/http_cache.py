@@ -130,6 +130,17 @@ class HttpCache:
                 return replace(copy.answer, stale=True)
         return None
 
+    async def holds(self, url: str, levels: Collection[int]) -> bool:
+        """Return whether a fresh copy is here, for which nobody need be asked."""
+        for level in levels:
+            if copy := await self._load(url, level):
+                state = hishel.IdleClient(options=_RULES).next(
+                    _request_of(url, copy.asked), [copy.entry]
+                )
+                if isinstance(state, hishel.FromCache):
+                    return True
+        return False
+
     def _key(self, url: str, level: int) -> str:
         return f"{self._visitor} {level} {url}"
 

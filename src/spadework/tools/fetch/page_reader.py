@@ -124,6 +124,10 @@ class Reader:
             return 1
         return min(browser.max_level, 1) if browser.missing else browser.max_level
 
+    async def holds(self, url: str) -> bool:
+        """Return whether a fresh copy of a page is here, so that reading it asks nobody."""
+        return await self._web.holds(url)
+
     async def source(self, url: str, *, seconds: float) -> Fetched:
         """What is at `url` as it came, or as a browser's scripts left it. Raises FetchError."""
         level = self._web.min_level

@@ -119,16 +119,19 @@ def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
     return replace(made, chosen=kept, reserve=(*dear, *made.reserve))
 
 
-def halve_selection(made: Selection) -> Selection:
-    """The better half by priority, where time is short; the others lead the reserve."""
-    ranked = sorted(made.chosen, key=lambda hit: -_priority(hit))
+def halve_selection(made: Selection, cached: Collection[str] = ()) -> Selection:
+    """The better half by priority, where time is short; the others lead the reserve. `cached` are
+    the URLs whose pages are here.
+    """
+    ranked = sorted(made.chosen, key=lambda hit: -_priority(hit, cached))
     kept = ranked[: max(LEAST_HURRIED, (len(ranked) + 1) // 2)]
     return replace(made, chosen=tuple(kept), reserve=(*ranked[len(kept) :], *made.reserve))
 
 
-def _priority(hit: Hit) -> float:
+def _priority(hit: Hit, cached: Collection[str]) -> float:
     told = min(1.0, len(hit.snippet) / FULL_SNIPPET)
-    return priority(domain_prior(hit.url), hit.relevance, hit.url.startswith(LOCAL), told)
+    here = hit.url.startswith(LOCAL) or hit.url in cached
+    return priority(domain_prior(hit.url), hit.relevance, here, told)
 
 
 def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
