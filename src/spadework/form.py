@@ -32,7 +32,7 @@ GROUPS = {
     "Serving": ("Server", ()),
 }
 _CHAT_NODES = ("receive", "research")
-_WORDS = {"url": "URL", "rrf": "RRF", "k": "k", "mb": "MB", "api": "API", "openai": "OpenAI"}
+_WORDS = {"url": "URL", "mb": "MB", "api": "API", "openai": "OpenAI"}
 
 
 def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
@@ -72,7 +72,7 @@ def by_effort(*, quick: int, normal: int, deep: int) -> Callable[[dict[str, Any]
 
 
 def _title(name: str) -> str:
-    """The name of a field as a title: `rrf_k` is "RRF k"."""
+    """The name of a field as a title: `openai_base_url` is "OpenAI base URL"."""
     words = [_WORDS.get(word, word) for word in name.split("_")]
     return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])
 

@@ -57,7 +57,7 @@ async def looked_again(
     again = with_filters(again, context.settings, state["question"])
     lists, failed, _ = await search_all(context, again, emit, before)
     settings = context.settings
-    hits = fused_hits(lists, settings)
+    hits = fused_hits(lists)
     fresh = [hit for hit in hits if canonical_url(hit.url) not in before]
     weighed, refused = await weigh_hits(context, again, fresh)
     made = select(

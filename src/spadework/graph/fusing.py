@@ -42,7 +42,7 @@ async def _pages(context: SessionContext, state: ResearchState) -> dict[str, Pag
     finds = state.get("finds", [])
     known = {page.url: page for find in finds for page in find.pages}
     lists = [[page.url for page in find.pages] for find in finds]
-    scores = {hit.url: hit.rrf for hit in reciprocal_rank_fusion(lists, k=context.settings.rrf_k)}
+    scores = {hit.url: hit.rrf for hit in reciprocal_rank_fusion(lists)}
     texts = {url: await context.pages.get(page.content_hash) for url, page in known.items()}
     first = await asyncio.to_thread(group_near_duplicates, texts)
     rank = page_rank(

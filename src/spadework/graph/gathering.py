@@ -58,7 +58,7 @@ async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     # Also what was not searched for, but known or led to.
     wish = add_filters(Query(text=""), context.settings)
     return {
-        "hits": [hit for hit in fused_hits(found, context.settings) if fits(wish, hit)],
+        "hits": [hit for hit in fused_hits(found) if fits(wish, hit)],
         "answered": bool(lists or left) or not problems,
         "heard": heard,
         "problems": [*problems, *known.problems],

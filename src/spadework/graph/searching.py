@@ -12,7 +12,6 @@ from spadework.events import Notice, Searched, Unanswered
 from spadework.graph.emit import Emit
 from spadework.graph.provider_search import kept_hits, search_one, search_seconds
 from spadework.graph.session_context import SessionContext
-from spadework.settings import Settings
 from spadework.tools.ranking.fusion import reciprocal_rank_fusion
 from spadework.tools.ranking.near_duplicates import Sketch, resemblance, sketch
 from spadework.tools.ranking.relevance import query_terms, relevance_parts
@@ -23,6 +22,8 @@ from spadework.values import Hit, Lead, Problem, Query, Task
 
 #: Words from which on snippets are compared, and the share of shingles from which two are the same.
 LEAST_TOLD, SPREAD = 12, 0.3
+#: Weight of the question as it was asked, against its variants, in fusion.
+ORIGINAL_WEIGHT = 2.0
 #: What is told of a hit.
 _TOLD = {"url", "title", "snippet", "position", "published_at", "relevance"}
 
@@ -147,16 +148,16 @@ async def found_before(
         for hits in await asyncio.gather(*asked)
         if hits is not None
     ]
-    return found if task.broad or not found else [fused_hits(found, context.settings)]
+    return found if task.broad or not found else [fused_hits(found)]
 
 
-def fused_hits(lists: Sequence[list[Hit]], settings: Settings) -> list[Hit]:
+def fused_hits(lists: Sequence[list[Hit]]) -> list[Hit]:
     """The lists of one topic as one, best first; the original query weighs more."""
     weights = [
-        settings.original_weight if hits and hits[0].found_by[0].kind == "original" else 1.0
+        ORIGINAL_WEIGHT if hits and hits[0].found_by[0].kind == "original" else 1.0
         for hits in lists
     ]
-    return reciprocal_rank_fusion(lists, k=settings.rrf_k, weights=weights)
+    return reciprocal_rank_fusion(lists, weights=weights)
 
 
 def _new(hits: list[Hit], query: Query, before: AbstractSet[str]) -> list[Hit]:

@@ -80,10 +80,7 @@ def _look_up(
     context: SessionContext, query: Query, answers: Answers, told: Sequence[str]
 ) -> Looked:
     settings = context.settings
-    hits = [
-        counting(hit, foreseen(hit.url, hit.title).worth)
-        for hit in fused_hits(answers.lists, settings)
-    ]
+    hits = [counting(hit, foreseen(hit.url, hit.title).worth) for hit in fused_hits(answers.lists)]
     made = select(
         hits,
         preset=preset_of(settings),

@@ -24,6 +24,13 @@ _ELSEWHERE = {
     "TARGET_TOKENS": "window_tokens",
     "LOG_LEVEL": "log",
 }
+#: What was a setting once: the value that counts now stands beside its use.
+_CONSTANT = frozenset(
+    {
+        *("RRF_K", "ORIGINAL_WEIGHT", "KNOWLEDGE_HOURS"),
+        *("SEARCH_CACHE_HOURS", "SEARCH_CACHE_MINUTES"),
+    }
+)
 _LOG = logging.getLogger(__name__)
 _told: set[str] = set()
 
@@ -45,7 +52,9 @@ def unread(fields: Collection[str], environ: Mapping[str, str]) -> Iterator[tupl
     for name in sorted(environ):
         own = name.upper().startswith(PREFIX) and name.upper().removeprefix(PREFIX)
         instead = f"{PREFIX}{_ELSEWHERE.get(name, '').upper()}"
-        if own and own not in known:
+        if own in _CONSTANT:
+            yield name, f"{name} is no setting any more, and is not read: its default counts."
+        elif own and own not in known:
             near = get_close_matches(own, known, 1)
             mend = f"Did you mean {PREFIX}{near[0]}?" if near else "See docs/settings.md."
             yield name, f"{name} is no setting, and is not read. {mend}"

@@ -37,8 +37,6 @@ class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Keep the web pages that runs read, and search them before the web."""
     knowledge_days: float = Field(7, ge=0, le=3_650)
     """Days after which a kept page counts as stale and is fetched again."""
-    knowledge_hours: float = Field(12, ge=0, le=8_760)
-    """The same in hours, where recent pages are wanted. About now none is used."""
     knowledge_mb: int = Field(200, ge=1, le=1_000_000)
     """Most megabytes of kept pages (packed). The least recently used go first."""
 

@@ -66,10 +66,6 @@ class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """
     search_cache_days: float = Field(7, ge=0, le=365)
     """Days for which results are kept for all sessions."""
-    search_cache_hours: float = Field(12, ge=0, le=720)
-    """Hours for which results are kept where recent pages are wanted."""
-    search_cache_minutes: float = Field(15, ge=0, le=1_440)
-    """Minutes for which results are kept of a search about now, or an empty one."""
     search_cache_mb: int = Field(50, ge=0, le=100_000)
     """Most megabytes of results kept on disk for all sessions. 0: none."""
     search_results: int = Field(
@@ -88,9 +84,5 @@ class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """How many hits are read, and from which relevance on."""
     min_relevance: float | None = Field(None, ge=0, le=1)
     """Relevance from which on a hit is read, 0 to 1. Unset: the preset's."""
-    rrf_k: int = Field(60, ge=1, le=1_000)
-    """The constant k of reciprocal rank fusion."""
-    original_weight: float = Field(2.0, ge=0, le=10)
-    """Weight of the original query against its variants in fusion."""
     pages_per_domain: int = Field(3, ge=1, le=100)
     """Most pages of one domain in a topic while others wait."""

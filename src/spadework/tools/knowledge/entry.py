@@ -20,6 +20,8 @@ from spadework.values import Freshness, Page, Query, Task
 
 #: A shorter page tells too little to be kept.
 LEAST_CHARS = 200
+#: Where recent pages are wanted, those that were fetched so many hours ago are too old.
+RECENT_HOURS = 12
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,7 @@ def fresh_since(
     wanted: set[Freshness] = {freshness_of(query) for query in queries}
     days: dict[Freshness, float] = {
         "any": settings.knowledge_days,
-        "recent": settings.knowledge_hours / 24,
+        "recent": RECENT_HOURS / 24,
         "now": 0.0,
     }
     allowed = min((days[freshness] for freshness in wanted), default=0.0)

@@ -24,6 +24,8 @@ from spadework.tools.stores.private_files import private_file, private_folder
 from spadework.values import Freshness, Hit, Query
 
 T = TypeVar("T")
+#: How long results are kept where recent pages are wanted; of a search about now, or an empty one.
+RECENT_HOURS, NOW_MINUTES = 12, 15
 #: How long a statement waits for another process's write.
 BUSY_SECONDS = 3.0
 #: A file that has grown too large is emptied, oldest first, down to this share of what is allowed.
@@ -68,8 +70,8 @@ class SearchCache:
         """The cache of the settings: `cache/searches.sqlite` under the home."""
         keep: dict[Freshness, float] = {
             "any": settings.search_cache_days * 86_400,
-            "recent": settings.search_cache_hours * 3_600,
-            "now": settings.search_cache_minutes * 60,
+            "recent": RECENT_HOURS * 3_600,
+            "now": NOW_MINUTES * 60,
         }
         mcp = settings.mcp_search.get_secret_value() if settings.mcp_search else ""
         scope = hashlib.sha256(f"{settings.searxng_url}\n{mcp}".encode()).hexdigest()
