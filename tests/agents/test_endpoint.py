@@ -461,4 +461,5 @@ def _assessment(passages: list[dict[str, str]], known: list[Entry]) -> Prompt:
         known=known,
         passages=passages,
         marks=(7, 8),
+        standard=Settings().standard("factual"),
     )

@@ -4,6 +4,7 @@ behaviour.
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -13,10 +14,14 @@ from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Result
 from tests.world.brain import play
+from tests.world.chat import ChatRequest
+from tests.world.fault import Fault
 from tests.world.hostile import EVIL_HOST, FAILING, LIE, LYING
 from tests.world.model import Model
+from tests.world.script import Plain
 from tests.world.searx import Searx
 from tests.world.sites import World
+from tests.world.verdicts import in_examination
 
 TOPICS = {"Inhabitants": "Port Aldermere inhabitants", "Lighthouse": "Port Aldermere lighthouse"}
 CENSUS = "The census of Port Aldermere counted 48,212 inhabitants in 2024."
@@ -96,6 +101,59 @@ async def test_a_thought_before_the_answer_costs_nothing(model: Model, settings:
     assert cited(result) == {CENSUS, LAMP}
     assert not result.problems
     assert all(topic.covered for topic in result.topics)
+
+
+async def test_a_server_that_is_well_again_gets_its_work_back(
+    model: Model, settings: Settings
+) -> None:
+    judged: list[ChatRequest] = []
+
+    def ill(request: ChatRequest, answer: Plain) -> Plain:
+        if request.schema_name == "VerdictsAnswer" and in_examination(request):
+            judged.append(request)
+            return answer if len(judged) > 3 else Fault("overloaded")
+        return answer
+
+    model.twist(ill)
+    result = await asked(settings)
+    assert len(judged) == 4
+    assert result.mode == "model"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        pytest.param("thought", id="in reasoning_content"),
+        pytest.param("harmony", id="harmony marks", marks=pytest.mark.full),
+        pytest.param("busy", id="busy in a 200", marks=pytest.mark.full),
+        pytest.param("streams", id="streams only", marks=pytest.mark.full),
+    ],
+)
+async def test_replies_in_an_odd_form_are_written_by_the_model(
+    model: Model, settings: Settings, form: str
+) -> None:
+    sent: list[ChatRequest] = []
+
+    def odd(request: ChatRequest, answer: Plain) -> Plain:
+        text = answer if isinstance(answer, str) else json.dumps(answer)
+        sent.append(request)
+        if form == "streams":
+            only = "This model only supports stream mode."
+            return answer if request.stream else Fault("refused", words=only)
+        if form == "busy" and len(sent) % 3 == 1:
+            return Fault("raw", words='{"error": {"message": "busy upstream", "code": 429}}')
+        message = {"content": None, "reasoning_content": text}
+        if form != "thought":
+            marked = f"<|channel|>analysis<|message|>{{}}<|end|><|channel|>final<|message|>{text}"
+            message = {"content": f"{marked}<|return|>"}
+        body = {"choices": [{"message": message, "finish_reason": "stop"}]}
+        return Fault("raw", words=json.dumps(body))
+
+    model.twist(odd)
+    result = await asked(settings)
+    assert result.mode == "model"
+    assert cited(result) == {CENSUS, LAMP}
+    assert not [problem for problem in result.problems if problem.stage != "search"]
 
 
 async def test_invented_quotes_prove_nothing_and_what_code_finds_is_cited(

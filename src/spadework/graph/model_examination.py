@@ -9,6 +9,7 @@ import asyncio
 from typing import get_args
 
 from spadework.agents.llm.client import Model
+from spadework.agents.llm.errors import Busy, Passing
 from spadework.agents.llm.examination import Examined, examine_model, result_at
 from spadework.errors import BudgetSpent, ModelError
 from spadework.events import Notice
@@ -104,19 +105,21 @@ async def judge_in_time(context: SessionContext, at: str) -> tuple[Model | None,
 
 async def _result(context: SessionContext, at: str) -> Examined | str:
     """The result, or why there is none; in a replay there was no time where there was none."""
-    if await context.journal.noted("unexamined", at):
-        return _NO_TIME
+    if why := await context.journal.noted("unexamined", at):
+        return str(why)
     examination = _begin(context)
     if context.journal.recording is not None:
         return await asyncio.shield(examination)
     try:
         # Who stops waiting does not end the examination.
-        return await unless_stopped(
+        result = await unless_stopped(
             context.stop, asyncio.shield(examination), seconds=context.budget.until_closing()
         )
     except (Stopped, TimeoutError):
-        await context.journal.note("unexamined", at, True)
-        return _NO_TIME
+        result = _NO_TIME
+    if isinstance(result, str):
+        await context.journal.note("unexamined", at, result)
+    return result
 
 
 def _begin(context: SessionContext) -> asyncio.Task[Examined | str]:
@@ -144,6 +147,8 @@ async def _examine_once(context: SessionContext, model: Model) -> Examined | str
         found: Examined | str = await context.journal.once(_KIND, "", Examined, result)
     except (ModelError, BudgetSpent) as error:
         found = str(error)
+        if isinstance(error, Passing | Busy):
+            context.examination = None  # the server may be well at a later step
     if context.budget.early:
         await context.journal.note(_COST, "", context.budget.early)
     return found

@@ -198,6 +198,15 @@ class Model:
         place = self.place(role)
         return 0.0 if place in self._late else await self._endpoint(place).speed() or None
 
+    async def context(self, role: Role) -> int:
+        """Return the tokens of the context of the role's model, 0 while they are not known."""
+        place = self.place(role)
+
+        async def work() -> int:
+            return await self._endpoint(place).context()
+
+        return await self._journal.moment("known context", place.name, int, work, 0)
+
     def place(self, role: Role) -> Place:
         """The role's model and where it is."""
         return self._places(role)[0]

@@ -91,6 +91,11 @@ class Endpoint:
         await self._lessons.load()
         return self._lessons.known.speed
 
+    async def context(self) -> int:
+        """Return the tokens of a request and its answer together, 0 where that is not known."""
+        await self._prepared()
+        return self._context()
+
     async def send(self, messages: list[BaseMessage], shape: Shape, turn: Turn) -> str:
         """Return the text of the reply, or the arguments of its tool call as JSON; "" where it is
         empty. Charges calls, tokens and money. Raises Unsupported, TooLong, BadReply, ModelError,

@@ -1,5 +1,6 @@
 """The examination of a model that is to judge: thirty sentences, half of them borne out in other
-words, half with one thing changed, in one call. Whether a model can judge is not assumed.
+words, half with one thing changed, in one call, or in three where the context is small. Whether a
+model can judge is not assumed.
 
 The result is kept in the home, by model, server and wording of what is asked.
 """
@@ -21,21 +22,26 @@ from pydantic import ValidationError
 
 from spadework.agents.entry_text import Entry, page_line
 from spadework.agents.llm.client import Model
+from spadework.agents.llm.errors import CutOff
 from spadework.agents.llm.providers import Place
 from spadework.agents.verifier import ask
 from spadework.prompts import render
 from spadework.tools.stores.page_store import write_atomically
 from spadework.values import Value
 
-#: Verdicts of the thirty that must be right, and false sentences that may be let through.
-LEAST_RIGHT, MOST_LET_THROUGH = 28, 1
+#: Verdicts of thirty that must be right, and false sentences that may be let through; the fewest
+#: verdicts that say anything.
+LEAST_RIGHT, OF, MOST_LET_THROUGH, LEAST_ASKED = 28, 30, 1, 20
+#: Tokens of a context in which all sentences and verdicts have room; how many sentences go at once
+#: where they have none, and where the verdicts were cut off.
+WHOLE_CONTEXT, BATCH = 8_000, 10
 #: A server may be started anew with another model of the same name: a result is believed so long.
 KEPT_SECONDS = 30 * 86_400
 
 
 class Examined(Value):
     """What a model did in the examination: how many of `asked` verdicts were right, and how many
-    false sentences it called supported.
+    false sentences it called supported. What was cut off was not asked.
     """
 
     asked: int
@@ -44,13 +50,14 @@ class Examined(Value):
 
     @property
     def guessed(self) -> bool:
-        """Whether no more verdicts are right than a coin would have right."""
+        """Return whether no more verdicts are right than a coin would have right."""
         return 2 * self.right <= self.asked
 
     @property
     def passed(self) -> bool:
-        """Whether the model may judge."""
-        return self.right >= LEAST_RIGHT and self.let_through <= MOST_LET_THROUGH
+        """Return whether the model may judge."""
+        enough = self.asked >= LEAST_ASKED and OF * self.right >= LEAST_RIGHT * self.asked
+        return enough and self.let_through <= MOST_LET_THROUGH
 
 
 async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined:
@@ -73,6 +80,26 @@ async def result_at(place: Place, home: Path) -> Examined | None:
 async def _examine(model: Model, seconds: float) -> Examined:
     cases = list(_cases())
     random.Random(model.place("verifier").name).shuffle(cases)
+    context = await model.context("verifier")
+    if not 0 < context < WHOLE_CONTEXT:
+        with suppress(CutOff):
+            return await _examine_in(model, cases, seconds)
+    batches = [cases[n : n + BATCH] for n in range(0, len(cases), BATCH)]
+    done = await asyncio.gather(
+        *(_examine_in(model, batch, seconds) for batch in batches), return_exceptions=True
+    )
+    failed = [each for each in done if isinstance(each, BaseException)]
+    unmet = [each for each in failed if not isinstance(each, CutOff)]
+    parts = [each for each in done if isinstance(each, Examined)]
+    if unmet or not parts:
+        raise (unmet or failed)[0]
+    asked, right, let_through = (
+        sum(getattr(part, name) for part in parts) for name in ("asked", "right", "let_through")
+    )
+    return Examined(asked=asked, right=right, let_through=let_through)
+
+
+async def _examine_in(model: Model, cases: list[dict[str, Any]], seconds: float) -> Examined:
     entries, items = [], []
     for n, case in enumerate(cases, 1):
         own = [
