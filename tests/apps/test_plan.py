@@ -98,7 +98,7 @@ def test_it_can_be_read(offline: Terminal) -> None:
         "",
         (
             "Forecast: 0.5 to 18.0 s, 1 to 3 rounds, 3 topics at once; 8 to 26 searches, 6 to 60"
-            " pages; by rule of thumb, for want of earlier runs like it"
+            " pages; rough: fewer than five runs like it are known"
         ),
     ]
 

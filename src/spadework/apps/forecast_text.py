@@ -35,7 +35,7 @@ def foretold(forecast: Forecast) -> str:
         f" {number_of(forecast.workers, 'topic')} at once; {work}{model}".rstrip()
     )
     if not forecast.runs:
-        return f"{told}; by rule of thumb, for want of earlier runs like it"
+        return f"{told}; rough: fewer than five runs like it are known"
     return f"{told}; nine of ten runs, by the last {forecast.runs} like it"
 
 

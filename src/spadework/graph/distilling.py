@@ -199,13 +199,15 @@ def _once(cuts: Sequence[Cut]) -> list[Cut]:
 
 async def _room(context: SessionContext, at: str, *, by_model: bool, first: bool = True) -> Room:
     """What the assessor of a topic may see `at` a step of the run; in deep effort, in the `first`
-    round, as much as is read in several calls. Where time is short, half.
+    round, as much as is read in several calls. In a further one, and where time is short, half.
     """
     room = EXTRACTIVE
     if by_model:
         many = first and context.deep
         tokens = context.settings.shown_tokens if many else context.settings.window_tokens
         room = Room(tokens * TOKEN_CHARS, PER_PAGE, FLOOR, FILL * TOKEN_CHARS, SHARED, each=many)
+        # Of what a further round showed, a strong model used three parts in a hundred.
+        room = room if first else room.hurried
     return room.hurried if await context.narrowed(ACCELERATE, at) else room
 
 
