@@ -16,6 +16,8 @@ _SCRIPTS = ("</su", "</SU")
 #: A link to a note that is not raised by its markup.
 _TOUCHING = re.compile(r"<a\s[^<>]{0,300}#[^<>]{0,300}>\d{1,3}</a>")
 _ALIGNED = re.compile(r"vertical-align\s*:\s*(super|sub|text-top)\b")
+#: So much of an image's address is looked at, which may hold the image itself.
+_MOST_ADDRESS = 200
 _NUMBER = re.compile(r"\d{1,3}")
 _NOTES = re.compile(r"(?:foot|end)-?note|note-?ref|fn-?ref|\breference\b|\bcit(?:e|ation)", re.I)
 _INLINE = frozenset(
@@ -159,10 +161,10 @@ def hidden_tex(node: LexborNode, before: str) -> str:
     `before` is what is written just before it: of two copies of a formula the second is none.
     """
     attributes = node.attributes
-    names = f"{attributes.get('class') or ''} {attributes.get('type') or ''}"
-    if node.tag == "img":
-        names += f" {attributes.get('src') or ''}"
-    if not _CALLED.search(names) and not any(attributes.get(name) for name in _SOURCES):
+    if node.tag == "script":
+        return tex(node) if "math" in (attributes.get("type") or "") else ""
+    names = f"{attributes.get('class') or ''} {(attributes.get('src') or '')[:_MOST_ADDRESS]}"
+    if not _CALLED.search(names) and attributes.keys().isdisjoint(_SOURCES):
         return ""
     if "mwe-math-fallback" in names and before.strip() not in ("", FORMULA):
         return "" if before.strip("$ ") == tex(node).strip("$ ") or before[0] == "$" else tex(node)
