@@ -11,10 +11,7 @@ from spadework.values import STATE_WORDS, Result, Round, Source
 def review(result: Result) -> str:
     """The editorial review of a result, as Markdown."""
     lines = [f"# Editorial review: {escape_markdown(result.question)}", ""]
-    status = f"Status: {result.status}."
-    if result.confidence is not None:  # that of a report without a model, calibrated
-        status += f" The answer is there with a probability of {result.confidence:.2f}."
-    lines += [status, ""]
+    lines += [f"Status: {result.status}.", ""]
     for topic in result.topics:
         origins = len({e.origin for e in topic.evidence})
         lines.append(

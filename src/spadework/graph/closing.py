@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from spadework.agents.critic import describe_review
 from spadework.graph.ending import status_of
-from spadework.graph.report_body import build_report, confidence
+from spadework.graph.report_body import build_report
 from spadework.graph.routes import KNOWN
 from spadework.graph.session_context import SessionContext
 from spadework.graph.sources import sources_of
@@ -76,7 +76,6 @@ def result_of(
         status=status_of(why),
         stopped_by=why,
         mode=mode,
-        confidence=None if by_model or context.judging else confidence(state),
         topics=_topics(state),
         sources=tuple(sources),
         report=to_markdown(report, {e.id: e for e in state.get("evidence", [])}, sources),

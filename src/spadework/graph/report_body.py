@@ -111,15 +111,6 @@ def _about(
     )
 
 
-def confidence(state: ResearchState) -> float:
-    """How likely quotes that no model has judged hold the whole answer, 0 to 1: the probability of
-    the topic that is least likely answered.
-    """
-    coverage = state.get("coverage", {})
-    found = [coverage[t.name].score if t.name in coverage else 0.0 for t in state["plan"].topics]
-    return round(min(found, default=0.0), 3)
-
-
 def _nearest(state: ResearchState, sections: Sequence[Section], say: Phrases) -> dict[str, Section]:
     """The sections that show only the nearest that was read, by their headings, as the report has
     them: all, or those of a report before that its follow-up has kept beside what it found.

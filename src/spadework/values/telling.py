@@ -287,8 +287,8 @@ class CoveredTopic(Value):
 
 class Result(Value):
     """All a run hands over; `report` is the Markdown of `document`, `opinion` what an editor thinks
-    of it in deep effort. `confidence` is the calibrated probability that the report holds the
-    answer, None where a model judged. `unread` was found and could not be read. `left_out` are the
+    of it in deep effort. `confidence` is always None: no probability is
+    claimed. `unread` was found and could not be read. `left_out` are the
     ids of evidence that the report does without. `revises` is the session whose report this one
     revises, "" for a report of its own. `forecast` is what the run was foreseen to take; `usage`,
     `timings` and `iterations` say what it took.

@@ -80,7 +80,7 @@ class ResearchAnswer(Shape):
     stopped_by: str = ""
     mode: Mode = Field(description="extractive: composed of quotes by code.")
     confidence: float | None = Field(
-        description="That the report holds the answer, 0 to 1; null with a model."
+        description="Always null: no probability is claimed."
     )
     question: str
     report: str = Field("", description=f"Markdown with [n]. {PAGE_TEXT}")

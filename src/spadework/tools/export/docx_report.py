@@ -193,7 +193,7 @@ def _coverage(document: Document, sheet: Sheet) -> None:
     for topic in sheet.topics:
         cells = table.add_row().cells
         _say(cells[0].paragraphs[0], topic.name)
-        cells[1].text = f"{sheet.say('state_' + topic.state)}, {topic.percent} %"
+        cells[1].text = sheet.say(f"state_{topic.state}")
         cells[2].text = str(topic.quotes)
 
 

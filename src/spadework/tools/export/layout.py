@@ -186,8 +186,7 @@ def _web(url: str) -> str:
 def _proven(topic: CoveredTopic, result: Result) -> Proven:
     headings = [section.heading for section in result.document.sections]
     chapter = headings.index(topic.name) if topic.name in headings else None
-    percent = round(100 * min(1.0, max(0.0, topic.score)))
-    return Proven(runs(topic.name), topic.state, percent, len(topic.evidence), chapter)
+    return Proven(runs(topic.name), topic.state, len(topic.evidence), chapter)
 
 
 def _facts(result: Result, cited: Sequence[str], say: Phrases) -> tuple[str, ...]:

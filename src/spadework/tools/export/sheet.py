@@ -119,7 +119,6 @@ class Proven:
 
     name: tuple[Run, ...]
     state: CoverageState
-    percent: int
     quotes: int
     chapter: int | None
 
