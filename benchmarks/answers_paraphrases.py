@@ -91,8 +91,8 @@ def figures(rows: Sequence[Row], made: Sequence[Paraphrase]) -> Figures:
 
 
 def is_sure(question: str) -> bool:
-    """Whether the kind of every part of a question is sure."""
-    return all(part.sure for part in parts(question))
+    """Return whether a cue tells the kind of every part of a question."""
+    return all(part.expects != "open" for part in parts(question))
 
 
 def as_text(told: Mapping[str, float]) -> str:

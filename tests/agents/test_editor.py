@@ -152,8 +152,7 @@ def cited(maker: str, judge: str, **verdicts: int) -> list[Citation]:
 def test_a_report_of_code_says_that_no_model_judged_it_and_not_how_it_ended_of_itself() -> None:
     said = about(cited("code", "code", supported=3), ["the notes"], (2, 1), (), "coverage")
     assert [one.text for one in said.sentences] == [
-        "Composed without a language model. Sentences quoted as they stand in their sources: 3; no"
-        " model judged whether they answer the question.",
+        "No language model judged this. Sentences quoted as they stand in their sources: 3.",
         "2 pages read, 1 cited; searched: the notes.",
     ]
 

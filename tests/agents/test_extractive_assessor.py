@@ -208,7 +208,7 @@ def test_what_is_probably_no_answer_is_only_the_nearest() -> None:
     far = judged("When was the observatory of Kelling founded?", page("gearbox", OTHER))
     assert far.near
     assert not far.covered
-    assert "Probably nothing" in far.gaps[0]
+    assert far.gaps[0] == "No source mentions observatory, Kelling, founded."
     assert not judged("What is ferrolite?", page("ferrolite", FERROLITE)).near
 
 
@@ -221,7 +221,7 @@ def test_a_recommended_search_says_what_it_is_about() -> None:
 def test_pages_without_text_answer_nothing() -> None:
     found = judged("What is ferrolite?", page("empty", "# ferrolite\n"))
     assert (found.covered, found.score, found.spots) == (False, 0.0, ())
-    assert found.gaps == ("Nothing that was read answers this.",)
+    assert found.gaps == ("No source mentions ferrolite.",)
 
 
 @pytest.mark.parametrize(
@@ -273,17 +273,6 @@ def test_what_another_page_has_said_is_not_quoted_again_and_closes_nothing() -> 
     assert found.gaps
 
 
-def test_the_page_of_the_subject_comes_first_whatever_another_page_says_of_it() -> None:
-    other = page(
-        "gearbox",
-        "Here one sets the timeout of a spring in ferrolite by hand, as a spring timeout.",
-        0.03,
-    )
-    own = page("ferrolite", "The timeout of a spring is five seconds where none is set.", 0.02)
-    found = judged("How do I set the timeout of a spring in ferrolite?", other, own)
-    assert [spot.page.title for spot in found.spots] == ["ferrolite", "gearbox"]
-
-
 TABLE = "| Keyword of a spring | Description |\n|---|---|\n| turns | How often it is wound. |\n"
 
 
@@ -323,20 +312,6 @@ def test_how_something_is_used_is_told_by_code_that_imports_it() -> None:
     assert any("from ferrolite import Spring" in quote for quote in found)
 
 
-def test_the_page_named_by_the_question_comes_before_one_that_is_like_it() -> None:
-    other = page("gearbox", "To wind a broken spring, press the crank.", 0.03)
-    title = "gearbox.spring: A broken spring that winds itself"
-    other = replace(other, page=other.page.model_copy(update={"title": title}))
-    own = page("f", "Wind a spring until the dial of the lever stands at nine.", 0.02)
-    title = "ferrolite: Crank, Dial, Wheel, Axle, Lever, Handle"
-    own = replace(own, page=own.page.model_copy(update={"title": title}))
-    found = judged("How do I wind a broken spring with ferrolite?", other, own)
-    assert [spot.page.title.split(":")[0] for spot in found.spots] == [
-        "ferrolite",
-        "gearbox.spring",
-    ]
-
-
 def test_each_part_of_a_question_is_answered_from_the_passages_about_it() -> None:
     turning = """# crank of a radio
 
@@ -364,4 +339,4 @@ def test_a_gap_is_told_in_the_language_of_the_question() -> None:
     found = assess(
         made, made.topics[0], [page("gearbox", "# Getriebe\n\nEs hat sechs Gänge.\n")], []
     )
-    assert found.gaps[0].startswith(("Nichts, was gelesen wurde", "Wahrscheinlich"))
+    assert found.gaps[0].startswith("Keine Quelle erwähnt")

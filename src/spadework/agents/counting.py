@@ -1,5 +1,6 @@
-"""A count is the number of the things that are listed, with the list as its quote: where a question
-asks how many, and no sentence that is quoted says it, lists are quoted whole and counted.
+"""What code computes of what it quotes, with that as its evidence. Where a question asks how many,
+and no sentence that is quoted says it, lists are quoted whole and counted; what it asks of the rows
+of a table (the largest, a sum, a count, the row of a key) is computed over all of them.
 """
 
 from __future__ import annotations
@@ -8,23 +9,30 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from spadework.agents.confirming import asked_of
-from spadework.agents.passage_view import Judgement, PassageView
+from spadework.agents.passage_view import Judgement, PassageView, Spot
 from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import numbers, spelled_numbers, stems
 from spadework.tools.text.language import language
+from spadework.tools.text.lead_in import leads
 from spadework.tools.text.markdown_blocks import blocks
 from spadework.tools.text.markdown_marks import plain, units
 from spadework.tools.text.passages import heading_at, headings, paths
-from spadework.tools.text.sentences import sentences
-from spadework.values import Evidence, Plan, Sentence, Topic
+from spadework.tools.text.phrases import ENGLISH, Phrases
+from spadework.tools.text.prompt_injection import is_injection
+from spadework.tools.text.sentences import is_ended, sentences
+from spadework.tools.text.table_operations import Computed, compute
+from spadework.values import Evidence, Page, Plan, Sentence, Topic
 
 Span = tuple[int, int]
 #: The cue of a question that asks how many.
 CUE = "count"
 #: Items that make a list, and that are counted at most.
 LEAST_ITEMS, MOST_ITEMS = 2, 60
+#: Rows that are quoted of those of which something is computed.
+MOST_ROWS = 20
 
 #: A count as it is told.
 _COUNT = re.compile(r"“.*”: \d+ are listed\.")
@@ -65,7 +73,7 @@ def with_lists(
     """The judgement of a topic that asks how many, in which a list of what is asked for is quoted
     whole where a part of it is quoted; unless a sentence says the number.
     """
-    asked = asked_of(plan, topic)
+    asked, proven = asked_of(plan, topic), False
     quotes = [spot.quote for spot in judgement.spots]
     if not asks_how_many(topic) or states_count(topic, asked, quotes):
         return judgement
@@ -77,25 +85,112 @@ def with_lists(
             whole = [passage.spot(_move_span(span, passage.start)) for span in listed.parts]
             if _names(listed, asked) and any(a.overlaps(b) for a in inside for b in whole):
                 spots += [one for one in whole if not any(one.overlaps(old) for old in spots)]
-    return replace(judgement, spots=tuple(spots))
+                above = stems(f"{listed.name} {passage.page.title}", spoken(listed.name))
+                proven = proven or asked - _form(topic) <= above
+    made = replace(judgement, spots=tuple(spots))
+    return _proven(made) if proven and judgement.quality is None else made
+
+
+def with_tables(topic: Topic, judgement: Judgement, texts: Mapping[Page, str]) -> Judgement:
+    """Return the judgement of a topic with the rows of which something is computed, and those alone
+    where nothing else proves it; as it is where one table no better than another answers, or a
+    model has judged.
+    """
+    if judgement.quality is not None:
+        return judgement
+    found = [
+        (made, page)
+        for page, text in texts.items()
+        if (made := _compute(topic.question, text, page.title, page.url))
+    ]
+    best = max((made.score for made, _ in found), default=0.0)
+    answers = [each for each in found if each[0].score == best]
+    if len(answers) != 1:
+        return judgement
+    [(made, page)] = answers
+    quoted = [Spot(page, a, b, texts[page][a:b]) for a, b in made.rows[:MOST_ROWS]]
+    if any(is_injection(spot.quote) for spot in quoted):
+        return judgement
+    beside = judgement.spots if judgement.covered else ()
+    spots = [*quoted, *(one for one in beside if not any(one.overlaps(q) for q in quoted))]
+    return _proven(replace(judgement, spots=tuple(spots)))
+
+
+def _proven(judgement: Judgement) -> Judgement:
+    return replace(judgement, covered=True, score=1.0, gaps=(), recommendations=(), near=False)
+
+
+def _form(topic: Topic) -> set[str]:
+    """Return the stems of what only asks how many."""
+    code = spoken(topic.question)
+    found = language(code).cues[CUE].search(topic.question)
+    return stems(found[0], code) if found else set()
+
+
+def _compute(question: str, text: str, title: str, url: str) -> Computed | None:
+    return compute(question, spoken(question), text, f"{title} {unquote(url.rpartition('/')[2])}")
 
 
 def counts(
     plan: Plan, topic: Topic, own: Sequence[Evidence], pages: Mapping[str, str]
 ) -> list[Sentence]:
-    """What is counted for a topic: of every list of what is asked for that is quoted whole one
-    sentence, which cites all of it. `pages` are texts by content hash.
+    """Return what is computed for a topic: of a table one sentence, which cites its rows, else of
+    every list of what is asked for that is quoted whole one, which cites all of it. `pages` are
+    texts by content hash.
     """
     asked = asked_of(plan, topic)
+    if told := _told_rows(topic.question, own, pages, Phrases(plan.language)):
+        ids = tuple(
+            e.id for e in own if e.content_hash == told.content_hash and e.columns is not None
+        )
+        return [Sentence(text=told.text, evidence_ids=ids, inferred=True)]
     if not asks_how_many(topic) or states_count(topic, asked, [e.quote for e in own]):
         return []
     found = ((listed, ids) for listed, ids in _quoted_lists(own, pages) if _names(listed, asked))
     return [Sentence(text=listed.told, evidence_ids=ids, inferred=True) for listed, ids in found]
 
 
-def is_count(sentence: Sentence, cited: Sequence[Evidence], pages: Mapping[str, str]) -> bool:
-    """Whether a sentence is the count of a list that it cites whole."""
-    if not (sentence.inferred and _COUNT.fullmatch(sentence.text)):
+class _Told(NamedTuple):
+    text: str
+    content_hash: str
+
+
+def _told_rows(
+    question: str, own: Sequence[Evidence], pages: Mapping[str, str], say: Phrases
+) -> _Told | None:
+    """Return what is said of the rows of a table that some entries quote, None where they are the
+    answer themselves.
+    """
+    for e in own:
+        made = _compute(question, pages.get(e.content_hash, ""), e.title, e.url)
+        if not made or made.kind == "row" or (e.start, e.end) not in made.rows:
+            continue
+        many, where = len(made.rows), f" ({made.where})" if made.where else ""
+        told = say(
+            f"rows_{made.kind}", column=made.column, value=made.value, many=many, of=made.of,
+            where=where,
+        )  # fmt: skip
+        if many > MOST_ROWS:
+            told = f"{told} {say('rows_shown', shown=MOST_ROWS, many=many)}"
+        return _Told(told, e.content_hash)
+    return None
+
+
+def is_count(
+    sentence: Sentence,
+    cited: Sequence[Evidence],
+    pages: Mapping[str, str],
+    question: str = "",
+    say: Phrases = ENGLISH,
+) -> bool:
+    """Return whether a sentence is what code computes of the list or the rows that it cites."""
+    if not sentence.inferred:
+        return False
+    asked = dict.fromkeys([question, *(e.topic for e in cited)])
+    told = (_told_rows(each, cited, pages, say) for each in asked)
+    if any(one and one.text == sentence.text for one in told):
+        return True
+    if not _COUNT.fullmatch(sentence.text):
         return False
     return any(listed.told == sentence.text for listed, _ in _quoted_lists(cited, pages))
 
@@ -120,7 +215,7 @@ def lists(text: str, above: str = "") -> Iterator[Listed]:
         items = [span for span in units(text, block) if text[slice(*span)].strip()]
         if LEAST_ITEMS <= len(items) <= MOST_ITEMS:
             led = None
-            if before and before.kind == "paragraph":
+            if before and before.kind == "paragraph" and _leads(text[before.start : before.end]):
                 said = sentences(text[before.start : before.end])
                 led = _move_span(said[-1], before.start) if said else None
             heading = (heading_at(own, block.start) or above).rpartition(" > ")[2]
@@ -129,6 +224,11 @@ def lists(text: str, above: str = "") -> Iterator[Listed]:
             indents = [len(line) - len(line.lstrip()) for line in lines]
             things = indents.count(min(indents))  # those that stand below no other one
             yield Listed(led, name.rstrip(":："), tuple(items), things)
+
+
+def _leads(paragraph: str) -> bool:
+    """Return whether a paragraph introduces a list: it ends no sentence, or in a colon."""
+    return leads(paragraph) or not is_ended(plain(paragraph).strip())
 
 
 def _quoted_lists(

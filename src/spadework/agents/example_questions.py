@@ -14,9 +14,6 @@ from spadework.values import Page
 
 #: Characters of a document that are looked at, and of a passage.
 MOST_CHARS, PASSAGE_CHARS = 20_000, 1_500
-#: From this probability on, judged on its own document alone, a question is offered: beside others
-#: it may be judged as less likely, and counts as answered from .8 on.
-SURE = 0.9
 #: Headings of a document that are tried.
 MOST_HEADINGS = 6
 
@@ -49,7 +46,7 @@ def _of(page: Page, text: str) -> Iterator[str]:
         return
     shown = [PassageView(page, a, text[a:b], score=1.0) for a, b in cut(text, PASSAGE_CHARS)]
     for question in dict.fromkeys(_try_questions(page.title, text)):
-        if judge_passages(question, shown).probability >= SURE:
+        if judge_passages(question, shown).proven:
             yield question
 
 

@@ -26,6 +26,7 @@ from spadework.agents.llm.structured_output import Reply
 from spadework.agents.sentence_context import Stated, leaning, state_sentences
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
+from spadework.tools.text.phrases import Phrases
 from spadework.tools.text.quotes import plain
 from spadework.values import CODE, NOBODY, Evidence, Problem, Section, Sentence, Verdict
 
@@ -177,7 +178,7 @@ def _check_by_code(
         own = each.told == sentence.text and own_words(sentence, cited)
         if cited and (own or own_cell(sentence.text, each.row, cited)):
             findings[each] = Finding("supported")
-        elif is_count(sentence, cited, material.pages):
+        elif is_count(sentence, cited, material.pages, material.question, Phrases(material.home)):
             findings[each] = Finding("inference")
         elif why := material.refused(sentence, cited):
             findings[each] = Finding("unsupported", why)

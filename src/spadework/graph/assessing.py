@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from spadework.agents.assessor import assess
-from spadework.agents.counting import with_lists
+from spadework.agents.counting import with_lists, with_tables
 from spadework.agents.expected_kind import meets
 from spadework.agents.extractive.writer import columns_of
 from spadework.agents.passage_view import Judgement, PassageView, to_people
@@ -168,8 +168,12 @@ async def _judge(
     judgement, problems = await assess(
         context.judging, state["plan"], topic, heard, known, seconds=seconds
     )
-    whole = await asyncio.to_thread(with_lists, state["plan"], topic, judgement, heard)
-    return whole, seen, problems
+    read = {pages[digest]: text for digest, text in texts.items()}
+
+    def complete() -> Judgement:
+        return with_tables(topic, with_lists(state["plan"], topic, judgement, heard), read)
+
+    return await asyncio.to_thread(complete), seen, problems
 
 
 def _as_judged(

@@ -88,7 +88,8 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
     )
     nearest = _nearest(state, state.get("sections", []), say)
     sections = [nearest.get(section.heading, section) for section in state.get("sections", [])]
-    if sections and sections[0] in nearest.values():
+    coverage = state.get("coverage", {}).values()
+    if sections and coverage and all(found.near for found in coverage):
         # Who reads only the beginning must not take the nearest for the answer.
         return [open_ones, *sections], open_ones.model_copy(update={"sentences": ()})
     return sections, open_ones
@@ -112,18 +113,18 @@ def _about(
 
 
 def _nearest(state: ResearchState, sections: Sequence[Section], say: Phrases) -> dict[str, Section]:
-    """The sections that show only the nearest that was read, by their headings, as the report has
-    them: all, or those of a report before that its follow-up has kept beside what it found.
+    """Return the sections of topics that code could not prove, by their headings, as the report has
+    them: as the closest passages.
     """
     coverage = state.get("coverage", {})
-    if coverage and all(found.near for found in coverage.values()):
-        alone = {"heading": say("nearest")} if len(sections) == 1 else {}
-        return {one.heading: one.model_copy(update=alone) for one in sections}
-    near = {name for name, found in coverage.items() if found.near and state.get("before")}
+    unproven = {n for n, found in coverage.items() if not found.covered and found.quality is None}
+    alone = len(sections) == 1
     return {
-        one.heading: one.model_copy(update={"heading": f"{say('nearest')}: {one.heading}"})
+        one.heading: one.model_copy(
+            update={"heading": say("nearest") if alone else f"{say('nearest')}: {one.heading}"}
+        )
         for one in sections
-        if one.heading in near
+        if one.heading in unproven
     }
 
 

@@ -27,6 +27,8 @@ Kind = Literal["text", "item", "list", "code", "row"]
 LIST_CHARS, ROW_CHARS, CODE_CHARS, AROUND_CHARS = 1_200, 800, 2_500, 1_500
 #: What a sentence may lead to, and how one ends that does: a question leads to its answer.
 _LED, _LEADS = ("list", "code", "table"), (":", "：", "...", "…", "?", "？", "؟")
+#: Sentences of a paragraph that is one candidate, beside its sentences.
+MOST_TOGETHER = 3
 #: A shorter stretch of text says nothing by itself.
 LEAST_CHARS = 12
 
@@ -124,7 +126,7 @@ class _Passage:
 
     def _prose(self, block: Block, after: Block | None) -> Iterator[Candidate]:
         spans = closed(self.text, [s for s in self.said if block.start <= s[0] < block.end])
-        texts = [self._read(span) for span in spans]
+        texts, leads = [self._read(span) for span in spans], False
         around = self._read((block.start, block.end))[:AROUND_CHARS]
         before = self._read(self.lead) if self.lead else ""
         for n, text in enumerate(texts):
@@ -143,6 +145,10 @@ class _Passage:
                     around=around,
                     opens=self.opens and n == 0,
                 )
+        if 1 < len(spans) <= MOST_TOGETHER and self._whole(spans, 0, block):
+            span = (spans[0][0], spans[-1][1])
+            if is_ended(texts[-1]) and not leads:
+                yield replace(self._made("text", (span,), self._read(span), block), before=before)
         self.lead = spans[-1] if spans else None
         self.led = self._whole(spans, len(spans) - 1, block) if spans else ()
         self.begun = self.led if spans and is_broken_off(texts[-1]) else None

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from spadework.agents.expected_kind import meets
 from spadework.agents.extractive import lead
-from spadework.agents.extractive.assessor import ANSWERED
 from spadework.agents.extractive.judge import Scored, judge_passages
 from spadework.agents.passage_view import PassageView
 from spadework.tools.ranking.bm25 import Bm25
@@ -17,8 +16,9 @@ from spadework.values import Evidence, Page, Question
 def recall_answer(
     question: Question, ledger: Sequence[Evidence], pages: Mapping[str, Page]
 ) -> tuple[tuple[str, ...], float]:
-    """The ids of the entries that answer a question, best first, and how likely they do (0..1); ()
-    where none do, where it asks for several things, or for what is new. `pages` by their hash.
+    """Return the ids of the entries that answer a question, best first, and the share of its words
+    that stand together (0..1); () where none do, where it asks for several things, or for what is
+    new. `pages` by their hash.
     """
     made = lead.plan(question, [])
     entries = [e for e in ledger if e.kind != "columns" and e.content_hash in pages]
@@ -31,11 +31,10 @@ def recall_answer(
         PassageView(pages[e.content_hash], e.start, e.quote, e.heading, score=score)
         for e, score in zip(entries, index.scores(topic.question), strict=True)
     ]
-    # What was proven for another question stands around what answers this one: a sentence or two.
-    opinion = judge_passages(topic.question, shown, short=True)
+    opinion = judge_passages(topic.question, shown)
     found = list(dict.fromkeys(e for one in opinion.chosen for e in _of(one, entries)))
-    enough = opinion.probability >= ANSWERED and meets(topic, found)
-    return tuple(e.id for e in found) if enough else (), round(opinion.probability, 3)
+    enough = opinion.proven and meets(topic, found)
+    return tuple(e.id for e in found) if enough else (), round(opinion.share, 3)
 
 
 def _of(one: Scored, entries: Sequence[Evidence]) -> list[Evidence]:

@@ -1,140 +1,211 @@
-"""The judge without a model: ranks what could be quoted for a question, chooses what to quote, and
-says how likely that holds the answer.
+"""Choosing what to quote without a model: what shares most with the question, by plain words.
+
+A word of the question weighs its idf over all that could be quoted of the pages read. What looks
+like the asked type (a number, a date, a name, steps, a list) comes before what shares as much. The
+figures stand in benchmarks/README.md.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from spadework.agents.extractive.candidate_features import (
-    Asked,
-    Parts,
-    Places,
-    Stems,
-    Vector,
-    stems,
-    vector,
-)
 from spadework.agents.extractive.candidates import Candidate, candidates
 from spadework.agents.extractive.question_parts import aspects
-from spadework.agents.extractive.weights import Extent, probability, weigh_features, weights
+from spadework.agents.extractive.slot import Slot, Stems, stems
 from spadework.agents.passage_view import PassageView
 from spadework.tools.text.detect import language_of
 
-#: Candidates that are looked at closely, those that share most with the question; and that can be
-#: chosen.
-MOST_RANKED, MOST_CHOSEN_FROM = 250, 80
-#: How far a candidate reaches to those beside it on its page.
-BESIDE = 3
-#: From this share of the room on it counts as filled.
-FILLED = 0.93
-#: What was chosen is told by the first so many, and by these features of the best.
-FIRST = 5
-_OF_THE_BEST = (
-    "near",
-    "all",
-    "clause_near",
-    "heading_fits",
-    "title_fits",
-    "passage",
-    "passage_score",
-)
+#: What a word of the question counts that stands above a candidate, beside it, or outside of the
+#: aspect that is looked at.
+ABOVE, BESIDE, ASIDE = 0.5, 0.25, 0.3
+#: What a long candidate pays, and what the first of the pages is ahead of the last.
+LENGTH, FIRST_PAGE = 0.15, 0.5
+#: What it counts to look like what is asked for.
+FITTING = 1.5
+#: Characters that are quoted, and sentences that a fact gets where it is proven.
+ROOM, MOST_PROVEN = 1_500, 3
+#: Of the words of the shorter of two candidates so many make it a repetition.
+SAME = 0.7
+#: What is quoted shares at least this part of what the best shares.
+LEAST = 0.3
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A candidate with its stems, its features and its score (higher is better; only differences
-    mean something).
+    """A candidate with its stems, the stems around it, its score, and whether it proves the answer:
+    the subject and the asked thing stand together in it.
     """
 
     candidate: Candidate
-    parts: Parts
-    features: Vector
+    own: Stems
+    near: Stems
     score: float
+    proves: bool = False
 
 
 @dataclass(frozen=True)
 class Opinion:
-    """What would be quoted, best first, and how likely it holds the answer, 0..1."""
+    """What would be quoted, best first; whether it proves each aspect of the question; the largest
+    share of the question's words that stand together, 0..1; and the stems that no page holds.
+    """
 
-    chosen: tuple[Scored, ...]
-    probability: float
+    chosen: tuple[Scored, ...] = ()
+    proven: bool = False
+    share: float = 0.0
+    missing: frozenset[str] = frozenset()
+
+
+class Pool:
+    """All that could be quoted of the passages shown, with its stems and the rank of its page."""
+
+    def __init__(self, shown: Sequence[PassageView]) -> None:
+        self.candidates = candidates(shown)
+        self.own = [stems(one.text, one.language) for one in self.candidates]
+        self.above = [
+            stems(f"{one.shown.page.title}\n{one.shown.heading}\n{one.lead}", one.language)
+            for one in self.candidates
+        ]
+        self.beside = [stems(f"{one.before} {one.after}", one.language) for one in self.candidates]
+        codes = Counter(one.language for one in self.candidates)
+        self.language = codes.most_common(1)[0][0] if codes else "en"
+        self._ranks = _rank_pages(shown)
+
+    def ranked(self, slot: Slot, whole: Stems) -> list[Scored]:
+        """Return the candidates for what is asked, best first; `whole` are all the words of the
+        question.
+        """
+        holding = Counter(stem for own in self.own for stem in own & whole)
+        idf = {s: math.log(1 + len(self.own) / (holding[s] + 0.5)) for s in whole}
+        idf = {s: v if s in slot.stems else ASIDE * v for s, v in idf.items()}
+        made = []
+        for one, own, above, beside in zip(
+            self.candidates, self.own, self.above, self.beside, strict=True
+        ):
+            near = own | above
+            shared = (
+                _weigh(idf, own)
+                + ABOVE * _weigh(idf, above - own)
+                + BESIDE * _weigh(idf, beside - near)
+            )
+            rank = self._ranks[one.shown.page.url]
+            score = shared / (1 + LENGTH * math.log(1 + len(own))) * (1 + FIRST_PAGE / (1 + rank))
+            fits = slot.fits(one)
+            score *= FITTING if fits else 1.0
+            fits = fits or slot.kind in ("open", "both sides")
+            made.append(Scored(one, own, near, score, fits and slot.proves(one, own, near)))
+        return sorted(_by_their_keys(made), key=lambda s: -s.score)
+
+
+def _by_their_keys(made: Sequence[Scored]) -> Iterator[Scored]:
+    """Yield the candidates; rows of one page that prove the same question have no key in it, and
+    prove nothing.
+    """
+    rows = Counter(_page(s) for s in made if s.proves and s.candidate.kind == "row")
+    for one in made:
+        shared = one.candidate.kind == "row" and rows[_page(one)] > 1
+        yield replace(one, proves=False) if shared else one
+
+
+def _page(one: Scored) -> str:
+    return one.candidate.shown.page.content_hash
+
+
+def _weigh(idf: dict[str, float], own: Iterable[str]) -> float:
+    # Sets have no order that lasts, and plain sums of floats depend on one.
+    return math.fsum(idf[s] for s in own if s in idf)
 
 
 def judge_passages(
-    question: str, shown: Sequence[PassageView], said: Sequence[str] = (), *, short: bool = False
+    question: str, shown: Sequence[PassageView], quoted: Sequence[str] = ()
 ) -> Opinion:
-    """The opinion on a question and the passages shown; `short` for one that a sentence or two
-    answer. What was `said` before is not said again.
+    """Return the opinion on a question and the passages shown. What was `quoted` before is not
+    quoted again.
     """
-    code = language_of(question)
-    before = [stems(text, code or "en") for text in said]
+    pool = Pool(shown)
+    code = language_of(question) or pool.language
+    whole = stems(question, code)
+    slots = [Slot(aspect, question, code) for aspect in aspects(question, code)]
+    before = [stems(text, code) for text in quoted]
     chosen: list[Scored] = []
-    found: list[Vector] = []
-    views = rank_candidates(question, code, shown)
-    extent = extent_for(len(views), short=short)
-    for asked, scored in views:
-        own = choose(scored, extent.room, before, chosen)
-        if own:
-            found.append(choice_features(asked, scored, own))
-        chosen += near(own, extent.within)
-    if not chosen:
-        return Opinion((), 0.0)
-    likely = probability(together(found, len(views)), weights().answered)
-    return Opinion(tuple(chosen), likely)
-
-
-def extent_for(aspects: int, *, short: bool) -> Extent:
-    """How much is quoted for each aspect of a question."""
-    whole = weights().fact if short and aspects == 1 else weights().more
-    return whole.model_copy(update={"room": whole.room // aspects})
-
-
-def rank_candidates(
-    question: str, code: str, shown: Sequence[PassageView]
-) -> list[tuple[Asked, list[Scored]]]:
-    """For each aspect of a question how it is weighed, and the best candidates, best first."""
-    found = candidates(shown)
-    parts = [Parts.of(one) for one in found]
-    code = code or _most_used(found)
-    own = [each.own for each in parts]
-    made = []
-    for aspect in aspects(question, code):
-        asked = Asked(question, code, own, aspect)
-        made.append((asked, rank(asked, found, parts, shown)))
-    return made
-
-
-def rank(
-    asked: Asked, found: Sequence[Candidate], parts: Sequence[Parts], shown: Sequence[PassageView]
-) -> list[Scored]:
-    """The best candidates for what is asked, best first."""
-    places = Places(asked, shown, _ranks(shown))
-    rough = sorted(
-        range(len(found)),
-        key=lambda n: -_rough(asked, parts[n], places.ranks[found[n].shown.page.url]),
+    proven = True
+    for slot in slots:
+        own = choose(pool.ranked(slot, whole), slot, ROOM // len(slots), before, chosen)
+        proven = proven and any(one.proves for one in own)
+        chosen += own
+    words = frozenset().union(*(slot.words for slot in slots))
+    return Opinion(
+        tuple(chosen),
+        proven and bool(chosen),
+        max((len(s.near & words) / len(words) for s in chosen if words), default=0.0),
+        words.difference(*pool.own, *pool.above),
     )
-    scored = []
-    for one, part in [(found[n], parts[n]) for n in rough[:MOST_RANKED]]:
-        features = vector(one, part, asked, places.of(one.shown))
-        scored.append(Scored(one, part, features, weigh_features(features, weights().candidate)))
-    return sorted(_lift_neighbours(scored), key=lambda s: -s.score)
 
 
-def _rough(asked: Asked, parts: Parts, rank: int) -> float:
-    return asked.share(parts.own) + 0.4 * asked.share(parts.all) + 0.3 / (1 + rank)
+def choose(
+    ranked: Sequence[Scored],
+    slot: Slot,
+    room: int,
+    quoted: Sequence[Stems] = (),
+    taken: Sequence[Scored] = (),
+) -> list[Scored]:
+    """Return the best beside what is `taken`, without what repeats another: what proves the answer
+    first, and of a fact that is proven no more than a few sentences; else until the room is filled.
+    """
+    chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
+    least = LEAST * max((one.score for one in ranked), default=0.0)
+    for one in _leading(ranked, slot):
+        if chosen and chosen[0].proves and slot.is_fact and len(chosen) == MOST_PROVEN:
+            break
+        size = len(one.candidate.text)
+        met = any(one.candidate.overlaps(other.candidate) for other in (*taken, *chosen))
+        fits = not chosen or used + size <= room
+        if one.score > least and fits and not met and _is_new(one, before):
+            chosen.append(one)
+            before.append(one.own)
+            used += size
+    return _in_lists(chosen)
 
 
-def _most_used(found: Sequence[Candidate]) -> str:
-    """The language of most candidates: that of a question too short to tell."""
-    codes = [one.language for one in found]
-    return max(sorted(set(codes)), key=codes.count, default="en")
+def _leading(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
+    """Return the candidates with those that prove the answer first: of a definition, on the page of
+    the best, in its order.
+    """
+    proving = [one for one in ranked if one.proves]
+    if slot.kind == "definition" and proving:
+        first = _page(proving[0])
+        proving.sort(key=lambda s: (_page(s) != first, _page(s) == first and s.candidate.start))
+    return [*proving, *(one for one in ranked if not one.proves)]
 
 
-def _ranks(shown: Sequence[PassageView]) -> dict[str, int]:
-    """The place of every page among those shown: as the question under its own words found them,
+def _in_lists(chosen: Sequence[Scored]) -> list[Scored]:
+    """Return what is chosen with the items of one list in its order, where the first of them
+    stood.
+    """
+    places = [
+        (_page(s), s.candidate.block if s.candidate.kind == "item" else s.candidate.spans)
+        for s in chosen
+    ]
+    order = sorted(
+        range(len(chosen)), key=lambda n: (places.index(places[n]), chosen[n].candidate.start)
+    )
+    return [chosen[n] for n in order]
+
+
+def _is_new(one: Scored, quoted: Sequence[Stems]) -> bool:
+    """Return whether a candidate says something else than what was quoted; another figure does."""
+    figures = {stem for stem in one.own if stem.isdecimal()}
+    return not any(
+        len(one.own & other) > SAME * min(len(one.own), len(other)) and figures <= other
+        for other in quoted
+        if other
+    )
+
+
+def _rank_pages(shown: Sequence[PassageView]) -> dict[str, int]:
+    """Return the place of every page by its URL: as the question under its own words found them,
     then by fused score.
     """
     pages = {each.page.url: each.page for each in shown}
@@ -144,89 +215,3 @@ def _ranks(shown: Sequence[PassageView]) -> dict[str, int]:
         return min(own, default=math.inf), -pages[url].rrf
 
     return {url: n for n, url in enumerate(sorted(pages, key=place))}
-
-
-def _lift_neighbours(scored: Sequence[Scored]) -> Iterator[Scored]:
-    """Every candidate with a part of what the best beside it on its page has more."""
-    order = sorted(
-        scored, key=lambda s: (s.candidate.shown.page.url, s.candidate.start, s.candidate.end)
-    )
-    for n, one in enumerate(order):
-        near = [
-            other.score
-            for other in order[max(0, n - BESIDE) : n + BESIDE + 1]
-            if other.candidate.shown.page.url == one.candidate.shown.page.url
-        ]
-        lift = weights().beside * max(0.0, max(near) - one.score)
-        yield Scored(one.candidate, one.parts, one.features, one.score + lift)
-
-
-def choose(
-    ranked: Sequence[Scored],
-    room: int,
-    said: Sequence[Stems] = (),
-    taken: Sequence[Scored] = (),
-) -> list[Scored]:
-    """What to quote beside what is `taken`: the best for its length, without what says the same
-    again, until the room is filled or what is left is far behind the best.
-    """
-    chosen, before, used = list[Scored](), [*said, *(s.parts.own for s in taken)], 0
-    fit = near(ranked, weights().more.within)[:MOST_CHOSEN_FROM]
-    for one in sorted(fit, key=_worth, reverse=True):
-        size = len(one.candidate.text)
-        if (chosen and used + size > room) or _again(one, [*taken, *chosen], before):
-            continue
-        chosen.append(one)
-        before.append(one.parts.own)
-        used += size
-        if used >= FILLED * room:
-            break
-    return chosen
-
-
-def near(scored: Sequence[Scored], within: float) -> list[Scored]:
-    """Those that are not more than `within` behind the best, by their worth."""
-    best = max(map(_worth, scored), default=0.0)
-    return [s for s in scored if _worth(s) >= best - within]
-
-
-def _worth(one: Scored) -> float:
-    """The score of a candidate less what its length costs."""
-    return one.score - weights().long * len(one.candidate.text) / 1000
-
-
-def _again(one: Scored, chosen: Sequence[Scored], said: Sequence[Stems]) -> bool:
-    """Whether a candidate stands in what is chosen, or says what was said. Another figure says
-    something else.
-    """
-    own, same = one.parts.own, weights().same
-    figures = {stem for stem in own if stem.isdecimal()}
-    return any(one.candidate.overlaps(other.candidate) for other in chosen) or any(
-        len(own & other) > same * min(len(own), len(other)) and figures <= other
-        for other in said
-        if other
-    )
-
-
-def choice_features(asked: Asked, ranked: Sequence[Scored], chosen: Sequence[Scored]) -> Vector:
-    """The features of what was chosen, by which it is told how likely it holds the answer."""
-    first, best = chosen[:FIRST], chosen[0]
-    scores = [s.score for s in ranked]
-    raised = [math.exp(score - scores[0]) for score in scores]
-    shares = [value / math.fsum(raised) for value in raised]
-    return {
-        **{name: best.features[name] for name in _OF_THE_BEST},
-        "most_near": max(s.features["near"] for s in first),
-        "most_all": max(s.features["all"] for s in first),
-        "ahead": scores[0] - scores[min(9, len(scores) - 1)],
-        "spread": -math.fsum(p * math.log(p) for p in shares if p > 0) / 5,
-        "uses": float(any(s.features["steps_uses"] for s in first)),
-        "alone": 1 / len(chosen),
-        "asks_compare": float("compare" in asked.cues),
-        "asks_date": float("date" in asked.cues),
-    }
-
-
-def together(found: Sequence[Vector], aspects: int) -> Vector:
-    """The features of several aspects as one: their means."""
-    return {name: math.fsum(each[name] for each in found) / aspects for name in found[0]}

@@ -1,10 +1,7 @@
-"""What a question asks, read from its words: its parts, the kind of each and what would answer it.
-A kind that is not sure is not claimed.
-"""
+"""What a question asks, read from its words: its parts, the kind of each and what would answer it."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,31 +9,24 @@ from itertools import groupby
 
 from spadework.agents.extractive.comparison import Compared, compared
 from spadework.agents.extractive.taking_up import take_up
-from spadework.agents.extractive.weights import weigh_features, weights
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.facts import stems
 from spadework.tools.text.language import Language, language
 from spadework.values import Expected, QuestionType
 
-#: From this probability on the kind of a question is sure.
-SURE = 0.6
 #: Words for a thing and what is asked of it at least ("owns the ingestion service").
 LEAST_WORDS = 3
-#: Kinds of questions as the classifier tells them, with their type and what answers them.
+#: What a question asks for by the first of these cues that it shows: its type, and what answers it.
 _KINDS: dict[str, tuple[QuestionType, Expected]] = {
-    "fact": ("fact", "open"),
-    "definition": ("what", "definition"),
-    "howto": ("howto", "steps"),
-    "list": ("general", "items"),
-    "comparison": ("compare", "both sides"),
+    "compare": ("compare", "both sides"),
+    "steps": ("howto", "steps"),
+    "count": ("fact", "number"),
+    "date": ("fact", "date"),
+    "who": ("fact", "name"),
+    "measure": ("fact", "number"),
+    "define": ("what", "definition"),
+    "items": ("general", "items"),
 }
-#: What a question for a fact expects, by the first of its cues.
-_FACTS: tuple[tuple[str, Expected], ...] = (
-    ("count", "number"),
-    ("date", "date"),
-    ("who", "name"),
-    ("measure", "number"),
-)
 #: What code can check of an answer. Any two sentences pass for steps, any two items for a list.
 _CHECKED: frozenset[Expected] = frozenset({"number", "date", "name", "both sides"})
 #: A word of a name: "HTTP/2" is one, and so is "Vor- und Nachteile", whose halves are none.
@@ -48,15 +38,14 @@ WORD = re.compile(r"[\w][\w'’.+#-]*[\w+#]|\w")
 
 @dataclass(frozen=True)
 class Asked:
-    """One part of a question; `type` is "general" and `expects` "open" where its kind is not
-    `sure`. `compared` are the things of a comparison.
+    """One part of a question; `type` is "general" and `expects` "open" where no cue tells its kind.
+    `compared` are the things of a comparison.
     """
 
     text: str
     type: QuestionType = "general"
     expects: Expected = "open"
     compared: Compared | None = None
-    sure: bool = False
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -120,30 +109,16 @@ def _checked(part: Asked) -> Asked:
 
 
 def read(text: str) -> Asked:
-    """A question of one part with its kind, where that is sure; without a cue it never is."""
+    """Return a question of one part with its kind, told by its first cue; "open" without one. A
+    comparison names two things at least.
+    """
     code = language_of(text) or "en"
     found = language(code).asked(text)
-    kind, likely = kind_of(dict.fromkeys(found, 1.0))
-    if not found or likely < SURE:
-        return Asked(text)
-    type_, expects = _KINDS[kind]
-    if kind == "fact":
-        answers: list[Expected] = [answer for cue, answer in _FACTS if cue in found]
-        expects = answers[0] if answers else expects
-    among = compared(text, code) if kind == "comparison" else None
-    if kind == "comparison" and not among:
-        return Asked(text)
-    return Asked(text, type_, expects, among, sure=True)
-
-
-def kind_of(cues: dict[str, float]) -> tuple[str, float]:
-    """The likeliest kind of a question with these cues, and its probability (softmax)."""
-    scores = {
-        kind: weigh_features(cues, by) + by.get("bias", 0.0) for kind, by in weights().kind.items()
-    }
-    raised = {kind: math.exp(score - max(scores.values())) for kind, score in scores.items()}
-    best = max(raised, key=lambda kind: raised[kind])
-    return best, raised[best] / math.fsum(raised.values())
+    among = compared(text, code) if "compare" in found else None
+    for cue, (type_, expects) in _KINDS.items():
+        if cue in found and (cue != "compare" or among):
+            return Asked(text, type_, expects, among if cue == "compare" else None)
+    return Asked(text)
 
 
 def aspects(text: str, code: str) -> list[str]:

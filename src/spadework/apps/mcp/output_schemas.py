@@ -79,9 +79,7 @@ class ResearchAnswer(Shape):
     status: Status
     stopped_by: str = ""
     mode: Mode = Field(description="extractive: composed of quotes by code.")
-    confidence: float | None = Field(
-        description="Always null: no probability is claimed."
-    )
+    confidence: float | None = Field(description="Always null: no probability is claimed.")
     question: str
     report: str = Field("", description=f"Markdown with [n]. {PAGE_TEXT}")
     results: list[ResultShape] = Field(default=[], description="Best first.")
