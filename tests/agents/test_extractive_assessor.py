@@ -340,3 +340,45 @@ def test_a_gap_is_told_in_the_language_of_the_question() -> None:
         made, made.topics[0], [page("gearbox", "# Getriebe\n\nEs hat sechs Gänge.\n")], []
     )
     assert found.gaps[0].startswith("Keine Quelle erwähnt")
+
+
+@pytest.mark.parametrize(
+    ("question", "answered"),
+    [
+        ("What is the deposit for a cargo bike?", True),
+        ("How many days may a bike be hired?", True),
+        ("When does the hire season start?", True),
+        ("What does a child seat cost to hire?", False),
+        ("What is the alarm code of the hire?", False),
+        ("Who is the owner of the hire?", False),
+        ("What is the capital of Australia?", False),
+    ],
+)
+def test_answered_is_only_what_stands_beside_the_subject_of_the_question(
+    question: str, answered: bool
+) -> None:
+    hire = page(
+        "hire",
+        "# Hire of bikes\n\nDeposit: 50 for each bike, 150 for a cargo bike. A bike may be hired"
+        " for 14 days.\n\nThe hire season starts on 1 April.\n\nThe alarm code is not written down,"
+        " call 5521.\n\nA trailer costs 12.\n",
+    )
+    found = judged(question, hire)
+    assert found.covered == answered
+    assert (found.score == 1.0) == answered
+    assert answered or found.gaps
+
+
+def test_of_an_answer_no_more_than_three_sentences_are_quoted_the_one_that_says_it_first() -> None:
+    told = "\n\n".join(f"The ferry to Kelling is a fine ship of line {n}." for n in "abcdefgh")
+    text = f"# Ferry\n\n{told}\n\nThe ferry to Kelling leaves on Dec. 22 from the old harbour.\n"
+    found = quotes(judged("When does the ferry to Kelling leave?", page("ferry", text)))
+    assert found[0] == "The ferry to Kelling leaves on Dec. 22 from the old harbour."
+    assert len(found) <= 3
+
+
+def test_words_that_no_page_holds_are_named_and_two_passages_are_shown() -> None:
+    found = judged("What is the capital of Australia?")
+    assert found.near
+    assert found.gaps == ("No source mentions capital, Australia.",)
+    assert len(found.spots) <= 2

@@ -17,7 +17,7 @@ from tests.world.naming import passages
 from tests.world.searx import Searx
 from tests.world.sites import World
 
-NEAREST = "The nearest that was read"
+NEAREST = "Closest passages"
 
 
 async def test_what_was_open_stays_open_beside_what_is_added(settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""What a question asks, read from its words: its parts, the kind of each and what would answer it."""
+"""What a question asks, read from its words: its parts, and what would answer each."""
 
 from __future__ import annotations
 
