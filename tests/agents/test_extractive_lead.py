@@ -193,21 +193,23 @@ def test_a_name_is_searched_by_itself_but_not_a_word_that_only_the_question_writ
 @pytest.mark.parametrize(
     ("before", "question", "meant"),
     [
-        ("What is ferrolite?", "How fast is it?", "How fast is ferrolite?"),
-        ("What is ferrolite?", "Is it true that it burns?", "Is it true that ferrolite burns?"),
-        ("What is Ferrolite Prime?", "And the price?", "And the price (Ferrolite Prime)?"),
-        ("When was the harbour built?", "And what came of it?", "What came of the harbour?"),
-        ("What is a lighthouse?", "How is it used?", "How is a lighthouse used?"),
-        ("Who runs the port of Heron?", "How old is it?", "How old is the port of Heron?"),
-        ("Wo steht der Kran?", "Und wie alt ist er?", "Wie alt ist der Kran?"),
-        ("Was weiß man vom Kran?", "Wie alt ist er?", "Wie alt ist der Kran?"),
-        ("What is ferrolite?", "Who founded Port Aldermere?", "Who founded Port Aldermere?"),
+        ("What is ferrolite?", "How fast is it?", "ferrolite"),
+        ("What is ferrolite?", "Is it true that it burns?", "ferrolite"),
+        ("What is Ferrolite Prime?", "And the price?", "Ferrolite Prime"),
+        ("When was the harbour built?", "And what came of it?", "harbour built"),
+        ("When is the boiler inspected?", "And what does it cost per year?", "boiler inspected"),
+        ("Who runs the port of Heron?", "How old is it?", "Heron"),
+        ("Wo steht der Kran?", "Und wie alt ist er?", "Kran"),
+        ("What is ferrolite?", "Who founded Port Aldermere?", ""),
     ],
 )
-def test_a_follow_up_takes_from_the_question_before_what_it_lacks(
+def test_a_follow_up_stands_as_typed_and_is_searched_with_what_the_question_before_is_about(
     before: str, question: str, meant: str
 ) -> None:
-    assert planned(question, earlier=(before,)).topics[0].question == meant
+    [topic] = planned(question, earlier=(before,)).topics
+    assert topic.name == question
+    assert topic.question == (f"{question.rstrip(' ?')} ({meant})?" if meant else question)
+    assert topic.queries[0].text == f"{meant} {question}".strip()
 
 
 @pytest.mark.parametrize(

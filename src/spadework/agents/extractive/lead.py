@@ -12,11 +12,11 @@ from spadework.agents.extractive.question_parts import (
     WORD,
     Asked,
     aspects,
+    content_words,
     names_in,
     parts,
     subject_of,
 )
-from spadework.agents.extractive.taking_up import begin_anew, take_up
 from spadework.tools.ranking.relevance import query_terms
 from spadework.tools.text.detect import language_of
 from spadework.tools.text.language import Language, language
@@ -36,8 +36,9 @@ def plan(question: Question, hits: Sequence[Hit]) -> Plan:
     if brings_material(question.text):
         return _of_material(question)
     code = language_of(question.text) or "en"
-    asked = parts(in_context(question))[:MOST_TOPICS]
-    topics = (*_each_side(asked, language(code)), *(_topic(part, hits) for part in asked))
+    asked = parts(question.text)[:MOST_TOPICS]
+    about = taken_from_before(question)
+    topics = (*_each_side(asked, language(code)), *(_topic(part, hits, about) for part in asked))
     if len(topics) > 1:
         whole = Query(text=question.text)
         first = topics[0].model_copy(update={"queries": (whole, *topics[0].queries)[:MOST_QUERIES]})
@@ -102,9 +103,9 @@ def _of_material(question: Question) -> Plan:
     )
 
 
-def _topic(part: Asked, hits: Sequence[Hit]) -> Topic:
-    """The topic of a part, searched under its own words, by each of its aspects, and by each name
-    alone, which finds their own pages.
+def _topic(part: Asked, hits: Sequence[Hit], about: str = "") -> Topic:
+    """Return the topic of a part, searched under its own words, by each of its aspects, and by each
+    name alone, which finds their own pages. `about` is what the question before was about.
     """
     names = [name for name in names_in(part.text) if not _is_a_word(name, hits)]
     code = language_of(part.text) or "en"
@@ -113,11 +114,13 @@ def _topic(part: Asked, hits: Sequence[Hit]) -> Topic:
     each = (text.strip(" ?.!,;") for text in (*listed.values(), *apart))
     texts = dict.fromkeys([part.text, *each, *names])
     texts.pop(part.text.strip(" ?.!,;"), None)
-    queries = [Query(text=part.text)]
+    asked = f"{part.text.rstrip(' ?.!')} ({about})?" if about else part.text
+    queries = [Query(text=f"{about} {part.text}" if about else part.text)]
+    queries += [Query(text=about, kind="broad")] if about else []
     queries += [Query(text=text, kind="broad") for text in texts if text != part.text]
     return Topic(
         name=part.text.strip(),
-        question=part.text,
+        question=asked,
         expects=part.expects,
         must_cover=part.sides or tuple(listed),
         queries=tuple(queries[:MOST_QUERIES]),
@@ -134,24 +137,29 @@ def _by_side(among: Compared) -> list[str]:
 
 
 def in_context(question: Question) -> str:
-    """The question with what it takes from the one before: "How fast is it?" after "What is X?"
-    asks how fast X is.
+    """Return the question as it is typed, and what it takes from those before in brackets: "How
+    fast is it?" after "What is ferrolite?" is "How fast is it (ferrolite)?".
+    """
+    about = taken_from_before(question)
+    return f"{question.text.rstrip(' ?.!')} ({about})?" if about else question.text
+
+
+def taken_from_before(question: Question) -> str:
+    """Return what a follow-up is about and does not say: the first name of the question before,
+    else its content words; "" where it names something itself, or points at nothing.
     """
     if not question.earlier:
-        return question.text
+        return ""
     *before, last = question.earlier
-    meant = in_context(Question(text=last, earlier=tuple(before)))
-    about = subject_of(meant)
-    replaced = take_up(question.text, meant, about)
-    alone = (
-        replaced == question.text
-        and not names_in(question.text)
-        and len(query_terms(question.text)) <= FEW_TERMS
-    )
-    if alone and about:
-        return f"{question.text.rstrip(' ?')} ({about})?"
-    taken_up = replaced != question.text
-    return begin_anew(replaced, language_of(question.text) or "en") if taken_up else replaced
+    spoken = language(language_of(question.text) or "en")
+    points = spoken.pronouns & {word.casefold() for word in WORD.findall(question.text)}
+    names = names_in(question.text)
+    few = len(query_terms(question.text)) <= FEW_TERMS
+    if names or not (points or few or spoken.goes_on.match(question.text)):
+        return ""
+    own = names_in(last)
+    about = own[0] if own else content_words(last)
+    return about or taken_from_before(Question(text=last, earlier=tuple(before)))
 
 
 def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:

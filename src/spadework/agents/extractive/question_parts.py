@@ -157,6 +157,12 @@ def _of_the_name(text: str, match: re.Match[str], stop: frozenset[str]) -> str:
     return rest if re.split("['’]", first.casefold())[0] in stop else ""
 
 
+def content_words(text: str) -> str:
+    """Return the words of a question that are no function words."""
+    stop = language(language_of(text) or "en").stop
+    return " ".join(word for word in WORD.findall(text) if word.casefold() not in stop)
+
+
 def subject_of(text: str) -> str:
     """What a question is about: its first name, else its longest run of words that are no function
     words, of equal ones the last: "invented" stands before what was invented.

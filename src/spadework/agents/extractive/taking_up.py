@@ -49,13 +49,6 @@ def _replace_pronouns(text: str, name: Callable[[str], str]) -> str:
     return re.sub(rf"\b(?:{words})\b", replace, text, flags=re.IGNORECASE)
 
 
-def begin_anew(text: str, code: str) -> str:
-    """A question without the "and" that joins it to the one before."""
-    spoken = language(code)
-    bare = spoken.goes_on.sub("", text, count=1) if spoken.goes_on.match(text) else text
-    return bare[:1].upper() + bare[1:]
-
-
 def _belongs(word: str, spoken: Language) -> bool:
     """Whether what follows a word belongs to what stands before it."""
     between = f" {word} "
