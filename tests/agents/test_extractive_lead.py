@@ -235,3 +235,19 @@ def test_a_comparison_of_two_names_asks_what_each_is() -> None:
         "What is the difference between what a lock tells you and what a semaphore holds?",
     ):
         assert len(planned(narrow).topics) == 1, narrow
+
+
+@pytest.mark.parametrize(
+    ("question", "queries"),
+    [
+        ("How many jobs were lost in the U.S. in Dec. 2023?", ["U.S."]),
+        ("What did the Senate of the U.S. decide on Dec. 22, 2023?", ["Senate of the U.S."]),
+        ("Who was sworn in on the 3rd of December 2023?", []),
+        ("Which storms hit the Gulf in 2023 and 2024?", ["Gulf"]),
+        ("When did Dr. Keller open Windows 11?", ["Keller", "Windows 11"]),
+    ],
+)
+def test_no_search_is_made_of_a_date_a_title_or_half_an_abbreviation(
+    question: str, queries: list[str]
+) -> None:
+    assert [query.text for query in planned(question).topics[0].queries][1:] == queries

@@ -140,21 +140,50 @@ def _without(text: str, sides: Sequence[str], kept: str) -> str:
 
 
 def names_in(text: str) -> list[str]:
-    """The names in a question: runs of capitalised words, without those that begin a sentence
-    (but what follows a question word there), and what stands in quotes.
+    """Return the names in a question: runs of capitalised words, without those that begin a
+    sentence (but what follows a question word there), titles ("Gov.") and dates; and what stands in
+    quotes.
     """
-    stop = language(language_of(text) or "en").stop
-    named = (_of_the_name(text, match, stop) for match in _NAME.finditer(text))
+    known = language(language_of(text) or "en")
+    named = (_of_the_name(text, match, known) for match in _NAME.finditer(text))
     return list(dict.fromkeys([*_QUOTED.findall(text), *filter(None, named)]))
 
 
-def _of_the_name(text: str, match: re.Match[str], stop: frozenset[str]) -> str:
-    """What is the name of a run of capitalised words; "" for one that only begins a sentence."""
-    name = re.sub(r"['’]s$", "", match.group())
-    if match.start() > 0 and text[: match.start()].rstrip()[-1:] not in (*".?!",):
-        return name
-    first, _, rest = name.partition(" ")
-    return rest if re.split("['’]", first.casefold())[0] in stop else ""
+def _of_the_name(text: str, match: re.Match[str], known: Language) -> str:
+    """Return what is the name of a run of capitalised words; "" for one that only begins a
+    sentence, or only dates something.
+    """
+    words = re.sub(r"['’]s$", "", match.group()).split()
+    if text[match.end() : match.end() + 1] == ".":
+        if words[-1].casefold() in known.abbreviations:
+            words.pop()
+        elif "." in words[-1]:
+            words[-1] += "."
+    before = text[: match.start()].split()
+    begins = not before or (
+        before[-1].endswith((".", "?", "!"))
+        and before[-1].rstrip(".").casefold() not in known.abbreviations
+    )
+    if begins and words and re.split("['’]", words[0].casefold())[0] in known.stop:
+        del words[0]
+    elif begins:
+        return ""
+    return _undated(words, known)
+
+
+def _undated(words: Sequence[str], known: Language) -> str:
+    """Return the words of a name without a date in it; "" where nothing but figures is left."""
+    groups = groupby(words, key=lambda word: word.rstrip(".").casefold() in known.months)
+    runs = [list(run) for dated, run in groups if not dated]
+    dated = len(runs) != 1 or len(runs[0]) != len(words)
+    kept = [[word for word in run if not word[0].isdigit()] if dated else run for run in runs]
+    named = [run for run in kept if any(word[0].isupper() for word in run)]
+    best = max(named, key=len, default=[])
+    while best and best[0][0].islower():
+        best = best[1:]
+    while best and best[-1][0].islower():
+        best = best[:-1]
+    return " ".join(best)
 
 
 def content_words(text: str) -> str:
