@@ -30,8 +30,8 @@ def _fields(phrase: str) -> set[str]:
 def test_a_region_speaks_its_language_and_what_is_not_known_english() -> None:
     assert Phrases("de-AT")("summary") == "Zusammenfassung"
     assert Phrases("de-AT").spoken == "de"
-    assert Phrases("ja")("summary") == ENGLISH("summary") == "Summary"
-    assert Phrases("ja").spoken == "en"
+    assert Phrases("nl")("summary") == ENGLISH("summary") == "Summary"
+    assert Phrases("nl").spoken == "en"
 
 
 def test_what_is_told_of_is_no_pattern() -> None:
