@@ -108,3 +108,12 @@ def test_what_leads_to_what_is_not_there_is_not_quoted(text: str) -> None:
     told = "The spring Alo is wound by hand."
     url = "https://a.example/alo"
     assert quotes("How is the spring Alo wound?", (url, f"# Alo\n\n{text}\n\n{told}\n")) == [told]
+
+
+@pytest.mark.parametrize(
+    "dateline", ["KELLING, Vess. (VPA) — ", "PORT KELLING — ", "(VPA) — ", "ST. KELLING (VPA) – "]
+)
+def test_the_dateline_of_a_story_is_not_quoted(dateline: str) -> None:
+    text = f"# Ferry\n\n{dateline}The ferry of Kelling leaves on May 4 again.\n"
+    found = quotes("When does the ferry leave?", ("https://a.example/ferry", text))
+    assert found == ["The ferry of Kelling leaves on May 4 again."]

@@ -4,6 +4,7 @@ tables, blocks of code; each with what stands around it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -29,6 +30,11 @@ LIST_CHARS, ROW_CHARS, CODE_CHARS, AROUND_CHARS = 1_200, 800, 2_500, 1_500
 _LED, _LEADS = ("list", "code", "table"), (":", "：", "...", "…", "?", "？", "؟")
 #: Sentences of a paragraph that is one candidate, beside its sentences.
 MOST_TOGETHER = 3
+#: How a news story begins: "DESMOND, Ariz. (NWS) — ", a place in capitals, its state, an agency.
+_DATELINE = re.compile(
+    r"(?=[A-Z][A-Z.' -]{2}|\([A-Z])(?:[A-Z][A-Z.' -]+(?:, [A-Z][\w.]*(?: [A-Z][\w.]*)?)?\s*)?"
+    r"(?:\([A-Z][A-Z/ ]+\)\s*)?[—–]\s+"
+)
 #: A shorter stretch of text says nothing by itself.
 LEAST_CHARS = 12
 
@@ -126,6 +132,7 @@ class _Passage:
 
     def _prose(self, block: Block, after: Block | None) -> Iterator[Candidate]:
         spans = closed(self.text, [s for s in self.said if block.start <= s[0] < block.end])
+        spans = _without_dateline(self.text, block, spans)
         texts, leads = [self._read(span) for span in spans], False
         around = self._read((block.start, block.end))[:AROUND_CHARS]
         before = self._read(self.lead) if self.lead else ""
@@ -222,6 +229,14 @@ class _Passage:
 
     def _read(self, span: Span | None) -> str:
         return " ".join(plain(self.text[slice(*span)]).split()) if span else ""
+
+
+def _without_dateline(text: str, block: Block, spans: Sequence[Span]) -> list[Span]:
+    """Return the sentences of a paragraph without the place and agency that it begins with."""
+    found = _DATELINE.match(text, block.start, block.end)
+    if not found:
+        return list(spans)
+    return [(max(start, found.end()), end) for start, end in spans if end > found.end()]
 
 
 def _inside(text: str, block: Block) -> Span | None:
