@@ -88,8 +88,7 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
     )
     nearest = _nearest(state, state.get("sections", []), say)
     sections = [nearest.get(section.heading, section) for section in state.get("sections", [])]
-    coverage = state.get("coverage", {}).values()
-    if sections and coverage and all(found.near for found in coverage):
+    if sections and coverage and all(found.near for found in coverage.values()):
         # Who reads only the beginning must not take the nearest for the answer.
         return [open_ones, *sections], open_ones.model_copy(update={"sentences": ()})
     return sections, open_ones
