@@ -263,7 +263,7 @@ async def test_what_code_has_composed_is_not_called_written_by_the_model_that_pl
     assert {(c.maker, c.judge) for c in result.citations} == {("code", "code")}
     assert result.mode == "extractive"
     assert "Written by" not in result.report
-    assert "Composed without a language model" in result.report
+    assert "No language model judged this" in result.report
 
 
 async def test_what_looks_odd_to_code_must_hold_twice(model: Model, settings: Settings) -> None:
