@@ -9,7 +9,7 @@ import pytest
 from psycopg import AsyncConnection
 from pydantic import SecretStr
 
-from spadework.tools.stores.disk import ClaimLost
+from spadework.tools.stores.disk_faults import ClaimLost
 from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow
 from spadework.tools.stores.postgres.database import opened
 from spadework.tools.stores.postgres.session_rows import New, SharedSessions

@@ -22,8 +22,7 @@ from spadework.sessions import late, records
 from spadework.sessions.health import machine_check
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.tools.stores import disk
-from spadework.tools.stores import disk as disk_faults
+from spadework.tools.stores import disk, disk_faults
 from spadework.tools.stores.page_store import PageStore
 from tests.thinned import thinned
 from tests.world.timing import eventually

@@ -59,7 +59,7 @@ from spadework.graph.state import (
 from spadework.graph.stopping import DiskStopped
 from spadework.graph.verifying import Check, standing, still_proven
 from spadework.settings import Settings
-from spadework.tools.stores.disk import disk_fault
+from spadework.tools.stores.disk_faults import disk_fault
 from spadework.values import Problem
 
 #: The node that LangGraph makes of a worker's error handler.

@@ -14,7 +14,7 @@ from langgraph.runtime import Runtime
 
 from spadework.graph.state import WorkerState
 from spadework.settings import Settings
-from spadework.tools.stores.disk import disk_fault, said_of
+from spadework.tools.stores.disk_faults import disk_fault, said_of
 from spadework.visible import visible
 
 N = TypeVar("N", bound=Callable[[WorkerState, Runtime[Settings]], Awaitable[dict[str, Any]]])

@@ -15,7 +15,7 @@ from spadework.errors import DiskFailed, SessionError
 from spadework.graph.stopping import DiskStopped
 from spadework.sessions.file_names import JOURNAL, METADATA
 from spadework.sessions.session_file import unreadable
-from spadework.tools.stores.disk import (
+from spadework.tools.stores.disk_faults import (
     IO_ERROR,
     NO_SPACE,
     ClaimLost,

@@ -19,7 +19,8 @@ from spadework.sessions.machines.shared import home_of
 from spadework.sessions.machines.watching import told_now
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.tools.stores.disk import ClaimLost, on_disk
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.disk_faults import ClaimLost
 from spadework.tools.stores.journal_rows import CLAIM
 
 if TYPE_CHECKING:

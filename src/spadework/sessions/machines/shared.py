@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from spadework.errors import DiskFailed, SettingsError
 from spadework.extras import how_to_install
 from spadework.settings import Settings
-from spadework.tools.stores.disk import DatabaseDown
+from spadework.tools.stores.disk_faults import DatabaseDown
 
 if TYPE_CHECKING:
     from spadework.tools.stores.postgres.session_rows import SharedSessions

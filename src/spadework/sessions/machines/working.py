@@ -18,7 +18,7 @@ from spadework.sessions.machines.running_one import run_one
 from spadework.sessions.machines.shared import shared_sessions
 from spadework.sessions.people.people import People
 from spadework.settings import Settings
-from spadework.tools.stores.disk import DatabaseDown
+from spadework.tools.stores.disk_faults import DatabaseDown
 from spadework.tools.stores.private_files import is_session_id
 
 if TYPE_CHECKING:

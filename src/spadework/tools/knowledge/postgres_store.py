@@ -28,7 +28,7 @@ from spadework.tools.knowledge.page_index import (
 )
 from spadework.tools.library.query import parse_question
 from spadework.tools.library.ranking import Match
-from spadework.tools.stores.disk import DatabaseDown
+from spadework.tools.stores.disk_faults import DatabaseDown
 from spadework.tools.stores.postgres.address import where_is
 from spadework.tools.stores.postgres.database import Database, opened
 from spadework.tools.web.urls import canonical_url, host_of

@@ -8,7 +8,7 @@ from psycopg import Error
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from spadework.errors import SettingsError
-from spadework.tools.stores.disk import why
+from spadework.tools.stores.disk_faults import why
 
 #: Seconds for a connection, and for one statement.
 CONNECT_SECONDS, STATEMENT_SECONDS = 5.0, 20.0

@@ -11,7 +11,7 @@ from typing import Any
 
 from psycopg import Error
 
-from spadework.tools.stores.disk import why
+from spadework.tools.stores.disk_faults import why
 
 #: So long the database has to answer.
 ASK_SECONDS = 3.0

@@ -13,7 +13,7 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg import AsyncCursor
 from psycopg.rows import DictRow, dict_row
 
-from spadework.tools.stores.disk import ClaimLost
+from spadework.tools.stores.disk_faults import ClaimLost
 from spadework.tools.stores.postgres.session_claim import SessionClaim
 
 _HELD = "SELECT 1 FROM sessions WHERE id = %s AND run = %s FOR SHARE"

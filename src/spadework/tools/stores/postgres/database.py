@@ -17,7 +17,7 @@ from psycopg.errors import QueryCanceled
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from pydantic import SecretStr
 
-from spadework.tools.stores.disk import DatabaseDown
+from spadework.tools.stores.disk_faults import DatabaseDown
 from spadework.tools.stores.postgres.address import (
     CONNECT_SECONDS,
     SCHEMA,

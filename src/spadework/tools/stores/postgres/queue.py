@@ -21,7 +21,7 @@ from procrastinate.exceptions import AlreadyEnqueued, AppNotOpen, ConnectorExcep
 from procrastinate.jobs import Status
 from psycopg import OperationalError
 
-from spadework.tools.stores.disk import DatabaseDown
+from spadework.tools.stores.disk_faults import DatabaseDown
 from spadework.tools.stores.postgres.database import AWAY_SECONDS, RECONNECT_SECONDS, Database
 
 #: What jobs of ours are called.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spadework.tools.stores.disk import ClaimLost
+from spadework.tools.stores.disk_faults import ClaimLost
 from spadework.tools.stores.exchanges import pack_bytes
 from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow, JournalRows
 from spadework.tools.stores.postgres.database import Database
