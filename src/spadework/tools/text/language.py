@@ -17,7 +17,7 @@ _CODE = re.compile(r"[a-z]{2,3}")
 _NEVER = re.compile(r"(?!)")
 #: Sets of words.
 _WORDS = (
-    "stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns", "uses",
+    "stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns",
     "articles", "points", "compares",
 )  # fmt: skip
 #: Patterns that are used as they are written.
@@ -70,7 +70,6 @@ class Language:
     negations: re.Pattern[str] = _NEVER
     other_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # stems
     cues: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
-    uses: frozenset[str] = frozenset()  # what asks for the use of a thing in general
     latest: re.Pattern[str] = _NEVER  # asks for what is new
     leans: frozenset[str] = frozenset()  # a sentence that begins so needs the one before it
     pronouns: frozenset[str] = frozenset()  # what stands for the subject in a later question
