@@ -97,6 +97,7 @@ class Budget(Deadline):
 
     def writes(self) -> None:
         """The report is written from now on."""
+        self.writing = True
         self._began = self.elapsed(), {limit: self._paid(limit) for limit in _HELD_BACK}
 
     def wrote(self) -> None:

@@ -28,6 +28,8 @@ QUICK: Shares = {"plan": 0.15, "search": 0.10, "read": 0.50, "assess": 0.20, "wr
 BEST_ONLY = (0.50, 300.0)
 ACCELERATE = (0.40, 240.0)
 WRITE_NOW = (0.20, 120.0)
+#: Below this a run that has not begun to write is stopped, and what it has read reported by code.
+CLOSE_NOW = (0.10, 60.0)
 
 #: Steps one after the other in which a run looks for more: searching, reading, judging.
 STEPS = 3
@@ -65,6 +67,8 @@ class Deadline:
         #: Seconds that writing and checking the report has taken, once it is written: of these
         #: AGAIN are kept for doing so anew, and nothing more for having a report at all.
         self.written: float | None = None
+        #: Whether the report is being written, checked or told otherwise by now.
+        self.writing = False
         self._paused_at: float | None = None
 
     def pause(self) -> None:

@@ -21,6 +21,9 @@ from spadework.values import Evidence, EvidenceKind, Page, Problem, Topic
 
 #: The kinds of blocks that tell in sentences.
 PROSE = ("paragraph", "list", "quote")
+#: The least that entering may take: a share of the time left, and seconds. What was proven is not
+#: lost because judging took all of its time.
+LEAST_SHARE, LEAST_SECONDS = 0.1, 0.5
 #: Columns of the narrowest table that is told as one.
 _PAIR = 2
 
@@ -51,7 +54,8 @@ async def entries(
     texts = {spot.page.content_hash: "" for spot in spots}
     for digest in texts:
         texts[digest] = await context.pages.get(digest)
-    until = time.monotonic() + share * context.budget.phase("assess")
+    least = max(LEAST_SECONDS, LEAST_SHARE * context.budget.left())
+    until = time.monotonic() + share * max(least, context.budget.phase("assess"))
     made, left = await asyncio.to_thread(_enter, topic, spots, ledger, texts, until)
     if not left:
         return made, []

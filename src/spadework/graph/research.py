@@ -174,9 +174,9 @@ async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, A
     disagrees side by side.
     """
     context = await context_of(state["session_id"], runtime.context)
+    context.budget.writes()
     model, _ = await judge_in_time(context, "write")
     context.page_cache.keep(state.get("pages", {}).values(), context.pages.get)
-    context.budget.writes()
     if review := state.get("review"):
         return await rewritten(context, state, review, model)
     if before := state.get("before"):
@@ -187,6 +187,7 @@ async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, A
 async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Check every sentence, have mended what does not hold, and sum up what does."""
     context, made = await context_of(state["session_id"], runtime.context), state["plan"]
+    context.budget.writing = True
     ledger = proving(state)
     texts = await context.pages.texts(e.content_hash for e in ledger)
     # A follow-up that goes on from a report names things of its own.

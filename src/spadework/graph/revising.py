@@ -128,6 +128,7 @@ async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     context = await context_of(state["session_id"], runtime.context)
     before, turn, emit = state.get("before"), state["turn"], emitter(context, runtime)
     assert before is not None
+    context.budget.writing = True
     model, unfit = await judge_in_time(context, "revise")
     plan = before.plan
     if model is not None:

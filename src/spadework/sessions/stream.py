@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 from langchain_core.runnables import RunnableConfig
 
 from spadework.budget import Budget
-from spadework.deadline import WRITE_NOW
+from spadework.deadline import CLOSE_NOW, WRITE_NOW, Mark
 from spadework.events import Event, Finished, Notice, Proven, Started, Timed, Troubled, parse_event
 from spadework.graph.research import Graph
 from spadework.graph.session_context import SessionContext
@@ -34,11 +34,11 @@ _END = object()
 
 
 async def parts_until_deadline(
-    stream: AsyncIterator[Any], context: SessionContext
+    stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
-    """The parts of `stream` as they come, among what is told to the record of the context;
-    EMERGENCY when it is time to write. It ends with the stream, or a little after the deadline. The
-    run never outlives this generator.
+    """Yield the parts of `stream` as they come, among what is told to the record of the context;
+    EMERGENCY when it is time to write. End with the stream, or a little after the deadline, or at
+    the mark `unwritten` where no report is begun by then. The run never outlives this generator.
 
     The graph runs in a task of its own, so that neither its consumer nor the clock can strike it in
     the middle of the other's work.
@@ -52,10 +52,11 @@ async def parts_until_deadline(
             try:
                 # Not asyncio.wait_for: on Python 3.11 it can lose a cancellation that comes
                 # together with a part.
-                until = budget.left() + GRACE_SECONDS if budget.replayed is None else None
-                async with asyncio.timeout(until if told else budget.until(WRITE_NOW)):
+                async with asyncio.timeout(_next_mark(budget, unwritten, told=told)):
                     part = await queue.get()
             except TimeoutError:
+                if told and budget.writing and budget.left():
+                    continue
                 if told:
                     return
                 told = True
@@ -70,6 +71,15 @@ async def parts_until_deadline(
         # What waits for a journal that does not answer is not waited for.
         if not task.done() and await journal.answers(ANSWER_SECONDS):
             await asyncio.wait({task}, timeout=CANCEL_SECONDS)
+
+
+def _next_mark(budget: Budget, unwritten: Mark, *, told: bool) -> float | None:
+    """Seconds until the clock next strikes, if no part comes; None in a replay."""
+    if budget.replayed is not None:
+        return None
+    if not told:
+        return budget.until(WRITE_NOW)
+    return budget.left() + GRACE_SECONDS if budget.writing else budget.until(unwritten)
 
 
 async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) -> None:
@@ -104,7 +114,7 @@ async def watch_graph(
         durability="sync",
     )
     record = context.record
-    async with aclosing(parts_until_deadline(stream, context)) as parts:
+    async with aclosing(parts_until_deadline(stream, context, CLOSE_NOW)) as parts:
         async for part in parts:
             if isinstance(part, Timed):
                 yield cast("Event", part)
