@@ -19,6 +19,11 @@ TEXT = (
 )
 
 
+def _begins(whole: str, query: str) -> bool:
+    """Whether a query is the whole, as far as a provider takes it."""
+    return whole.startswith(query) and len(query) > 250
+
+
 def test_its_topics_are_the_phrases_it_uses_most_and_each_is_searched_with_the_whole() -> None:
     made = plan(Question(text=TEXT), [])
     assert made.question_type == "list"
@@ -27,7 +32,7 @@ def test_its_topics_are_the_phrases_it_uses_most_and_each_is_searched_with_the_w
     assert len(set(names)) == len(names) > 2
     whole = TEXT.partition(". ")[2]
     assert all(
-        whole in [query.text for query in topic.queries] and len(topic.queries) <= 4
+        any(_begins(whole, query.text) for query in topic.queries) and len(topic.queries) <= 4
         for topic in made.topics
     )
 
@@ -42,7 +47,7 @@ def test_what_is_to_be_done_with_it_and_where_it_is_to_be_had_is_not_searched() 
         queries = {
             query.text for topic in plan(Question(text=text), []).topics for query in topic.queries
         }
-        assert about in queries
+        assert any(_begins(about, query) for query in queries)
         assert not any("urvey" in query or "://" in query for query in queries)
 
 

@@ -181,7 +181,7 @@ async def test_where_the_model_fails_the_page_stays_as_it_was(
     model.script("CleanAnswer", {"keep": []})
     model.script(role, Fault("refusal"))
     result = await research("What is known about the lighthouse of Port Aldermere?", settings)
-    assert asked(model, role) == 2, "once, and once more with the fault named"
+    assert asked(model, role) == 1, "a refusal is not sent again"
     assert any(p.stage == "cleaner" for p in result.problems)
     assert any(MATTER[0] in c.sentence for c in result.citations)
 

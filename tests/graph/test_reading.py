@@ -56,7 +56,7 @@ async def test_a_page_whose_server_fails_is_quoted_from_a_copy_and_said_to_be_ol
     first = await research(QUESTION, settings)
     world.put("archive", "/ferry", "Out of order", status=500)
     second = await research(QUESTION, settings)
-    [problem] = [problem for problem in second.problems if problem.stage == "read"]
+    [problem] = [problem for problem in second.problems if problem.stage == "copy"]
     assert problem.subject == world.url("archive", "/ferry")
     assert "could not be reached; the copy of" in problem.reason
     assert "may be out of date" in problem.effect

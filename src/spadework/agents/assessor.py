@@ -130,8 +130,9 @@ async def assess(
             return replace(judgement, covered=False, score=0.0, spots=spots)
         return ask_for_leads(judgement, found)
 
-    # Where nothing is shown there is nothing to judge.
-    asked = model if shown else None
+    # Where nothing new is shown there is nothing to judge; where nothing was ever found, the model
+    # is asked what else to search.
+    asked = model if shown or not known else None
     judgement, fell = await first_of(asked, "assessor", topic.name, ask, extract)
     whole = await asyncio.to_thread(confirm_fact, plan, topic, judgement, shown)
     return whole, [*problems, *fell]

@@ -102,7 +102,9 @@ def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Proble
     none where it was `read` later, in another round or by a run that was taken up.
     """
     fresh = {canonical_url(page.url) for page in read if not page.stale}
-    lasting = (p for p in met if p.stage != "read" or canonical_url(p.subject) not in fresh)
+    lasting = (
+        p for p in met if p.stage not in ("read", "copy") or canonical_url(p.subject) not in fresh
+    )
     return list({(p.stage, p.subject, p.reason): p for p in lasting}.values())
 
 

@@ -178,7 +178,9 @@ async def attached_pages(
         except (FetchError, TimeoutError) as error:
             reason = f"{path.name} cannot be read: {str(error) or 'it took too long'}"
             problems.append(
-                Problem(stage="read", subject=path.name, reason=reason, effect="It was not used.")
+                Problem(
+                    stage="attachment", subject=path.name, reason=reason, effect="It was not used."
+                )
             )
     return pages, problems
 

@@ -263,10 +263,10 @@ def _problem(task: Task, outcome: Outcome[Hit, Page]) -> Problem | None:
         day = outcome.result.fetched_at
         unreached = f"{host_of(hit.url)} could not be reached"
         reason = f"{unreached}; the copy of {day.day} {day:%B %Y} was read."
-        effect = "may be out of date."
+        stage, effect = "copy", "may be out of date."
     elif unread := _unread(task, outcome):
-        reason, effect = unread.reason, "was not read."
+        stage, reason, effect = "read", unread.reason, "was not read."
     else:
         return None
     effect = f"“{hit.title or hit.url}” {effect}"
-    return Problem(stage="read", subject=hit.url, reason=reason, effect=effect)
+    return Problem(stage=stage, subject=hit.url, reason=reason, effect=effect)
