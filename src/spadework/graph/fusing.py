@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 from spadework.agents.extractive import lead
@@ -14,14 +15,18 @@ from spadework.tools.ranking.fusion import reciprocal_rank_fusion
 from spadework.tools.ranking.link_authority import page_rank
 from spadework.tools.ranking.near_duplicates import group_near_duplicates
 from spadework.tools.web.urls import canonical_url
-from spadework.values import Hit, Page, Task
+from spadework.values import Hit, Page, Problem, Task
+
+#: The share of the time for assessing in which copies of a page are looked for, and the least
+#: seconds.
+COMPARING, LEAST_SECONDS = 0.25, 0.5
 
 
 async def fuse_finds(context: SessionContext, state: ResearchState) -> dict[str, Any]:
     """The pages read so far, and for each topic of the newest round the passages to judge it by."""
     number = max(task.round for task in state["tasks"])
     tasks = [task for task in state["tasks"] if task.round == number]
-    pages = await _pages(context, state)
+    pages, uncompared = await _pages(context, state)
     planned: dict[str, Any] = {}
     unfit = context.model and not context.judging and not context.settings.approve
     if unfit and not state.get("rounds"):
@@ -34,17 +39,27 @@ async def fuse_finds(context: SessionContext, state: ResearchState) -> dict[str,
     passages = await pool_passages(
         context, tasks, state.get("finds", []), pages, state.get("shown", [])
     )
-    return planned | {"pages": pages, "passages": passages}
+    return planned | {"pages": pages, "passages": passages, "problems": uncompared}
 
 
-async def _pages(context: SessionContext, state: ResearchState) -> dict[str, Page]:
-    """Every page by URL: `rrf` over all topics, `origin` if it is a copy, `linked` its PageRank."""
+async def _pages(
+    context: SessionContext, state: ResearchState
+) -> tuple[dict[str, Page], list[Problem]]:
+    """Return every page by URL: `rrf` over all topics, `origin` if it is a copy, `linked` its
+    PageRank; a problem where the time did not suffice to look for copies.
+    """
     finds = state.get("finds", [])
     known = {page.url: page for find in finds for page in find.pages}
     lists = [[page.url for page in find.pages] for find in finds]
     scores = {hit.url: hit.rrf for hit in reciprocal_rank_fusion(lists)}
     texts = {url: await context.pages.get(page.content_hash) for url, page in known.items()}
-    first = await asyncio.to_thread(group_near_duplicates, texts)
+    until = time.monotonic() + max(LEAST_SECONDS, COMPARING * context.budget.phase("assess"))
+    first = await asyncio.to_thread(group_near_duplicates, texts, until)
+    uncompared = []
+    if time.monotonic() > until:
+        reason = "The time did not suffice to compare all pages that were read."
+        effect = "Copies of one page may count as independent sources."
+        uncompared = [Problem(stage="judge", subject="copies", reason=reason, effect=effect)]
     rank = page_rank(
         {
             canonical_url(url): {canonical_url(link.url) for link in await context.links.of(url)}
@@ -60,4 +75,4 @@ async def _pages(context: SessionContext, state: ResearchState) -> dict[str, Pag
             }
         )
         for url, page in known.items()
-    }
+    }, uncompared

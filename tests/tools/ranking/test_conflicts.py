@@ -143,6 +143,7 @@ def test_copies_share_an_origin_also_when_a_number_is_changed() -> None:
     )
     found = group_near_duplicates({"a": text, "b": text.replace("12", "19"), "c": other})
     assert found == {"a": "a", "b": "a", "c": "c"}
+    assert group_near_duplicates({"a": text, "b": text}, until=0) == {"a": "a", "b": "b"}
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from math import inf
 
 #: Words in a shingle, and the share of shared shingles from which two texts are copies of one.
 SHINGLE = 5
@@ -56,11 +58,15 @@ def containment(part: Sketch, whole: Sketch) -> float:
     return len(seen & whole) / len(seen) if len(seen) >= EXCERPT_LEAST else 0.0
 
 
-def group_near_duplicates(texts: Mapping[str, str]) -> dict[str, str]:
-    """For every key of `texts` the first whose text is a copy or excerpt, or itself."""
-    found: dict[str, str] = {}
+def group_near_duplicates(texts: Mapping[str, str], until: float = inf) -> dict[str, str]:
+    """Return for every key of `texts` the first whose text is a copy or excerpt of it, or itself;
+    itself, too, for what is not compared `until` a moment on the clock of `time.monotonic`.
+    """
+    found = {key: key for key in texts}
     firsts: dict[str, tuple[Sketch, Sketch]] = {}
     for key, text in texts.items():
+        if time.monotonic() > until:
+            break
         own = sketch(text), bag(text)
         match = next((first for first, other in firsts.items() if _copies(own, other)), key)
         if match == key:
