@@ -92,18 +92,24 @@ async def _look_at_shares(
             for topic in topics
         )
     )
-    starts = {(s.shown.page.content_hash, s.shown.start) for share in shares for s in share}
     return Looked(
         [judgement for judgement, _ in judged],
         added,
-        [
-            p
-            for ps in found.values()
-            for p in ps
-            if any(digest == p.content_hash and p.start <= at < p.end for digest, at in starts)
-        ],
+        _passages_in(shares, found),
         [*problems, *(problem for _, failed in judged for problem in failed)],
     )
+
+
+def _passages_in(
+    shares: Sequence[Sequence[Served]], found: Mapping[str, Sequence[Passage]]
+) -> list[Passage]:
+    starts = {(s.shown.page.content_hash, s.shown.start) for share in shares for s in share}
+    return [
+        p
+        for ps in found.values()
+        for p in ps
+        if any(digest == p.content_hash and p.start <= at < p.end for digest, at in starts)
+    ]
 
 
 def _proven(

@@ -165,8 +165,8 @@ class Model:
         asked = [prompt.system, prompt.user]
         late = {"model": place.name, "shape": answer.__name__, "prompt": asked}
         call = Call(role, Request("late", late), time.monotonic())
-        try:
-            with self._budget.metered() as bill:
+        with self._budget.metered() as bill:
+            try:
                 if before := await self._journal.noted("late", late):
                     raise TimeoutError(before)
                 if seconds <= 0:
@@ -176,16 +176,16 @@ class Model:
                     turn = Turn(role, time.monotonic() + limit)
                     given = await self._ask(place, turn, prompt, answer)
                     return given.signed(place.label) if isinstance(given, Reply) else given
-        except TimeoutError as error:
-            self._late.add(place)
-            self._budget.add(model_errors=1)
-            asked_at = self._endpoints.get(place)
-            # One that fails until the time is over is not late.
-            said = str(error) or (asked_at.failing if asked_at else "")
-            said = said or f"{place.label} did not answer in time."
-            await self._journal.note("late", late, said)
-            self.record.tell(call.late(said, bill.amounts))
-            raise ModelError(said) from None
+            except TimeoutError as error:
+                self._late.add(place)
+                asked_at = self._endpoints.get(place)
+                # One that fails until the time is over is not late.
+                said = str(error) or (asked_at.failing if asked_at else "")
+                said = said or f"{place.label} did not answer in time."
+        self._budget.add(model_errors=1)
+        await self._journal.note("late", late, said)
+        self.record.tell(call.late(said, bill.amounts))
+        raise ModelError(said)
 
     def news(self, role: Role) -> list[Problem]:
         """Whose stead the fallback model has taken for a role since this was asked last."""

@@ -243,9 +243,9 @@ async def _tell_attempt(fetch: Fetch) -> Fetched:
     except FetchError as error:
         took = {"status": error.status, "seconds": round(_now() - began, 3)}
         raise ended_in(error, [made.model_copy(update=took)]) from error.__cause__
-    took = {"status": fetched.status, "bytes": len(fetched.body)}
-    took["seconds"] = round(_now() - began, 3)
-    return replace(fetched, attempts=(made.model_copy(update=took),))
+    seconds = round(_now() - began, 3)
+    came = {"status": fetched.status, "bytes": len(fetched.body), "seconds": seconds}
+    return replace(fetched, attempts=(made.model_copy(update=came),))
 
 
 def _seconds_left(trip: _Trip) -> float:

@@ -50,7 +50,10 @@ def disagreement(
     code = spoken(one, other)
     sought = frozenset(asked)
     pairs = product(statements(one, code), statements(other, code))
-    return next((kind for a, b in pairs if (kind := compare(a, b, sought, titles))), "")
+    for a, b in pairs:
+        if kind := compare(a, b, sought, titles):
+            return kind
+    return ""
 
 
 def compare(

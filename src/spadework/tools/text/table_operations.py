@@ -56,11 +56,12 @@ def compute(question: str, code: str, text: str, about: str = "") -> Computed | 
     names no column of theirs. `about` are the words above the text, such as its title.
     """
     known = language(code)
-    asks = [kind for kind in _KINDS if kind in known.asked(question)]
+    asked = known.asked(question)
+    wanted: list[Kind] = [*(kind for kind in _KINDS if {kind} & asked), "row"]
     found = (
         made
         for table in _tables(text)
-        for kind in (*asks, "row")
+        for kind in wanted
         if (made := _compute(kind, question, known, table, about))
     )
     return max(found, key=lambda made: made.score, default=None)
