@@ -148,7 +148,7 @@ def test_without_a_model_a_report_is_quoted_from_the_library(offline: Terminal) 
     assert (
         "Quillon is a wind-up radio that plays for 45 minutes after one winding." in result.report
     )
-    assert "without a language model" in result.report
+    assert "No language model judged this." in result.report
     assert "notes" in result.report.partition("## About this report")[2]
     assert str(offline.folder) not in result.report, "no path of the machine stands in a report"
 

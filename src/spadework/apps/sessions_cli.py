@@ -13,7 +13,7 @@ from spadework.apps.options import AsJson, Events, Home, Minutes, Output, settin
 from spadework.home import home_of
 
 sessions = typer.Typer(
-    help="List, show, export, delete or redraw sessions, and list their files.",
+    help="List, show, export, delete or redraw sessions and their files.",
     rich_markup_mode=None,
     invoke_without_command=True,
 )

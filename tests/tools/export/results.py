@@ -200,9 +200,6 @@ EVERYWHERE = (
 )
 #: What the drawn formats have besides: coverage and the quotes.
 DRAWN = (
-    "answered, 100 %",
-    "partly, 40 %",
-    "open, 0 %",
     "14 pages read, 3 cited",
     "There are 52 sluices.",
     "time limited",

@@ -59,6 +59,7 @@ def test_everything_of_the_report_stands_in_it() -> None:
     assert [
         part for part in (*EVERYWHERE, *DRAWN) if part != "python" and squeezed(part) not in text
     ] == []
+    assert squeezed("Meaning answered 3 Use partly 3 Prices open 0") in text
     assert "Nevercited" not in text
     assert document.core_properties.title == "What is a sluice?"
 

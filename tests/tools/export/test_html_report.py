@@ -43,6 +43,8 @@ def test_everything_of_the_report_stands_in_it() -> None:
     assert [
         part for part in (*EVERYWHERE, *DRAWN) if part != "python" and squeezed(part) not in text
     ] == []
+    states = ("Meaning answered · 3 quotes", "Use partly · 3 quotes", "Prices open · 0 quotes")
+    assert squeezed("".join(states)) in text
     assert "Nevercited" not in text
 
 

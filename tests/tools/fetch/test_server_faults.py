@@ -44,7 +44,7 @@ def test_a_bad_certificate_is_a_lasting_fault():
     inner = ssl.SSLCertVerificationError(
         1, "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed (_ssl.c:1006)"
     )
-    inner.verify_message = "certificate has expired"
+    inner.verify_code, inner.verify_message = 10, "certificate has expired"
     error = httpcore.ConnectError("long words")
     error.__cause__ = inner
     assert lasting(error)

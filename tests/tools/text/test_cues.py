@@ -11,6 +11,8 @@ KINDS = (
     "count", "measure", "date", "who", "where", "define", "steps", "items", "compare", "why",
 )
 # fmt: on
+#: What is computed of a table's rows, in the languages that have words for it.
+OF_TABLES = ("sum", "largest", "smallest")
 #: For each language a question of each kind, in the order of KINDS.
 QUESTIONS = {
     "en": """How many people live in Oslo?
@@ -136,7 +138,7 @@ def test_a_question_for_one_thing_shows_no_cue_of_others(code: str) -> None:
 
 def test_every_language_has_every_kind() -> None:
     assert set(codes()) == set(QUESTIONS)
-    assert all(set(language(code).cues) == set(KINDS) for code in codes())
+    assert all(set(language(code).cues) - set(OF_TABLES) == set(KINDS) for code in codes())
 
 
 def test_words_of_a_cue_are_whole_where_words_stand_apart() -> None:

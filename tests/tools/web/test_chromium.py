@@ -69,5 +69,5 @@ def test_the_one_that_playwright_installs_is_found(programs: Path, place: str) -
 
 
 def test_without_any_it_is_said_what_to_install(programs: Path) -> None:
-    assert choose_browser(Settings(), 2) == ""
+    assert choose_browser(Settings()) == ""
     assert "No Chromium is installed: `apt install chromium`" in Browser(Settings()).missing
