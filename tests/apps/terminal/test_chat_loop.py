@@ -44,6 +44,7 @@ def told(env: dict[str, str]) -> dict[str, str]:
 
 
 def test_a_conversation(env: dict[str, str], model: Model, tmp_path: Path) -> None:
+    model.script("WishedAnswer", {"topics": ["Townspeople", "Lighthouse"], "freshness": "any"})
     env["SPADEWORK_HOME"] = str(tmp_path / "home")
     with Tty(env, tmp_path, "chat", columns=120, rows=200) as tty:
         seen = tty.see(PROMPT)
