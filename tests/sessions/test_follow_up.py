@@ -100,7 +100,7 @@ async def test_a_pronoun_means_what_the_question_before_was_about(settings: Sett
     await first.result()
     result, _ = await followed(first, "How do I use it?", settings)
     assert "Turn the crank of the Quillon forty times." in result.report
-    assert all("Quillon" in topic.name for topic in result.topics)
+    assert [topic.name for topic in result.topics] == ["How do I use it?"]
 
 
 async def test_the_pages_lie_in_the_new_sessions_folder_too(settings: Settings) -> None:
