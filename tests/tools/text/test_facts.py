@@ -28,6 +28,13 @@ def test_numbers_have_one_spelling(text: str, found: set[str]) -> None:
     assert numbers(text) == found
 
 
+@pytest.mark.parametrize(
+    ("text", "plain"), [("10⁶", "10^6"), ("2½", "2 1/2"), ("10⁻³", "10^−3"), ("m²", "m2")]
+)
+def test_a_raised_or_broken_figure_makes_no_other(text: str, plain: str) -> None:
+    assert numbers(text) == numbers(plain)
+
+
 def test_numbers_in_words_are_digits() -> None:
     assert spelled_numbers("Three of twenty") == {"3", "20"}
 

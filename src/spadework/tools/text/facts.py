@@ -17,6 +17,8 @@ _NUMBER = re.compile(r"(?<![\w.,])[-+]?\d++(?:[.,]\d++)*+(?=%|\b)")
 _SEPARATED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 #: Thousands that are set apart by spaces, where the comma is for decimals.
 _SPACED = re.compile(r"(?<![\w.,])\d{1,3}+(?:[ \u00a0\u202f]\d{3}(?!\d))++")
+#: Raised, lowered and broken figures behind a digit.
+_APART = re.compile(r"(?<=\d)(?:[⁺⁻]?[⁰¹²³⁴-⁹]+|[₊₋]?[₀-₉]+|[¼-¾⅐-⅞↉])")
 _SWAPPED = str.maketrans(".,", ",.")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _WORD = re.compile(r"[^\W_][\w'’.+#-]*")
@@ -43,7 +45,7 @@ def numbers(text: str, language: str = DEFAULT) -> set[str]:
     """The numbers of a text in one spelling: "1,000" and "1000", and months as numbers of their
     own ("m5"). Where the comma is for decimals a number is read both ways.
     """
-    shown = text if text.isascii() else RUN.sub(" ", unicodedata.normalize("NFKC", text))
+    shown = text if text.isascii() else RUN.sub(" ", _in_plain_signs(text))
     readings = [shown]
     if language_named(language).decimal == ",":
         joined = _SPACED.sub(lambda found: re.sub(r"\s", "", found[0]), shown)
@@ -110,6 +112,19 @@ def names(sentence: str) -> set[str]:
 def is_negated(text: str, language: str = DEFAULT) -> bool:
     """Whether a text denies something."""
     return bool(language_named(language).negations.search(text))
+
+
+def _in_plain_signs(text: str) -> str:
+    """A text in signs that stand for no others; raised, lowered and broken figures stay apart from
+    what they stand at: "10⁶" is "10^6", "1₂" is "1_2" and "2½" is "2 1/2".
+    """
+    marked = _APART.sub(lambda found: _mark(found[0]) + found[0], text)
+    return unicodedata.normalize("NFKC", marked).replace("\u2044", "/")
+
+
+def _mark(figure: str) -> str:
+    kind = unicodedata.decomposition(figure[0]).partition(" ")[0]
+    return {"<super>": "^", "<sub>": "_"}.get(kind, " ")
 
 
 def _plain_number(text: str) -> str:
