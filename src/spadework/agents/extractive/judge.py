@@ -181,11 +181,11 @@ def _leading(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
 
 
 def _in_lists(chosen: Sequence[Scored]) -> list[Scored]:
-    """Return what is chosen with the items of one list in its order, where the first of them
-    stood.
+    """Return what is chosen with the items of one list, or rows of one table, in its order,
+    where the first of them stood.
     """
     places = [
-        (_page(s), s.candidate.block if s.candidate.kind == "item" else s.candidate.spans)
+        (_page(s), s.candidate.block if s.candidate.kind in ("item", "row") else s.candidate.spans)
         for s in chosen
     ]
     order = sorted(
