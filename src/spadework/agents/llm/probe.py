@@ -18,6 +18,7 @@ from spadework.agents.llm.providers import (
     secret_of,
     settings_at,
 )
+from spadework.agents.llm.reply import ErrorReply
 from spadework.errors import ModelError, SettingsError
 from spadework.settings import Role, Settings
 from spadework.tools.fetch.server_faults import certificate_fault
@@ -110,7 +111,12 @@ async def greet(place: Place, settings: Settings) -> None:
     try:
         await _greet(place, own)
     except ModelError as error:
-        status = getattr(error.__cause__, "status_code", 0)
+        cause = error.__cause__
+        status = (
+            cause.reply.status
+            if isinstance(cause, ErrorReply)
+            else getattr(cause, "status_code", 0)
+        )
         raise (status in _PERHAPS_UNKNOWN and await _unknown(place, own)) or error from None
 
 
