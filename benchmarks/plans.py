@@ -60,7 +60,8 @@ def figures(asked: Sequence[Row]) -> dict[str, tuple[int, int]]:
 
 def _has_topics(row: Row, made: Plan) -> bool:
     wanted = row.get("asks", [[row["question"]]])
-    said = [_plain(topic.question) for topic in made.topics]
+    # A follow-up stands as it was typed, with what it is about in brackets.
+    said = [_plain(re.sub(r" \([^()]*\)(?=\W*$)", "", topic.question)) for topic in made.topics]
     return len(said) == len(wanted) and all(
         one in map(_plain, any_of) for one, any_of in zip(said, wanted, strict=True)
     )
