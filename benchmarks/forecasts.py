@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from spadework.graph.experience import GRAINS
+from spadework.graph.effort.experience import GRAINS
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Forecast, Span

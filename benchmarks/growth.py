@@ -23,11 +23,9 @@ from spadework.tools.ranking.conflicts import conflicts
 from spadework.tools.ranking.near_duplicates import group_near_duplicates
 from spadework.tools.text import prompt_injection
 from spadework.tools.text.cleanliness import cleanliness
-from spadework.tools.text.facts import is_negated, names, numbers, spelled_numbers, stems
-from spadework.tools.text.markdown_blocks import blocks
-from spadework.tools.text.markdown_marks import plain
+from spadework.tools.text.facts import is_negated, names, numbers, relations, spelled_numbers, stems
+from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.quantities import figures
-from spadework.tools.text.relations import relations
 from spadework.tools.text.sentences import sentences
 from spadework.values import Evidence
 from spadework.visible import bounded

@@ -29,8 +29,8 @@ from typing import NamedTuple
 
 import httpx
 
-from spadework.sessions.file_names import LEDGER, LOG, METADATA, PROGRESS, RESULT
 from spadework.sessions.session import Session
+from spadework.sessions.storage.session_file import LEDGER, LOG, METADATA, PROGRESS, RESULT
 from spadework.settings import Settings
 
 COUNT, TIMES = 10_000, 5

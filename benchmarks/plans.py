@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from spadework.agents.evidence.expectation import Standard, shortfalls
 from spadework.agents.extractive.lead import plan
-from spadework.agents.shortfalls import Standard, shortfalls
 from spadework.values import Evidence, Plan, Question
 
 QUESTIONS = Path(__file__).with_suffix(".jsonl")

@@ -29,14 +29,20 @@ import tantivy
 
 from spadework.settings import Settings
 from spadework.tools.dense.embedder import embedder
-from spadework.tools.dense.filling import fill
+from spadework.tools.dense.vector_fill import fill
 from spadework.tools.dense.vectors import Vectors
 from spadework.tools.library import search as near
 from spadework.tools.library.document import Document
 from spadework.tools.library.folders import files
+from spadework.tools.library.full_text import (
+    any_of,
+    open_index,
+    parse_question,
+    schema,
+    stems,
+    word_analyzer,
+)
 from spadework.tools.library.index_writer import StoreWriter
-from spadework.tools.library.query import any_of, parse_question
-from spadework.tools.library.schema import open_index, schema, stems, word_analyzer
 from spadework.tools.library.search import Searcher, passages
 from spadework.tools.library.source_reader import cut_file
 from spadework.tools.ranking.fusion import reciprocal_rank_fusion

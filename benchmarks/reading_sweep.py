@@ -30,8 +30,8 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.reading_trees import fit_trees
 from spadework.tools.extract.html import parsed
 from spadework.tools.extract.page.block_features import PageView, as_parent, frames_of
+from spadework.tools.extract.page.metadata import KINDS, clues, likely_kinds, told_by
 from spadework.tools.extract.page.page_blocks import Block, Frame
-from spadework.tools.extract.page.page_kinds import KINDS, clues, likely_kinds, told_by
 from spadework.tools.extract.page.surroundings import Surroundings
 
 FOLDS = 5

@@ -26,8 +26,8 @@ from urllib.parse import urlsplit
 
 from recall_web import small_web
 
+from spadework.agents.evidence.multi_hop import Trail
 from spadework.agents.extractive import assessor
-from spadework.agents.multi_hop import Trail
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
 

@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from spadework.agents.reception import Heard, by_rules
+from spadework.agents.receptionist import Heard, by_rules
 
 _SETS = Path(__file__).parent / "reception"
 

@@ -1,5 +1,5 @@
 """What the calls of each role take in tokens, with a scripted model on the pages of the test world:
-what the constants of `spadework/graph/model_policy.py` are held against. Prints one line a role.
+what the constants of `graph/effort/model_policy.py` are held against. Prints one line a role.
 """
 
 from __future__ import annotations

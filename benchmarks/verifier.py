@@ -17,9 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from spadework.agents.checked_text import Known
-from spadework.agents.checking import find_unfounded, note_doubts, reason_to_refuse
-from spadework.agents.entry_text import entry_of
+from spadework.agents.report.checks import Known, find_unfounded, note_doubts, reason_to_refuse
+from spadework.agents.report.material import entry_of
 from spadework.agents.verifier import BATCH, VerdictsAnswer
 from spadework.prompts import render
 from spadework.values import Evidence, Sentence

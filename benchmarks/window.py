@@ -21,8 +21,7 @@ from answers_match import blocks, met
 from answers_web import english
 from window_sections import Stretch, scraps, windowed
 
-from spadework.graph.cutting import cuts_of
-from spadework.graph.distilling import (
+from spadework.graph.nodes.distil import (
     FILL,
     FLOOR,
     MOST_OF_ONE,
@@ -31,10 +30,11 @@ from spadework.graph.distilling import (
     keep_near,
     rank_passages,
 )
+from spadework.graph.pages.chunks import cuts_of
 from spadework.tools.library.library import Library
 from spadework.tools.text.cleanliness import tells
-from spadework.tools.text.display import without_targets
-from spadework.tools.text.markdown_blocks import blocks as blocks_of
+from spadework.tools.text.markdown import blocks as blocks_of
+from spadework.tools.text.titles import without_targets
 from spadework.tools.text.tokens import count
 from spadework.values import Page, Passage, Query, Topic
 

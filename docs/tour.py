@@ -30,10 +30,10 @@ from spadework.events import (
     Selected,
     Started,
 )
+from spadework.graph.effort.workload import workload
 from spadework.graph.routes import first_tasks
-from spadework.graph.workload import workload
-from spadework.sessions.files import read_metadata
-from spadework.sessions.replaying import replay
+from spadework.sessions.replay import replay
+from spadework.sessions.storage.files import read_metadata
 from spadework.settings import Settings
 
 RECORDED = Path(__file__).resolve().parent.parent / "tests" / "recorded" / "with-model.tar.xz"

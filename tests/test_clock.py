@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from spadework import clock
-from spadework.sessions.files import Metadata
+from spadework.sessions.storage.files import Metadata
 
 
 @pytest.fixture(params=["XXX-14", "XXX+12"])

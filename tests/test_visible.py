@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from spadework.errors import SpadeworkError
 from spadework.tools.export.markdown_report import escape_markdown
-from spadework.tools.text.markdown_marks import plain
+from spadework.tools.text.markdown import plain
 from spadework.values import Hit, Value
 from spadework.visible import visible
 

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spadework.budget import Budget
     from spadework.errors import SpadeworkError
-    from spadework.sessions.one_call import research, research_sync
-    from spadework.sessions.page_sessions import gather
-    from spadework.sessions.page_text import read
-    from spadework.sessions.search_only import search
+    from spadework.sessions.lookups.page_sessions import gather
+    from spadework.sessions.lookups.page_text import read
+    from spadework.sessions.lookups.search_only import search
+    from spadework.sessions.one_call import research, research_sync, research_tool
     from spadework.sessions.session import Session
-    from spadework.sessions.tool import research_tool
     from spadework.settings import Settings
     from spadework.values import Result
 
@@ -42,12 +41,12 @@ _HOMES = {
     "Session": "spadework.sessions.session",
     "Settings": "spadework.settings",
     "SpadeworkError": "spadework.errors",
-    "gather": "spadework.sessions.page_sessions",
-    "read": "spadework.sessions.page_text",
+    "gather": "spadework.sessions.lookups.page_sessions",
+    "read": "spadework.sessions.lookups.page_text",
     "research": "spadework.sessions.one_call",
     "research_sync": "spadework.sessions.one_call",
-    "research_tool": "spadework.sessions.tool",
-    "search": "spadework.sessions.search_only",
+    "research_tool": "spadework.sessions.one_call",
+    "search": "spadework.sessions.lookups.search_only",
 }
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from spadework.agents.assessor import GapQuery, recommendations_of
-from spadework.agents.passage_view import PassageView
+from spadework.agents.evidence.passages import PassageView
 from spadework.values import Page
 
 PAGE = Page(

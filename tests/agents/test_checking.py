@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.agents.checked_text import Known
-from spadework.agents.checking import (
+from spadework.agents.report.checks import (
+    Known,
     find_unfounded,
     keep_founded_heading,
     note_doubts,
     reason_to_refuse,
 )
-from spadework.tools.text.detect import language_of
+from spadework.tools.text.language import language_of
 from spadework.values import Evidence, Sentence
 
 QUOTE = "Port Aldermere has 48,212 inhabitants and was founded in 1204 by Queen Isaura."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spadework.agents.reception import Heard, receive_message
+from spadework.agents.receptionist import Heard, receive_message
 from spadework.values import Visible
 from tests.agents.test_model import asking
 from tests.world.model import Model

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spadework.agents.evidence.multi_hop import asks_for_a_relation
 from spadework.agents.extractive.lead import plan
 from spadework.agents.extractive.own_material import brings_material
-from spadework.agents.multi_hop import asks_for_a_relation
 from spadework.values import Question
 
 TEXT = (

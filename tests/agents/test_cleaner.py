@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.agents.cleaner import is_dirty, keep_blocks
-from spadework.graph.cleaning import may_clean
+from spadework.graph.nodes.clean import may_clean
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.tools.text.cleanliness import cleanliness
-from spadework.tools.text.markdown_blocks import blocks
+from spadework.tools.text.markdown import blocks
 from spadework.values import Problem, Result
 from tests.tools.text.markdownish import markdown
 from tests.world.brain import play

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from spadework.agents.confirming import confirm_fact
-from spadework.agents.passage_view import Judgement, PassageView
+from spadework.agents.evidence.confirmation import confirm_fact
+from spadework.agents.evidence.passages import Judgement, PassageView
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Page, Plan, Result, Topic

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from spadework.agents.counting import asks_how_many, counts, is_count, lists, with_lists
-from spadework.agents.passage_view import Judgement, PassageView
+from spadework.agents.evidence.counts import asks_how_many, counts, is_count, lists, with_lists
+from spadework.agents.evidence.passages import Judgement, PassageView
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Evidence, Page, Plan, Sentence, Topic
@@ -144,7 +144,7 @@ def test_only_what_is_told_as_a_count_is_looked_for_in_lists(
 ) -> None:
     found = ledger(judged("The worm gear, which is slow."))
     sentence = Sentence(text="So it is well wound.", evidence_ids=("E1",), inferred=True)
-    monkeypatch.setattr("spadework.agents.counting.lists", _unread)
+    monkeypatch.setattr("spadework.agents.evidence.counts.lists", _unread)
     assert not is_count(sentence, found, {"f": TEXT})
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from spadework.agents.evidence.passages import PassageView
 from spadework.agents.extractive.assessor import assess
 from spadework.agents.extractive.lead import plan
-from spadework.agents.passage_view import PassageView
-from spadework.graph.entering import pieces
+from spadework.graph.evidence import pieces
 from spadework.values import Page, Question
 
 TEXT = """# Checkpoints of gearbox

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from spadework.agents.editor import about, disagreements, not_found, untold
-from spadework.tools.text.phrases import Phrases
+from spadework.tools.text.language import Phrases
 from spadework.values import (
     NOBODY,
     Citation,

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from spadework.agents.entry_text import Entry
 from spadework.agents.llm.client import Model
 from spadework.agents.llm.errors import meaning
+from spadework.agents.report.material import Entry
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, ModelError, SettingsError, TooLong
 from spadework.prompts import Prompt, render

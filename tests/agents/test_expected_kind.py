@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.agents.expected_kind import meets
+from spadework.agents.evidence.expectation import meets
 from spadework.values import Evidence, EvidenceKind, Expected, Topic
 
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from spadework.agents.evidence.passages import Judgement, PassageView
 from spadework.agents.extractive.assessor import assess
 from spadework.agents.extractive.lead import plan
-from spadework.agents.passage_view import Judgement, PassageView
 from spadework.values import Evidence, Page, Question
 
 FERROLITE = """# ferrolite

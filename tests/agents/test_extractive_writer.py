@@ -6,8 +6,8 @@ import pytest
 
 from spadework.agents.extractive import writer
 from spadework.agents.extractive.writer import own_cell
-from spadework.agents.marked_section import one_a_heading
-from spadework.agents.sentence_context import dangling, state_sentences
+from spadework.agents.report.marked_text import one_a_heading
+from spadework.agents.report.sentence_context import dangling, state_sentences
 from spadework.tools.export.markdown_report import sentences_markdown, to_markdown
 from spadework.values import Evidence, Part, Report, Section, Sentence
 from tests.tools.export.results import evidence, source

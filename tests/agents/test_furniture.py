@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from spadework.agents.evidence.passages import PassageView
 from spadework.agents.extractive.assessor import assess
 from spadework.agents.extractive.lead import plan
-from spadework.agents.passage_view import PassageView
 from spadework.values import Page, Question
 
 LINKS = (

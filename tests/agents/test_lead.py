@@ -248,7 +248,7 @@ async def test_wishes_for_the_form_reach_who_composes_and_writes(
     model: Model, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the question and of who stands beside it; a wish is told as such, never as the task."""
-    monkeypatch.setattr("spadework.graph.verifying.SUMMED_UP", 1)
+    monkeypatch.setattr("spadework.graph.nodes.verify.SUMMED_UP", 1)
     asks = ("inhabitants", "lighthouse")
     play(model, {"Inhabitants": "Port Aldermere inhabitants", "Light": "Port Aldermere lighthouse"})
     plan = {

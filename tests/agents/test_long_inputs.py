@@ -9,9 +9,9 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from spadework.agents.llm.structured_output import parse_answer
-from spadework.agents.marked_text import section_of
 from spadework.agents.plan_edits import change_plan
-from spadework.agents.reception import Heard
+from spadework.agents.receptionist import Heard
+from spadework.agents.report.marked_text import section_of
 from spadework.prompts import fence
 from spadework.values import Plan, Topic
 

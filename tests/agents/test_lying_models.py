@@ -9,10 +9,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.agents.checked_text import Known
-from spadework.agents.checking import find_unfounded
-from spadework.agents.citation_material import Material
-from spadework.graph.verifying import Check, verify_sections
+from spadework.agents.report.checks import Known, find_unfounded
+from spadework.agents.report.material import Material
+from spadework.graph.nodes.verify import Check, verify_sections
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Evidence, Plan, Section, Sentence, Topic

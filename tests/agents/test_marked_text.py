@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spadework.agents.marked_section import with_marks
-from spadework.agents.marked_text import parse_sentences, section_of
+from spadework.agents.report.marked_text import parse_sentences, section_of, with_marks
 from spadework.tools.export.section_blocks import blocks
 
 TEXT = """## Bridges

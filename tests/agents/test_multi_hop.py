@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from spadework.agents.evidence.multi_hop import asks_for_a_relation, multi_hops
+from spadework.agents.evidence.passages import PassageView
 from spadework.agents.extractive.assessor import assess
 from spadework.agents.extractive.lead import plan
-from spadework.agents.multi_hop import asks_for_a_relation, multi_hops
-from spadework.agents.passage_view import PassageView
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Page, Question

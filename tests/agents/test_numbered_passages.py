@@ -9,8 +9,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework.agents.numbered_passages import MARK, Numbered, quotable
-from spadework.agents.passage_view import PassageView
+from spadework.agents.evidence.passages import MARK, Numbered, PassageView, quotable
 from spadework.values import Page
 
 PAGE = Page(

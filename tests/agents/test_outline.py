@@ -7,8 +7,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from spadework.agents.entry_text import each_once, line_of
 from spadework.agents.outline import Outline, OutlineAnswer, _check_outline
+from spadework.agents.report.material import each_once, line_of
 from spadework.values import Evidence, Plan, Topic
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from spadework.agents.shortfalls import shortfalls
+from spadework.agents.evidence.expectation import shortfalls
 from spadework.settings import Settings
 from spadework.settings.roles import Standard
 from spadework.values import Coverage, Evidence, Plan, Quality, Shortfall, Topic

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spadework.agents.turn import Turn, requested_addition, sure_turn
+from spadework.agents.reviser import Turn, requested_addition, sure_turn
 
 FORM = [
     ("shorter", Turn(kind="form", length="shorter")),

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from spadework.agents.citation_material import Material
 from spadework.agents.extractive.writer import columns_of, own_words, quote_entry
+from spadework.agents.report.material import Material
 from spadework.agents.verifier import verify
-from spadework.graph.verifying import Check, standing, still_proven, verify_sections
+from spadework.graph.nodes.verify import Check, standing, still_proven, verify_sections
 from spadework.values import Coverage, Evidence, Part, Plan, Section, Sentence, Topic
 from tests.agents.test_model import asking
 from tests.world.chat import ChatRequest

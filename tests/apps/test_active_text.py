@@ -18,7 +18,7 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from lxml import html
 from rich.console import Console
 
-from spadework.agents.editorial_review import review
+from spadework.agents.report.editorial_review import review
 from spadework.apps.mcp.agentic_search import structure_result
 from spadework.apps.openai.chat_completion import around, cite_marks, message_of
 from spadework.apps.openai.completion_stream import stream_chunks
@@ -28,7 +28,7 @@ from spadework.budget import Limits
 from spadework.events import Assessed, Event, Finished, Notice, Planned, Read, Searched, Troubled
 from spadework.graph.chat import message_of as chat_message
 from spadework.sessions.brief import Brief
-from spadework.sessions.records import Records
+from spadework.sessions.record.records import Records
 from spadework.settings import Settings
 from spadework.tools.export.bibtex import to_bibtex
 from spadework.tools.export.docx_report import to_docx

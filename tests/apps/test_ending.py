@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from spadework.apps.ending import one_sentence
+from spadework.apps.exit import one_sentence
 from spadework.errors import SearchError, SettingsError
 
 

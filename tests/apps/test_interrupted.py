@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from spadework.apps import cli
-from spadework.apps.ending import one_sentence
+from spadework.apps.exit import one_sentence
 
 
 def test_who_interrupts_a_command_that_only_begins_is_told_so(

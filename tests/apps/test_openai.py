@@ -21,9 +21,9 @@ from starlette.applications import Starlette
 
 from spadework.apps.openai import api
 from spadework.apps.openai.api import openai_routes
-from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
+from spadework.sessions.storage.files import read_metadata, session_folder
 from spadework.settings import Settings
 from spadework.tools.text import tokens
 from tests.world.held import Held

@@ -12,9 +12,9 @@ from typing import get_args
 import docx
 import pytest
 
+from spadework.apps.commands.session_actions import export
 from spadework.apps.mcp.output_schemas import Format
 from spadework.apps.outputs import ENDINGS, Output, write_output
-from spadework.apps.session_actions import export
 from spadework.apps.web.pages import MEDIA_TYPES
 from spadework.errors import SettingsError
 from spadework.values import Result

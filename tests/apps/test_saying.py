@@ -8,7 +8,7 @@ import sys
 
 PROGRAM = r"""
 import logging
-from spadework.apps.saying import log_to_stderr
+from spadework.apps.messages import log_to_stderr
 log_to_stderr()
 logging.getLogger("a").info("unsaid")
 try:

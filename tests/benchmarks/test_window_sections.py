@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.window_sections import Stretch, scraps, windowed
-from spadework.tools.text.display import without_targets
-from spadework.tools.text.markdown_blocks import blocks
+from spadework.tools.text.markdown import blocks
 from spadework.tools.text.passages import cut
 from spadework.tools.text.quotes import locate
+from spadework.tools.text.titles import without_targets
 from tests.tools.text.markdownish import markdown
 
 TEXT = """# Guide

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from spadework.graph.closing import settle_problems
+from spadework.graph.finish import settle_problems
 from spadework.values import Page, Problem
 
 URL = "https://a.example/x"

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.graph.cutting import cuts_of, show_passage
-from spadework.graph.distilling import Room, rank_passages
+from spadework.graph.nodes.distil import Room, rank_passages
+from spadework.graph.pages.chunks import cuts_of, show_passage
 from spadework.values import Page, Passage, Query, Topic
 
 ROWS = "".join(

@@ -47,7 +47,7 @@ async def test_a_round_is_fused_once_when_workers_fail(
     async def fails(*_: object) -> None:
         raise LookupError("a fault of ours")
 
-    monkeypatch.setattr("spadework.graph.gathering.read_pages", fails)
+    monkeypatch.setattr("spadework.graph.nodes.gather.read_pages", fails)
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "quillon.md").write_text(
         "# Quillon\n\nQuillon is a wind-up radio that plays for 45 minutes after one winding.\n"

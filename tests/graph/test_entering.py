@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.agents.passage_view import Spot
-from spadework.graph.entering import places_of
+from spadework.agents.evidence.passages import Spot
+from spadework.graph.evidence import places_of
 from spadework.values import Page
 
 PAGE = Page(

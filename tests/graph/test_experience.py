@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from spadework.apps.forecast_text import foretold, took_beside
-from spadework.graph.experience import ENOUGH, LEAST, Took, by_experience, reckoning
+from spadework.graph.effort.experience import ENOUGH, LEAST, Took, by_experience, reckoning
 from spadework.values import Forecast, Span
 from tests.thinned import thinned
 

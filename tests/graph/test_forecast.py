@@ -10,11 +10,11 @@ import pytest
 from spadework.apps.forecast_text import foretold
 from spadework.budget import Budget
 from spadework.events import Asked, Event, Finished, Notice, Planned
-from spadework.graph.forecast import forecast, later
+from spadework.graph.effort.forecast import forecast, later
+from spadework.graph.effort.workload import workload
 from spadework.graph.routes import first_tasks
-from spadework.graph.workload import workload
 from spadework.sessions.one_call import research
-from spadework.sessions.records import delete_session
+from spadework.sessions.record.records import delete_session
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Forecast, Plan, Query, Topic

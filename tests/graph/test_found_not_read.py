@@ -9,13 +9,13 @@ import pytest
 from spadework.apps.mcp.agentic_search import structure_result
 from spadework.apps.openai.chat_completion import around
 from spadework.events import Read, Selected
-from spadework.sessions.course import Course
-from spadework.sessions.file_names import LOG
-from spadework.sessions.files import read_metadata, read_report, read_result
-from spadework.sessions.log import read_log
+from spadework.sessions.lookups.page_sessions import gather
 from spadework.sessions.one_call import research
-from spadework.sessions.page_sessions import gather
-from spadework.sessions.redrawing import draft_of
+from spadework.sessions.record.course import Course
+from spadework.sessions.record.log import read_log
+from spadework.sessions.record.records import draft_of
+from spadework.sessions.storage.files import read_metadata, read_report, read_result
+from spadework.sessions.storage.session_file import LOG
 from spadework.settings import Settings
 from spadework.values import Result
 from tests.world.searx import Searx

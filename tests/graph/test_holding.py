@@ -7,11 +7,11 @@ from __future__ import annotations
 import gc
 from datetime import UTC, datetime
 
-from spadework.agents.checked_text import Known
-from spadework.agents.citation_material import Material
 from spadework.agents.extractive import writer as extractive
-from spadework.agents.marked_text import section_of
-from spadework.graph.verifying import Check, verify_sections
+from spadework.agents.report.checks import Known
+from spadework.agents.report.marked_text import section_of
+from spadework.agents.report.material import Material
+from spadework.graph.nodes.verify import Check, verify_sections
 from spadework.values import Evidence, EvidenceKind, Plan, Section, Topic
 
 PAGE = (

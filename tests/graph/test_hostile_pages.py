@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.graph.recalling import recorded_pages
+from spadework.graph.nodes.recall import recorded_pages
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Result

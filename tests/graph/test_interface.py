@@ -18,7 +18,8 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
 from spadework.errors import SettingsError
-from spadework.graph import chat, research, session_context
+from spadework.graph import chat, research
+from spadework.graph import context as session_context
 from spadework.graph.state import ResearchState
 from spadework.sessions.session import Session
 from spadework.settings import Settings

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.budget import Budget
-from spadework.graph.page_assignment import How, PageAssignment, PageRequest, assign_pages
+from spadework.graph.pages.page_assignment import How, PageAssignment, PageRequest, assign_pages
 from spadework.tools.stores.journal import Journal
 
 WISHES: dict[str, PageRequest] = {"Roots": ("abcd", 2), "Leaves": ("abef", 2), "Bark": ("ba", 1)}
@@ -119,7 +119,7 @@ async def test_nobody_is_waited_for_when_the_user_wants_the_report(journal: Jour
 async def test_a_run_that_is_taken_up_again_deals_the_same_and_waits_for_nobody_who_had_ended(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spadework.graph.page_assignment.ASSIGN_SECONDS", 600)
+    monkeypatch.setattr("spadework.graph.pages.page_assignment.ASSIGN_SECONDS", 600)
     table = PageAssignment(journal, ("?", 1), list(WISHES))
     await asyncio.gather(
         *(table.assign(topic, wish, asyncio.Event(), seconds=5) for topic, wish in WISHES.items())

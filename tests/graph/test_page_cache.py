@@ -6,9 +6,9 @@ import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 
-from spadework.graph.page_cache import PageCache
+from spadework.graph.pages.page_cache import PageCache
 from spadework.settings import Settings
-from spadework.tools.dense.meaning import meaning_of
+from spadework.tools.dense.passage_vectors import meaning_of
 from spadework.tools.knowledge import knowledge_of
 from spadework.tools.knowledge.entry import Recalled
 from spadework.values import Page

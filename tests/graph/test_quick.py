@@ -9,10 +9,10 @@ import time
 import pytest
 
 from spadework.budget import Budget
-from spadework.graph.ending import stopped_by
+from spadework.graph.effort.workload import workload
 from spadework.graph.routes import first_tasks
+from spadework.graph.run_end import stopped_by
 from spadework.graph.state import ResearchState
-from spadework.graph.workload import workload
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Coverage, Plan, Query, Round, Topic

@@ -8,7 +8,7 @@ import pytest
 
 from spadework.budget import Budget
 from spadework.errors import Blocked, TooSlow
-from spadework.graph.reading import was_readable
+from spadework.graph.nodes.read import was_readable
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.tools.stores.journal import Journal

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from spadework.errors import SettingsError
-from spadework.graph.reading import read_pages
+from spadework.graph.context import SessionContext
+from spadework.graph.nodes.read import read_pages
 from spadework.graph.research import graph
-from spadework.graph.session_context import SessionContext
 from spadework.graph.state import Task
 from spadework.sessions.one_call import research
 from spadework.sessions.session import Session
@@ -502,7 +502,7 @@ async def test_a_worker_that_raises_becomes_a_problem_and_the_others_go_on(
         return await read_pages(context, task, *rest)
 
     play(model, TOPICS)
-    monkeypatch.setattr("spadework.graph.gathering.read_pages", fails)
+    monkeypatch.setattr("spadework.graph.nodes.gather.read_pages", fails)
     searx.script("inhabitants", [world.put("blog", "/census", page("It counted 48,212."))])
     searx.script("lighthouse", [])
     session = Session.start(

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from spadework.budget import Budget
+from spadework.graph.effort.workload import Workload, workload
 from spadework.graph.routes import first_tasks, gap_tasks, payload
 from spadework.graph.state import Find
-from spadework.graph.workload import Workload, workload
 from spadework.settings import Settings
 from spadework.values import Coverage, Page, Plan, Query, QuestionType, Recommendation, Topic
 

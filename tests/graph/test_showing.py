@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from spadework.agents.passage_view import PassageView
-from spadework.graph.showing import fitting, room_of
+from spadework.agents.evidence.passages import PassageView
+from spadework.graph.nodes.distil import fitting, room_of
 from spadework.values import Page
 
 PAGE = Page(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spadework.graph.entering import parts_of, pieces
+from spadework.graph.evidence import parts_of, pieces
 
 COLUMNS = "| Town | Inhabitants | Area |"
 TEXT = (

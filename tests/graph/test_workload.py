@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.budget import Budget
-from spadework.graph.forecast import forecast, pages_of
+from spadework.graph.effort.forecast import forecast, pages_of
+from spadework.graph.effort.workload import SIMPLE_PAGES, workload
 from spadework.graph.routes import FIRST_ROUND_PAGES, LEAST_PAGES, first_tasks
-from spadework.graph.workload import SIMPLE_PAGES, workload
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Complexity, Plan, Query, Task, Topic

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from spadework.sessions.file_names import METADATA
+from spadework.sessions.storage.session_file import METADATA
 
 #: What a clock says in the files that are JSON.
 _TIMES = frozenset({"at", "seconds", "fetching", "cleaning", "began", "after", "fetched_at"})

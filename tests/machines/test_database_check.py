@@ -14,9 +14,9 @@ from spadework.sessions.health.check import Check
 from spadework.sessions.health.database_check import AWAY, database_fault
 from spadework.sessions.health.database_check import database as checked
 from spadework.sessions.machines.shared import shared_sessions
-from spadework.sessions.machines.working import work
+from spadework.sessions.machines.worker import work
 from spadework.settings import Settings
-from spadework.tools.stores.postgres.migrating import HEAD
+from spadework.tools.stores.postgres.migration import HEAD
 from tests.machines.test_shared_sessions import eventually
 
 pytestmark = pytest.mark.machines

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from spadework.events import Ended, Finished, Planned
-from spadework.sessions.log import read_log
+from spadework.sessions.record.log import read_log
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from spadework.errors import SettingsError
 from spadework.tools.stores.postgres.database import opened
-from spadework.tools.stores.postgres.migrating import HEAD, MIGRATIONS
+from spadework.tools.stores.postgres.migration import HEAD, MIGRATIONS
 
 pytestmark = pytest.mark.machines
 _OPEN = """

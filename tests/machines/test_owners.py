@@ -6,13 +6,13 @@ import pytest
 
 from spadework.errors import SessionNotFound, SettingsError
 from spadework.sessions.brief import Brief
-from spadework.sessions.listing import list_sessions
-from spadework.sessions.machines.finding import bring_recording, find, forget, know_all
+from spadework.sessions.machines.session_lookup import bring_recording, find, forget, know_all
+from spadework.sessions.machines.session_watch import submit
 from spadework.sessions.machines.shared import home_of, shared_sessions
-from spadework.sessions.machines.watching import submit
 from spadework.sessions.people.people import People
-from spadework.sessions.records import begin_metadata
+from spadework.sessions.record.records import begin_metadata
 from spadework.sessions.session import Session
+from spadework.sessions.storage.session_list import list_sessions
 from spadework.settings import Settings
 from tests.machines.test_shared_sessions import QUESTION, machine, settings, worker
 

@@ -9,14 +9,14 @@ import asyncio
 import pytest
 
 from spadework.errors import SessionNotFound
-from spadework.sessions.file_names import METADATA
-from spadework.sessions.files import session_folder
-from spadework.sessions.listing import list_sessions
-from spadework.sessions.machines.finding import find, forget, know_all
+from spadework.sessions.machines.session_lookup import find, forget, know_all
 from spadework.sessions.machines.shared import shared_sessions
-from spadework.sessions.machines.working import tidy
+from spadework.sessions.machines.worker import tidy
 from spadework.sessions.people.people import People
 from spadework.sessions.session import Session
+from spadework.sessions.storage.files import session_folder
+from spadework.sessions.storage.session_file import METADATA
+from spadework.sessions.storage.session_list import list_sessions
 from spadework.settings import Settings
 from tests.machines.test_shared_sessions import QUESTION, eventually, machine, settings, worker
 from tests.world.sites import World

@@ -18,10 +18,10 @@ import pytest
 
 from spadework.agents.llm.limits import Gate
 from spadework.errors import QuotaSpent, Throttled
-from spadework.tools.fetch.byte_store import Store
 from spadework.tools.fetch.exchange import Answer
+from spadework.tools.fetch.http_cache import Store
 from spadework.tools.fetch.robots import TURNS, Robots, TooSoon
-from spadework.tools.search.rate_limiter import Limit, RateLimiter
+from spadework.tools.search.dispatch.rate_limiter import Limit, RateLimiter
 from spadework.tools.stores.postgres.database import Database
 from spadework.tools.stores.postgres.rooms import (
     ASK_SECONDS,

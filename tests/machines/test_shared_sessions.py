@@ -16,15 +16,15 @@ from psycopg.errors import UndefinedTable
 from spadework.errors import SessionError
 from spadework.events import Answered, Asked, Ended, Event, Finished, Notice, Reading, Started
 from spadework.sessions import runs as runs_module
-from spadework.sessions.files import read_page, whole_result
-from spadework.sessions.listing import list_sessions
-from spadework.sessions.log import read_log
-from spadework.sessions.machines.finding import bring_recording, find, forget, know_all
-from spadework.sessions.machines.watching import cancel
-from spadework.sessions.machines.working import work
-from spadework.sessions.replaying import replay
+from spadework.sessions.machines.session_lookup import bring_recording, find, forget, know_all
+from spadework.sessions.machines.session_watch import cancel
+from spadework.sessions.machines.worker import work
+from spadework.sessions.record.log import read_log
+from spadework.sessions.replay import replay
 from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
+from spadework.sessions.storage.files import read_page, whole_result
+from spadework.sessions.storage.session_list import list_sessions
 from spadework.settings import Settings
 from tests.hostile.drawn import differing, drawn
 from tests.world.brain import play

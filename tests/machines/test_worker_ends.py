@@ -15,7 +15,7 @@ import httpx
 import psycopg
 import pytest
 
-from spadework.sessions.machines.working import work
+from spadework.sessions.machines.worker import work
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.stores.postgres import queue

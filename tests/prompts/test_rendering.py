@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
-from spadework.agents.entry_text import Entry
+from spadework.agents.report.material import Entry
 from spadework.prompts import FENCE, render
 from spadework.settings.roles import Standard
 from spadework.values import Hit, Plan, Query, Question, Topic

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework.agents.entry_text import Entry
+from spadework.agents.report.material import Entry
 from spadework.prompts import Prompt, render
-from spadework.prompts.shortening import ESSENTIAL, shorten_prompt
+from spadework.prompts.prompt_size import ESSENTIAL, shorten_prompt
 from spadework.settings.roles import Standard
 from spadework.values import Query, Topic
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.sessions.replaying import replay
+from spadework.sessions.replay import replay
 
 FOLDER = Path(__file__).parent
 

@@ -21,7 +21,7 @@ from spadework.budget import Budget
 from spadework.errors import SessionNotFound
 from spadework.events import Asked, Event, Finished
 from spadework.sessions.admission import Admission, Whose
-from spadework.sessions.log import read_log
+from spadework.sessions.record.log import read_log
 from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
 from spadework.settings import Settings

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from spadework.sessions.reserve import ENDINGS
-from spadework.sessions.stats import statistics
+from spadework.sessions.metrics.run_history import ENDINGS
+from spadework.sessions.metrics.statistics import statistics
 from spadework.settings import Settings
 from tests.sessions.followed import ASKED, ask
 from tests.world.brain import play

@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 from spadework.budget import Budget
-from spadework.sessions.reserve import ENOUGH, took
+from spadework.sessions.metrics.run_history import ENOUGH, took
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result

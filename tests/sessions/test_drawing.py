@@ -28,15 +28,19 @@ from spadework.events import (
     read_event,
 )
 from spadework.sessions.brief import Brief
-from spadework.sessions.course import Course
-from spadework.sessions.file_names import LOG
-from spadework.sessions.files import read_metadata, read_progress, read_result, session_folder
-from spadework.sessions.log import log_lines, read_log
+from spadework.sessions.metrics.statistics import statistics
 from spadework.sessions.one_call import research
-from spadework.sessions.records import Records
-from spadework.sessions.redrawing import draft_of, redraw
+from spadework.sessions.record.course import Course
+from spadework.sessions.record.log import log_lines, read_log
+from spadework.sessions.record.records import Records, draft_of, redraw
 from spadework.sessions.session import Session
-from spadework.sessions.stats import statistics
+from spadework.sessions.storage.files import (
+    read_metadata,
+    read_progress,
+    read_result,
+    session_folder,
+)
+from spadework.sessions.storage.session_file import LOG
 from spadework.settings import Settings
 from spadework.values import Problem, Usage
 from tests.hostile.drawn import differing, drawn
@@ -164,7 +168,7 @@ async def test_what_a_kill_has_left_undrawn_is_drawn_by_who_takes_the_run_up(
 ) -> None:
     called, words = LAST_STEPS[step]
     settings = settings.with_(log="debug", log_json=True)
-    killed, path = Killed(settings), f"spadework.sessions.records.{called}"
+    killed, path = Killed(settings), f"spadework.sessions.record.records.{called}"
 
     def begins(*args: Any) -> bool:
         return any(words in (a.decode() if isinstance(a, bytes) else str(a)) for a in args)

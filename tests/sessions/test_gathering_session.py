@@ -8,10 +8,10 @@ import pytest
 
 from spadework import Session, Settings, gather, research, search
 from spadework.errors import FetchError, SearchError, SettingsError
-from spadework.sessions.files import read_metadata, read_result
-from spadework.sessions.listing import list_sessions
-from spadework.sessions.page_sessions import gathering, page_of, reading
-from spadework.sessions.replaying import replay
+from spadework.sessions.lookups.page_sessions import gathering, page_of, reading
+from spadework.sessions.replay import replay
+from spadework.sessions.storage.files import read_metadata, read_result
+from spadework.sessions.storage.session_list import list_sessions
 from tests.world.searx import Searx
 from tests.world.sites import World
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.sessions.library_examples import from_library
+from spadework.sessions.library_index import from_library
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.tools.library.library import Library

@@ -11,8 +11,8 @@ import pytest
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, DaySpent
 from spadework.holds import HoldRequest
-from spadework.sessions.day_limit import DayLimit, day_limit_of
 from spadework.sessions.one_call import research
+from spadework.sessions.quotas import DayLimit, day_limit_of
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Usage

@@ -21,10 +21,10 @@ import zstandard
 from spadework import prompts
 from spadework.errors import SessionError, SessionUnreadable
 from spadework.events import Asked, Finished, Read, Started
-from spadework.sessions import records
 from spadework.sessions.one_call import research
-from spadework.sessions.records import delete_session
-from spadework.sessions.replaying import replay
+from spadework.sessions.record import records
+from spadework.sessions.record.records import delete_session
+from spadework.sessions.replay import replay
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.extract.extracted import Extracted

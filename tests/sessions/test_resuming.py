@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from spadework.graph import closing, research
-from spadework.sessions.replaying import replay
+from spadework.graph import finish as closing
+from spadework.graph import research
+from spadework.sessions.replay import replay
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.dense.vectors import Vectors
 from spadework.tools.fetch import page_reader
-from spadework.tools.search.result_cache import SearchCache
+from spadework.tools.search.dispatch.result_cache import SearchCache
 from tests.sessions.killed import Killed, before
 from tests.world.brain import play
 from tests.world.embedding import Embeddings

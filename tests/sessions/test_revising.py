@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from spadework.events import Finished, Notice
-from spadework.sessions.files import read_result
-from spadework.sessions.replaying import replay
+from spadework.sessions.replay import replay
 from spadework.sessions.session import Session
+from spadework.sessions.storage.files import read_result
 from spadework.settings import Settings
 from tests.sessions.followed import (
     ASKED,

@@ -12,8 +12,8 @@ from langgraph.runtime import Runtime
 
 from spadework.events import Notice
 from spadework.graph import research
+from spadework.graph.context import context_of
 from spadework.graph.emit import emitter
-from spadework.graph.session_context import context_of
 from spadework.graph.state import ResearchState
 from spadework.settings import Settings
 from tests.sessions.followed import (

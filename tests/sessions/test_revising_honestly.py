@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from spadework.sessions.listing import list_sessions
+from spadework.sessions.storage.session_list import list_sessions
 from spadework.settings import Settings
 from tests.sessions.followed import ASKED, ask, body, changing, of, shown, tell_of_a_ferry
 from tests.world.brain import assessment

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.sessions.replaying import replay
+from spadework.sessions.replay import replay
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result

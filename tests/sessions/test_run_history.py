@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spadework.graph.experience import LEAST
-from spadework.sessions.run_history import took_before
+from spadework.graph.effort.experience import LEAST
+from spadework.sessions.metrics.run_history import took_before
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 

@@ -11,11 +11,11 @@ import pytest
 
 from spadework.errors import SessionNotFound
 from spadework.events import Asked, Ended, Event, Finished
-from spadework.sessions.file_names import LOG
-from spadework.sessions.files import read_progress
-from spadework.sessions.log import log_event, read_log
+from spadework.sessions.record.log import log_event, read_log
 from spadework.sessions.runs import SERVED, Runs
 from spadework.sessions.session import Session
+from spadework.sessions.storage.files import read_progress
+from spadework.sessions.storage.session_file import LOG
 from spadework.settings import Settings
 
 

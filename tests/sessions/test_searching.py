@@ -17,14 +17,14 @@ from pydantic import SecretStr
 from spadework import Budget, Session, research
 from spadework.errors import SearchError
 from spadework.events import Notice
-from spadework.graph.query_filters import date_queries, gap_query
+from spadework.graph.pages.provider_search import date_queries, gap_query
 from spadework.settings import Settings
 from spadework.tools.search.arxiv import Arxiv
 from spadework.tools.search.brave import Brave
+from spadework.tools.search.dispatch.rate_limiter import RATE_LIMITERS
 from spadework.tools.search.mcp_tool import McpSearch
 from spadework.tools.search.openalex import OpenAlex
 from spadework.tools.search.pubmed import PubMed
-from spadework.tools.search.rate_limiter import RATE_LIMITERS
 from spadework.tools.search.searxng import SearXNG
 from spadework.tools.search.serper import Serper
 from spadework.tools.search.tavily import Tavily

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spadework.errors import SessionNotFound
-from spadework.sessions.files import session_folder
+from spadework.sessions.storage.files import session_folder
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from spadework.sessions import session_index
-from spadework.sessions.listing import Listed, list_sessions
-from spadework.sessions.stats import statistics
+from spadework.sessions.metrics import session_index
+from spadework.sessions.metrics.statistics import statistics
+from spadework.sessions.storage.session_list import Listed, list_sessions
 from tests.apps.web.prepared import large, put
 
 COUNT = 40
@@ -54,7 +54,7 @@ def listed(home: Path) -> list[Listed]:
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The folders that were read since."""
-    from spadework.sessions import files
+    from spadework.sessions.storage import files
 
     found: list[Path] = []
     read = files.read_metadata

@@ -18,9 +18,10 @@ from pathlib import Path
 import pytest
 
 from spadework.events import Event, Finished, Notice, Timed
-from spadework.sessions import late, records
 from spadework.sessions.health import machine_check
+from spadework.sessions.record import records
 from spadework.sessions.session import Session
+from spadework.sessions.storage import disk as late
 from spadework.settings import Settings
 from spadework.tools.stores import disk, disk_faults
 from spadework.tools.stores.page_store import PageStore

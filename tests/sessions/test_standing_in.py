@@ -8,8 +8,8 @@ import pytest
 
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
-from spadework.tools.search import provider_choice
-from spadework.tools.search.provider_table import PROVIDERS, Known
+from spadework.tools.search.dispatch import provider_choice
+from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Known
 from spadework.tools.search.searxng import SearXNG
 from tests.world.searx import Searx
 from tests.world.sites import World

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from spadework.apps.statistics import lines
+from spadework.apps.commands.statistics import lines
+from spadework.sessions.metrics.session_figures import Worth
+from spadework.sessions.metrics.statistics import Statistics, statistics
 from spadework.sessions.session import Session
-from spadework.sessions.session_figures import Worth
-from spadework.sessions.stats import Statistics, statistics
 from spadework.settings import Settings
 from tests.sessions.followed import ASKED, ask
 from tests.world.brain import play

@@ -9,8 +9,8 @@ import pytest
 
 from spadework.errors import SettingsError
 from spadework.events import Called, Read
+from spadework.sessions.metrics.tally import TALLY, Tally
 from spadework.sessions.session import Session
-from spadework.sessions.tally import TALLY, Tally
 from spadework.settings import Settings
 from tests.sessions.followed import ASKED
 from tests.world.fault import Fault

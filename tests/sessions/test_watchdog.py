@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from spadework.budget import Budget
-from spadework.graph import assessing, fusing
-from spadework.graph.cut_off import LATE_REPORT, LATE_TOPIC
+from spadework.graph.early_end import LATE_REPORT, LATE_TOPIC
+from spadework.graph.nodes import assess as assessing
+from spadework.graph.nodes import fuse as fusing
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result

@@ -9,16 +9,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
-from spadework.agents.confirming import confirm_fact
+from spadework.agents.evidence.confirmation import confirm_fact
+from spadework.agents.evidence.multi_hop import asks_for_a_relation
+from spadework.agents.evidence.passages import Judgement, Numbered, PassageView, Spot
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.llm.client import Model, first_of
 from spadework.agents.llm.structured_output import at_most, within
-from spadework.agents.multi_hop import asks_for_a_relation
-from spadework.agents.numbered_passages import Numbered
-from spadework.agents.passage_view import Judgement, PassageView, Spot
 from spadework.prompts import render
 from spadework.tools.ranking.query_operators import in_words
-from spadework.tools.search.domain_filter import MOST_SITES, domains
+from spadework.tools.search.search_filters import MOST_SITES, domains
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import (
     Evidence,

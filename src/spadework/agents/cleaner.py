@@ -16,7 +16,7 @@ from spadework.agents.llm.structured_output import within
 from spadework.prompts import render
 from spadework.settings import Cleaning
 from spadework.tools.text.cleanliness import cleanliness, is_matter
-from spadework.tools.text.markdown_blocks import Block, blocks
+from spadework.tools.text.markdown import Block, blocks
 from spadework.values import Problem, Visible
 
 #: By setting: from which cleanliness on a page is left as it is, and how many characters it has at

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spadework.agents.entry_text import entry_of
 from spadework.agents.llm.client import Model, first_of
 from spadework.agents.llm.structured_output import at_most
-from spadework.agents.marked_section import with_marks
-from spadework.agents.marked_text import section_of
+from spadework.agents.report.marked_text import section_of, with_marks
+from spadework.agents.report.material import entry_of
 from spadework.agents.writer import SectionAnswer, with_code
 from spadework.prompts import render
 from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.ranking.query_operators import in_words
-from spadework.tools.text.phrases import Phrases
+from spadework.tools.text.language import Phrases
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import (
     Evidence,

@@ -9,10 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from spadework.tools.ranking.disagreement import figures_apart
-from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import numbers
-from spadework.tools.text.language import language
-from spadework.tools.text.phrases import ENGLISH, Phrases
+from spadework.tools.text.language import ENGLISH, Phrases, language, spoken
 from spadework.tools.web.urls import host_of, hosts_for_urls
 from spadework.values import (
     CODE,

@@ -6,9 +6,9 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 
+from spadework.agents.evidence.passages import PassageView
 from spadework.agents.extractive.judge import judge_passages
-from spadework.agents.passage_view import PassageView
-from spadework.tools.text.detect import language_of
+from spadework.tools.text.language import language_of
 from spadework.tools.text.passages import cut, headings
 from spadework.values import Page
 

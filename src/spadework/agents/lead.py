@@ -14,9 +14,8 @@ from spadework.errors import BadReply
 from spadework.prompts import Prompt, render
 from spadework.tools.ranking.query_operators import in_words
 from spadework.tools.text import tokens
-from spadework.tools.text.detect import spoken
-from spadework.tools.text.language import language
-from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.text.language import language, spoken
+from spadework.tools.text.markdown import one_line
 from spadework.tools.text.titles import is_long, shorten_question
 from spadework.values import (
     Complexity,

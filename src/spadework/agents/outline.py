@@ -10,15 +10,15 @@ from typing import Literal
 
 from pydantic import Field
 
-from spadework.agents.checked_text import Known as Text
-from spadework.agents.checking import keep_founded_heading
 from spadework.agents.editor import day_of
-from spadework.agents.entry_text import each_once, line_of, place_of, speaks_of
 from spadework.agents.llm.client import Model, first_of
 from spadework.agents.llm.structured_output import Reply, at_most
+from spadework.agents.report.checks import Known as Text
+from spadework.agents.report.checks import keep_founded_heading
+from spadework.agents.report.material import each_once, line_of, place_of, speaks_of
 from spadework.prompts import render
 from spadework.tools.text.facts import nearest
-from spadework.tools.text.phrases import Phrases
+from spadework.tools.text.language import Phrases
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Conflict, Coverage, Evidence, Plan, Problem, Visible
 

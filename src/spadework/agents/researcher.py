@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from spadework.agents.evidence.passages import PassageView
 from spadework.agents.llm.client import Model, first_of
 from spadework.agents.llm.structured_output import at_most
-from spadework.agents.passage_view import PassageView
 from spadework.prompts import render
 from spadework.tools.ranking.query_operators import in_words
 from spadework.tools.text import tokens

@@ -16,17 +16,16 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
-from spadework.agents.checking import note_doubts
-from spadework.agents.citation_material import Material
-from spadework.agents.counting import is_count
-from spadework.agents.entry_text import Entry, entry_of
+from spadework.agents.evidence.counts import is_count
 from spadework.agents.extractive.writer import own_cell, own_words
 from spadework.agents.llm.client import Model
 from spadework.agents.llm.structured_output import Reply
-from spadework.agents.sentence_context import Stated, leaning, state_sentences
+from spadework.agents.report.checks import note_doubts
+from spadework.agents.report.material import Entry, Material, entry_of
+from spadework.agents.report.sentence_context import Stated, leaning, state_sentences
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
-from spadework.tools.text.phrases import Phrases
+from spadework.tools.text.language import Phrases
 from spadework.tools.text.quotes import plain
 from spadework.values import CODE, NOBODY, Evidence, Problem, Section, Sentence, Verdict
 

@@ -6,18 +6,18 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 
-from spadework.agents.entry_text import entries_of
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.llm.client import Model, first_of
 from spadework.agents.llm.structured_output import Reply, at_most
-from spadework.agents.marked_text import bare_code, parse_sentences, section_of
 from spadework.agents.outline import Outline, Outlined
-from spadework.agents.sentence_context import Stated, state_sentences
+from spadework.agents.report.marked_text import bare_code, parse_sentences, section_of
+from spadework.agents.report.material import entries_of
+from spadework.agents.report.sentence_context import Stated, state_sentences
 from spadework.agents.verifier import Checked
 from spadework.errors import BadReply
 from spadework.prompts import render
-from spadework.tools.text.lead_in import leads
-from spadework.tools.text.phrases import Phrases
+from spadework.tools.text.language import Phrases
+from spadework.tools.text.sentences import leads
 from spadework.values import Evidence, Plan, Problem, Section, Sentence, Visible
 
 #: Sentences of a section that change at most.

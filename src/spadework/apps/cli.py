@@ -11,15 +11,15 @@ import typer
 
 from spadework.apps import options
 from spadework.apps.command_words import as_command
+from spadework.apps.commands.knowledge_cli import knowledge as knowledge_commands
+from spadework.apps.commands.lookup_cli import doctor, index, read, search, stats
+from spadework.apps.commands.server_cli import mcp, serve
+from spadework.apps.commands.sessions_cli import replay, resume, sessions
+from spadework.apps.commands.tokens_cli import tokens
+from spadework.apps.commands.worker_command import worker
 from spadework.apps.descriptors import raise_the_limit
-from spadework.apps.ending import one_sentence
-from spadework.apps.knowledge_cli import knowledge as knowledge_commands
-from spadework.apps.looking_cli import doctor, index, read, search, stats
-from spadework.apps.saying import replace_unencodable
-from spadework.apps.serving_cli import mcp, serve
-from spadework.apps.sessions_cli import replay, resume, sessions
-from spadework.apps.tokens_cli import tokens
-from spadework.apps.worker_command import worker
+from spadework.apps.exit import one_sentence
+from spadework.apps.messages import replace_unencodable
 
 EXAMPLES = """\b
 Examples:
@@ -152,7 +152,7 @@ def plan(
     is told with it.
     """
     settings = options.settings_of(context)
-    from spadework.apps.plan_command import print_plan
+    from spadework.apps.commands.plan_command import print_plan
     from spadework.apps.terminal.question_input import followed_session
 
     before = followed_session(settings.home, follow, last=continue_)
@@ -218,7 +218,7 @@ def console() -> None:
     # Loading modules makes 300,000 objects that stay; to look through them for garbage as often as
     # Python does otherwise is a quarter of what a run with a model takes until it begins.
     gc.set_threshold(10_000, 10, 3)
-    from spadework.apps.leaving import LEAVING
+    from spadework.apps.process_exit import LEAVING
 
     with LEAVING.for_good():
         main()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spadework.apps.saying import number_of
+from spadework.apps.messages import number_of
 from spadework.values import Forecast, Span
 
 #: Below so many seconds a tenth of one is told.

@@ -28,7 +28,7 @@ def database_of(home: Path | None) -> SecretStr | None:
 def bring_session(home: Path, session_id: str) -> None:
     """Have a session here that workers know. Raises SettingsError, DiskFailed."""
     if VARIABLE in os.environ:
-        from spadework.sessions.machines.finding import find
+        from spadework.sessions.machines.session_lookup import find
 
         asyncio.run(find(settings_from(home=home), session_id))
 
@@ -36,7 +36,7 @@ def bring_session(home: Path, session_id: str) -> None:
 def bring_recording(home: Path, session_id: str) -> None:
     """Have a session here with what a replay needs of it, where workers have run it."""
     if VARIABLE in os.environ:
-        from spadework.sessions.machines.finding import bring_recording
+        from spadework.sessions.machines.session_lookup import bring_recording
 
         asyncio.run(bring_recording(settings_from(home=home), session_id))
 
@@ -44,7 +44,7 @@ def bring_recording(home: Path, session_id: str) -> None:
 def bring_list(home: Path) -> None:
     """Know the sessions of all machines here, where the settings name a database."""
     if VARIABLE in os.environ:
-        from spadework.sessions.machines.finding import know_all
+        from spadework.sessions.machines.session_lookup import know_all
 
         asyncio.run(know_all(settings_from(home=home), None))
 
@@ -52,6 +52,6 @@ def bring_list(home: Path) -> None:
 def forget_session(home: Path, session_id: str) -> None:
     """Delete a session where workers know it, where the settings name a database."""
     if VARIABLE in os.environ:
-        from spadework.sessions.machines.finding import forget
+        from spadework.sessions.machines.session_lookup import forget
 
         asyncio.run(forget(settings_from(home=home), session_id))

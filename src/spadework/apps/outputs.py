@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from spadework.apps.saying import say
+from spadework.apps.messages import say
 from spadework.apps.terminal.screen import is_plain
 from spadework.errors import SettingsError
 from spadework.tools.stores.page_store import write_atomically

@@ -10,7 +10,7 @@ from spadework.events import Event
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
 
-    from spadework.graph.session_context import SessionContext
+    from spadework.graph.context import SessionContext
     from spadework.settings import Settings
 
 Emit = Callable[[Event], None]

@@ -24,26 +24,27 @@ from langgraph.types import Overwrite
 from spadework.errors import SpadeworkError
 from spadework.events import Assessed, Finished, Planned, Wrote
 from spadework.graph import checkpoint_types, routes, worker
-from spadework.graph.again import price
-from spadework.graph.assessing import after, assess_round
-from spadework.graph.clarifying import approve, clarify
-from spadework.graph.closing import result_of
-from spadework.graph.composing import compose_report
-from spadework.graph.earlier import keep
-from spadework.graph.editing import review_report
+from spadework.graph.context import context_of
+from spadework.graph.effort.expected_gain import price
+from spadework.graph.effort.model_examination import begin, judge, judge_in_time, leave_out
 from spadework.graph.emit import emitter
-from spadework.graph.ending import nothing_left, stopped_by
-from spadework.graph.fetching import attached_pages
-from spadework.graph.fusing import fuse_finds
-from spadework.graph.model_examination import begin, judge, judge_in_time, leave_out
-from spadework.graph.planning import foreseen, make_plan, today
-from spadework.graph.recalling import earlier_pages
-from spadework.graph.rechecking import base_of, check_changed, whole
-from spadework.graph.report_body import draft
-from spadework.graph.revising import extend_report, receive, revised
-from spadework.graph.rewriting import known_findings, rewritten
-from spadework.graph.scoring import checked_scores, score_topics
-from spadework.graph.session_context import context_of
+from spadework.graph.finish import result_of
+from spadework.graph.followup.earlier_report import keep
+from spadework.graph.followup.recheck import base_of, check_changed, whole
+from spadework.graph.followup.revise import extend_report, receive, revised
+from spadework.graph.followup.rewrite import known_findings, rewritten
+from spadework.graph.nodes.assess import after, assess_round
+from spadework.graph.nodes.clarify import approve, clarify
+from spadework.graph.nodes.edit import review_report
+from spadework.graph.nodes.fuse import fuse_finds
+from spadework.graph.nodes.plan import foreseen, make_plan, today
+from spadework.graph.nodes.recall import earlier_pages
+from spadework.graph.nodes.scores import checked_scores, score_topics
+from spadework.graph.nodes.verify import Check, standing, still_proven
+from spadework.graph.nodes.write import compose_report
+from spadework.graph.pages.fetch import attached_pages
+from spadework.graph.report.body import draft
+from spadework.graph.run_end import DiskStopped, nothing_left, stopped_by
 from spadework.graph.session_id import checked_session_id, new_session_id
 from spadework.graph.state import (
     GIVEN,
@@ -56,8 +57,6 @@ from spadework.graph.state import (
     left_over,
     proving,
 )
-from spadework.graph.stopping import DiskStopped
-from spadework.graph.verifying import Check, standing, still_proven
 from spadework.settings import Settings
 from spadework.tools.stores.disk_faults import disk_fault
 from spadework.values import Problem

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from langgraph.types import Send
 
 from spadework.budget import Budget
-from spadework.graph.again import open_topics, worth_asking
-from spadework.graph.query_filters import date_queries, gap_query
+from spadework.graph.effort.expected_gain import open_topics, worth_asking
+from spadework.graph.effort.workload import Workload
+from spadework.graph.pages.provider_search import date_queries, gap_query
 from spadework.graph.state import ResearchState
-from spadework.graph.workload import Workload
 from spadework.tools.ranking.selection import LOCAL
 from spadework.values import Coverage, Plan, Query, Question, Recommendation, Shortfall, Task, Topic
 

@@ -14,7 +14,7 @@ from pydantic.json_schema import SkipJsonSchema
 # The one of `typing` gives a graph no JSON schema before Python 3.12.
 from typing_extensions import TypedDict
 
-from spadework.agents.turn import Turn
+from spadework.agents.reviser import Turn
 from spadework.errors import SettingsError
 from spadework.form import sentence
 from spadework.values import (

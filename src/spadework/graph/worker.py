@@ -8,14 +8,14 @@ from langgraph.graph import END
 from langgraph.runtime import Runtime
 
 from spadework.events import Distilled
-from spadework.graph.distilling import distil_pages, need_of
+from spadework.graph.context import context_of
+from spadework.graph.effort.model_examination import judge
 from spadework.graph.emit import emitter
-from spadework.graph.gathering import steps
-from spadework.graph.model_examination import judge
-from spadework.graph.reading import was_readable
-from spadework.graph.session_context import context_of
+from spadework.graph.nodes.distil import distil_pages, need_of
+from spadework.graph.nodes.gather import steps
+from spadework.graph.nodes.read import was_readable
+from spadework.graph.run_end import stopped_by_disk
 from spadework.graph.state import Find, WorkerOutput, WorkerState
-from spadework.graph.stopping import stopped_by_disk
 from spadework.settings import Settings
 
 

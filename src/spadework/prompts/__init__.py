@@ -73,7 +73,7 @@ def _harmless(text: str) -> str:
 
 
 def describe_entry(entry: Any) -> str:
-    """An entry of the ledger (agents/entry_text.py) under its id and its page, between the words
+    """An entry of the ledger (agents/report) under its id and its page, between the words
     around its quote, with what who read it there says of it.
     """
     lines = "\n".join(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from spadework.errors import SessionError
-from spadework.sessions.files import Kind, Metadata, exchanges_before
+from spadework.sessions.storage.files import Kind, Metadata, exchanges_before
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from spadework.budget import Budget
 from spadework.events import Event, Finished
-from spadework.sessions.session_faults import disk_faults
+from spadework.sessions.storage.disk import disk_faults
 
 #: Seconds that a run may take to close its files and connections: of a finished one not beyond its
 #: deadline, but this much at least.

@@ -1,20 +1,131 @@
-"""What one user may have of a server: so many runs at once, so many tokens and dollars a day. Its
-home says whose a session is. A server that is being stopped takes nothing new of anybody.
-"""
+"""What one user may have of a server: sessions at once, and dollars a day."""
 
 from __future__ import annotations
 
 import asyncio
+import math
+import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    suppress,
+)
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import SecretStr
 
 from spadework.budget import Budget
 from spadework.errors import DaySpent, Stopping
+from spadework.holds import Free, Hold, HoldRequest
 from spadework.sessions import admission
 from spadework.sessions.admission import Whose
-from spadework.sessions.day_limit import day_limit_of
-from spadework.sessions.tally import TALLY
+from spadework.sessions.metrics.tally import TALLY
 from spadework.settings import Settings
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.private_files import private_file
+
+#: The folder of a home that holds what was spent, and the end of its files' names.
+SPENT, ENDING = "spent", ".txt"
+
+
+class DayLimit:
+    """The limit of one home. One of 0 is none."""
+
+    def __init__(self, home: Path) -> None:
+        self._folder = home / SPENT
+        self._lock = threading.Lock()
+        self.tokens, self.money = math.inf, math.inf
+        self._begin("")
+        self._pending: list[tuple[int, float]] = []
+        self._holds: list[Hold] = []
+
+    async def refresh(self, wish: HoldRequest | None = None) -> None:
+        """Write down what was spent here, and read what was spent elsewhere."""
+        await on_disk(self._exchange)
+
+    def free(self, *, settled: bool = False) -> Free:
+        """What is left of the day; `settled`: as if no call were under way."""
+        with self._lock:
+            pending, holds = self._pending, () if settled else self._holds
+            tokens = self._told[0] + sum(t for t, _ in pending) + sum(h.tokens for h in holds)
+            money = self._told[1] + sum(m for _, m in pending) + sum(h.money for h in holds)
+        return Free(self.tokens - tokens, self.money - money)
+
+    def take(self, hold: Hold) -> None:
+        """Set aside what a call may cost."""
+        with self._lock:
+            self._holds.append(hold)
+
+    def settle(self, hold: Hold, tokens: int, money: float) -> None:
+        """Give back what was set aside, and take what the call has cost."""
+        with self._lock:
+            self._holds.remove(hold)
+            self._pending.append((tokens, money))
+
+    def check(self) -> None:
+        """Raises DaySpent where nothing is left."""
+        left = self.free(settled=True)
+        for what, rest, most in (
+            ("tokens", left.tokens, f"{self.tokens:,.0f}"),
+            ("US dollars", left.money, f"{self.money:,.2f}"),
+        ):
+            if rest <= 0:
+                raise DaySpent(
+                    f"The {most} {what} that you may use in a day are used up.",
+                    hint="From 00:00 UTC on there are more.",
+                )
+
+    def _begin(self, day: str) -> None:
+        self._day, self._at, self._told = day, 0, (0, 0.0)
+
+    def _exchange(self) -> None:
+        with self._lock, suppress(OSError):  # what is not written stays pending
+            if (today := datetime.now(UTC).strftime("%Y-%m-%d")) != self._day:
+                self._begin(today)
+            path = self._folder / f"{today}{ENDING}"
+            if self._pending:
+                lines = "".join(f"{tokens} {money!r}\n" for tokens, money in self._pending)
+                private_file(path)
+                with path.open("ab", buffering=0) as file:
+                    file.write(lines.encode())
+                self._pending.clear()
+            self._read(path)
+
+    def _read(self, path: Path) -> None:
+        with suppress(FileNotFoundError), path.open("rb") as file:
+            file.seek(self._at)
+            whole = file.read().rpartition(b"\n")[0]
+            self._at += len(whole) + bool(whole)
+            for line in whole.splitlines():
+                with suppress(ValueError):  # a line that a full disk has cut off
+                    tokens, money = line.split()
+                    self._told = (self._told[0] + int(tokens), self._told[1] + float(money))
+
+
+_limits: dict[tuple[Path, SecretStr | None], DayLimit] = {}
+
+
+def _made(settings: Settings) -> DayLimit:
+    if settings.database_url is None:
+        return DayLimit(settings.home)
+    from spadework.sessions.machines.shared_day_limit import SharedDayLimit
+
+    return SharedDayLimit(settings)
+
+
+async def day_limit_of(settings: Settings) -> DayLimit | None:
+    """The limit of a home, up to date, None without one. Raises DaySpent if it is used up."""
+    if not (settings.user_tokens or settings.user_money):
+        return None
+    limit = _limits.setdefault((settings.home, settings.database_url), _made(settings))
+    limit.tokens, limit.money = settings.user_tokens or math.inf, settings.user_money or math.inf
+    await limit.refresh()
+    limit.check()
+    return limit
+
 
 STOPPING = "This server is being stopped and takes no new question."
 

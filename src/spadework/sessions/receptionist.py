@@ -1,5 +1,5 @@
 """The reception, for the doors where people and their programs talk."""
 
-from spadework.graph.receiving import Greeted, receive
+from spadework.graph.followup.reception import Greeted, receive
 
 __all__ = ["Greeted", "receive"]

@@ -15,13 +15,13 @@ from pathlib import Path
 
 from spadework.errors import BudgetSpent, SessionNotFound, SpadeworkError
 from spadework.events import Answered, Asked, Ended, Event, Finished, Notice, Started
-from spadework.sessions.file_names import METADATA
-from spadework.sessions.files import session_folder
-from spadework.sessions.log import read_log
-from spadework.sessions.machines.finding import find
-from spadework.sessions.machines.watching import cancel
-from spadework.sessions.redrawing import end
+from spadework.sessions.machines.session_lookup import find
+from spadework.sessions.machines.session_watch import cancel
+from spadework.sessions.record.log import read_log
+from spadework.sessions.record.records import end
 from spadework.sessions.session import Session
+from spadework.sessions.storage.files import session_folder
+from spadework.sessions.storage.session_file import METADATA
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import make_folder

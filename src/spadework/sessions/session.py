@@ -15,31 +15,30 @@ from spadework.clock import set_today
 from spadework.errors import SessionNotFound, SettingsError
 from spadework.events import Event, Finished, Notice
 from spadework.graph.chat import MOST_WISHES
-from spadework.graph.opening_record import Replay
-from spadework.graph.session_context import SessionContext
+from spadework.graph.context import SessionContext
+from spadework.graph.effort.waits import Stopped, unless_stopped
+from spadework.graph.parts import Replay
 from spadework.graph.session_id import new_session_id
-from spadework.graph.waiting import Stopped, unless_stopped
-from spadework.sessions import quotas, telemetry
+from spadework.sessions import quotas
 from spadework.sessions.brief import Brief
-from spadework.sessions.entering import by_workers, entered
-from spadework.sessions.files import (
+from spadework.sessions.entry import by_workers, entered
+from spadework.sessions.handing_on import LEAST_CLOSING, handed_on
+from spadework.sessions.lookups.gathering_session import Gathering, needed_providers
+from spadework.sessions.machines.session_watch import run_by_workers
+from spadework.sessions.metrics.run_history import experience, took
+from spadework.sessions.metrics.tally import TALLY
+from spadework.sessions.record import telemetry
+from spadework.sessions.record.records import Records, end_drawing
+from spadework.sessions.research_run import Researching
+from spadework.sessions.storage.files import (
     make_folder,
     read_metadata,
     session_folder,
     take_settings,
     whole_result,
 )
-from spadework.sessions.gathering_session import Gathering, needed_providers
-from spadework.sessions.handing_on import LEAST_CLOSING, handed_on
-from spadework.sessions.lock import hold_session
-from spadework.sessions.machines.watching import run_by_workers
-from spadework.sessions.records import Records
-from spadework.sessions.redrawing import end_drawing
-from spadework.sessions.researching import Researching
-from spadework.sessions.reserve import took
-from spadework.sessions.run_history import experience
+from spadework.sessions.storage.lock import hold_session
 from spadework.sessions.stream import in_its_time, start_event
-from spadework.sessions.tally import TALLY
 from spadework.settings import Settings
 from spadework.tools.stores.disk import DiskHangs, let_go, on_disk
 from spadework.values import Result

@@ -13,11 +13,11 @@ from langchain_core.runnables import RunnableConfig
 from spadework.budget import Budget
 from spadework.deadline import CLOSE_NOW, WRITE_NOW, Mark
 from spadework.events import Event, Finished, Notice, Proven, Started, Timed, Troubled, parse_event
+from spadework.graph.context import SessionContext
 from spadework.graph.research import Graph
-from spadework.graph.session_context import SessionContext
 from spadework.sessions.brief import Brief
-from spadework.sessions.file_names import JOURNAL
-from spadework.sessions.records import Records
+from spadework.sessions.record.records import Records
+from spadework.sessions.storage.session_file import JOURNAL
 from spadework.tools.stores.disk import in_time
 from spadework.values import Result
 

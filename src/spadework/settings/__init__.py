@@ -30,7 +30,7 @@ from spadework.settings.environment import tell_unread
 from spadework.settings.front_doors import Serving
 from spadework.settings.kinds import Cleaning, Effort, Role
 from spadework.settings.model_choice import Models
-from spadework.settings.observing import Observing
+from spadework.settings.observability import Observing
 from spadework.settings.page_reading import Reading
 from spadework.settings.roles import Judging
 from spadework.settings.search import Searching

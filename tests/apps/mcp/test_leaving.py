@@ -16,10 +16,10 @@ import pytest
 from mcp import Client
 
 from spadework.errors import SessionBusy
-from spadework.sessions.listing import list_sessions
-from spadework.sessions.lock import hold_session
-from spadework.sessions.replaying import replay
+from spadework.sessions.replay import replay
 from spadework.sessions.session import Session
+from spadework.sessions.storage.lock import hold_session
+from spadework.sessions.storage.session_list import list_sessions
 from spadework.settings import Settings
 from tests.apps.mcp.serving import QUESTION, given, over_stdio, served, until
 from tests.world.model import Model

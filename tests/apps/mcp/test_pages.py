@@ -12,8 +12,8 @@ import anyio
 import pytest
 from mcp import Client
 
-from spadework.sessions.files import read_metadata, read_result
-from spadework.sessions.listing import list_sessions
+from spadework.sessions.storage.files import read_metadata, read_result
+from spadework.sessions.storage.session_list import list_sessions
 from spadework.settings import Settings
 from tests.apps.mcp.serving import given, over_http, over_stdio, served, text, tokens, until
 from tests.apps.process import Terminal

@@ -10,8 +10,8 @@ from mcp_types import CallToolResult
 
 from spadework.apps.mcp.call_runs import Teller
 from spadework.events import Read
-from spadework.sessions.files import read_metadata, session_folder
 from spadework.sessions.session import Session
+from spadework.sessions.storage.files import read_metadata, session_folder
 from spadework.settings import Settings
 from spadework.tools.web.chromium import installed_chromium
 from spadework.tools.web.urls import host_of

@@ -14,7 +14,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from spadework.sessions.health.readiness import FRESH_SECONDS, Readiness
-from spadework.sessions.metrics import expose
+from spadework.sessions.metrics.prometheus import expose
 from spadework.settings import Settings
 from spadework.values import Result
 from tests.apps.web.server import Server

@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from spadework.apps.web.app import build_app
-from spadework.apps.web.templating import part
+from spadework.apps.web.page_templates import part
 from spadework.sessions.health import Check
-from spadework.sessions.lock import hold_session
+from spadework.sessions.storage.lock import hold_session
 from spadework.settings import Settings
 from spadework.values import Result
 from tests.apps.web.prepared import large, put

@@ -16,9 +16,9 @@ import pytest
 from spadework.apps.web.app import build_app
 from spadework.sessions.health import nearby
 from spadework.settings import Settings
+from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Known
+from spadework.tools.search.dispatch.rate_limiter import RATE_LIMITERS
 from spadework.tools.search.provider import Provider
-from spadework.tools.search.provider_table import PROVIDERS, Known
-from spadework.tools.search.rate_limiter import RATE_LIMITERS
 from spadework.values import Result
 from tests.apps.process import Terminal
 from tests.tools.search.services import KEY, Services

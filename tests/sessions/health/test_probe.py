@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from spadework.sessions.health import Check, nearby, probe
 from spadework.settings import Settings
-from spadework.tools.search.provider_table import PROVIDERS, Known
+from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Known
 from tests.sessions.health.conftest import KEY, NOBODY, Machine
 from tests.tools.search.services import Fault, Services
 from tests.tools.search.test_providers import MAKE

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from spadework.errors import ModelError
 from spadework.tools.dense import vector_tables
 from spadework.tools.dense.embedder import BATCH, EndpointEmbedder
-from spadework.tools.dense.filling import LEAST, fill
-from spadework.tools.dense.meaning import Meaning
+from spadework.tools.dense.passage_vectors import Meaning
+from spadework.tools.dense.vector_fill import LEAST, fill
 from spadework.tools.dense.vectors import Passage, Vectors, pack_vector
 from tests.world.embedding import Embeddings, Fault
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from lxml import html
 
 from spadework.apps.view_model import ViewModel
+from spadework.apps.web.page_templates import part
 from spadework.apps.web.report_view import show_report
-from spadework.apps.web.templating import part
 from spadework.settings import Settings
 from spadework.tools.export.section_blocks import INFERRED, Set, blocks
-from spadework.tools.text.markdown_marks import plain
+from spadework.tools.text.markdown import plain
 from spadework.values import CoveredTopic, Evidence, Part, Report, Result, Section, Sentence
 from tests.tools.export.results import BLOG, NOTES, PUBLISHED, WEB, evidence, result, source
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.tools.export.bibtex import to_bibtex
-from spadework.tools.text.markdown_marks import plain
+from spadework.tools.text.markdown import plain
 from spadework.values import CoveredTopic, Evidence, Report, Result, Section, Sentence
 from tests.tools.export.results import HOSTILE, HOSTILE_URLS, evidence, full, result, source
 from tests.tools.export.rich import rich

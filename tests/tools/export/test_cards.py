@@ -9,7 +9,7 @@ from lxml import html
 
 from spadework.tools.export.html_report import to_html
 from spadework.tools.export.section_blocks import INFERRED
-from spadework.tools.text.phrases import ENGLISH
+from spadework.tools.text.language import ENGLISH
 from spadework.values import Citation, Result
 from tests.tools.export.results import HOSTILE, full
 from tests.tools.export.rich import Words, on_the_page, rich

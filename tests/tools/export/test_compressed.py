@@ -18,7 +18,7 @@ from spadework.tools.export.compressed import (
     Compressed,
     compress_result,
 )
-from spadework.tools.export.fitting import around, shorten_report
+from spadework.tools.export.fitted_text import around, shorten_report
 from spadework.tools.export.markdown_report import to_markdown
 from spadework.tools.text.tokens import count
 from spadework.values import (

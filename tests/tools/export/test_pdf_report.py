@@ -13,7 +13,7 @@ import pytest
 from spadework.errors import SettingsError, SpadeworkError
 from spadework.tools.export.pdf_report import find_chromium, to_pdf
 from spadework.tools.export.section_blocks import INFERRED
-from spadework.tools.text.phrases import ENGLISH
+from spadework.tools.text.language import ENGLISH
 from tests.tools.export.results import DRAWN, EVERYWHERE, HOSTILE, full, hostile, squeezed
 from tests.tools.export.rich import LINE, rich
 

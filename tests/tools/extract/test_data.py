@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.extracted import Extracted, Link
-from spadework.tools.extract.writing import MAX_ROWS
-from spadework.tools.text.dates import moment
+from spadework.tools.extract.markdown_writer import MAX_ROWS
+from spadework.tools.text.quantities import moment
 
 URL = "https://example.com/feed"
 

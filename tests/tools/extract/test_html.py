@@ -16,8 +16,8 @@ from markdown_it import MarkdownIt
 from spadework.errors import SpadeworkError, TooLarge, Unreadable
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
-from spadework.tools.extract.page.region import levelled
-from spadework.tools.text.markdown_blocks import blocks
+from spadework.tools.extract.page.block_features import levelled
+from spadework.tools.text.markdown import blocks
 from spadework.tools.text.markdown_tables import header_of
 from spadework.visible import visible
 

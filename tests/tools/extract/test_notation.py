@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.tools.extract import read_document
-from spadework.tools.extract.equations import linear
 from spadework.tools.extract.html import extract
 from spadework.tools.extract.notation import Place, joined
-from spadework.tools.extract.xml_tree import xml_tree
+from spadework.tools.extract.office.equations import linear
+from spadework.tools.extract.xml import xml_tree
 
 _PROSE = "The works stand by the river and are open to visitors on two days of each month. " * 3
 

@@ -9,7 +9,7 @@ import pytest
 from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.writing import MAX_COLUMNS, MAX_ROWS
+from spadework.tools.extract.markdown_writer import MAX_COLUMNS, MAX_ROWS
 from tests.tools.extract.files import docx, office, pptx, xlsx
 
 STYLES = (

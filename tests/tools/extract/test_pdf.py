@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import Unreadable
-from spadework.tools.extract.pdf import MAX_PAGES, extract_pdf
-from spadework.tools.extract.reading_time import within
+from spadework.tools.extract.pdf.reader import MAX_PAGES, extract_pdf
+from spadework.tools.extract.process import within
 from tests.world.paper import pdf
 
 URL = "https://example.com/dues.pdf"

@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 
-from spadework.tools.extract.pdf import extract_pdf
+from spadework.tools.extract.pdf.reader import extract_pdf
 from tests.tools.extract.files import drawn_pdf
 
 URL = "https://example.com/dues.pdf"

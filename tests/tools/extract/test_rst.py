@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework.tools.extract.rst import extract_rst
+from spadework.tools.extract.text.rst import extract_rst
 
 GUIDE = """\
 .. image:: logo.png

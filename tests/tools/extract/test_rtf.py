@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from spadework.errors import FetchError, Unreadable
 from spadework.tools.extract import read_document
-from spadework.tools.extract.rtf import extract_rtf
+from spadework.tools.extract.office.rtf import extract_rtf
 from tests.tools.extract.files import rtf
 
 URL = "https://example.com/dues.rtf"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from spadework.tools.extract.text import extract_text
+from spadework.tools.extract.text.plain_text import extract_text
 
 LETTER = """\
 HOW TO STIR

@@ -20,10 +20,10 @@ from spadework.errors import Blocked, FetchError, NotAllowed, TooLarge, Unreacha
 from spadework.settings import Settings
 from spadework.tools.extract.extracted import Extracted, Link
 from spadework.tools.fetch import extraction_cache
-from spadework.tools.fetch.byte_store import Store
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.extraction_cache import Cleaned
 from spadework.tools.fetch.fetched import Fetched
+from spadework.tools.fetch.http_cache import Store
 from tests.tools.fetch.site import BODY, Site
 from tests.world.sites import World
 

@@ -6,8 +6,7 @@ import httpx
 import pytest
 
 from spadework.errors import NotAllowed
-from spadework.tools.fetch.exchange import Answer
-from spadework.tools.fetch.redirect import SIGNPOST_BYTES, next_url
+from spadework.tools.fetch.exchange import SIGNPOST_BYTES, Answer, next_url
 
 HERE = "https://example.com/a/b?c=d"
 

@@ -11,8 +11,8 @@ import pytest
 
 from spadework.errors import Blocked
 from spadework.tools.fetch import robots
-from spadework.tools.fetch.byte_store import Store
 from spadework.tools.fetch.exchange import Answer
+from spadework.tools.fetch.http_cache import Store
 from spadework.tools.fetch.robots import Robots
 
 

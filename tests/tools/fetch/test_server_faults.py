@@ -8,7 +8,7 @@ import httpcore
 import pytest
 
 from spadework.errors import TooLarge, Unreadable
-from spadework.tools.fetch.server_faults import lasting, name_server, reason
+from spadework.tools.fetch.exchange import lasting, name_server, reason
 
 
 def test_a_refusal_that_names_no_server_gets_its_page():

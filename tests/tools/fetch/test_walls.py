@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spadework.tools.fetch.walls import (
+from spadework.tools.fetch.block_detection import (
     MARKED_CHARS,
     MAX_CHARS,
     find_wall,

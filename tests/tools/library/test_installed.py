@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from spadework.tools.library.document import Document
-from spadework.tools.library.installed import parts_of, without_history
-from spadework.tools.library.packages import package_at
+from spadework.tools.library.installed import package_at, parts_of, without_history
 
 METADATA = """\
 Metadata-Version: 2.1

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.apps.search_command import index_paths
+from spadework.apps.commands.search_command import index_paths
 from spadework.settings import Settings
 from spadework.tools.library import shelf as builder
 from spadework.tools.library.library import Library

@@ -10,10 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.tools.library.document import Document, cut_document
+from spadework.tools.library.document_ranking import snippet
+from spadework.tools.library.full_text import (
+    StemFinder,
+    parse_question,
+    space_signs,
+    stems,
+    word_analyzer,
+)
 from spadework.tools.library.index_writer import StoreWriter
-from spadework.tools.library.query import parse_question
-from spadework.tools.library.ranking import snippet
-from spadework.tools.library.schema import StemFinder, space_signs, stems, word_analyzer
 from spadework.tools.library.search import Searcher
 
 

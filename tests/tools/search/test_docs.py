@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from spadework.tools.search.provider_choice import AUTO, KNOWN
-from spadework.tools.search.rate_limiter import LIMITS
+from spadework.tools.search.dispatch.provider_choice import AUTO, KNOWN
+from spadework.tools.search.dispatch.rate_limiter import LIMITS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "searching.md").read_text(encoding="utf-8")
 

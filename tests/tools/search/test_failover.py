@@ -10,7 +10,7 @@ import time
 import pytest
 
 from spadework.errors import SearchError
-from spadework.tools.search.failover import FAILURES, PAUSE_SECONDS, Search
+from spadework.tools.search.dispatch.failover import FAILURES, PAUSE_SECONDS, Search
 from spadework.tools.search.searxng import SearXNG
 from spadework.values import Hit, Query
 from tests.tools.search.asking import ask_all

@@ -10,8 +10,8 @@ from pydantic import SecretStr
 
 from spadework.budget import Limits
 from spadework.sessions.brief import Brief
-from spadework.sessions.files import read_metadata
-from spadework.sessions.records import SECRETS, Records
+from spadework.sessions.record.records import SECRETS, Records
+from spadework.sessions.storage.files import read_metadata
 from spadework.settings import Settings
 
 KEYS = (

@@ -14,11 +14,10 @@ from spadework.errors import SettingsError
 from spadework.settings import Settings
 from spadework.tools.ranking.recency import reach
 from spadework.tools.search.brave import Brave
-from spadework.tools.search.countries import region
+from spadework.tools.search.dispatch.failover import Search
 from spadework.tools.search.duckduckgo import DuckDuckGo
-from spadework.tools.search.failover import Search
 from spadework.tools.search.provider import Provider
-from spadework.tools.search.search_filters import add_filters, tongue
+from spadework.tools.search.search_filters import add_filters, region, tongue
 from spadework.tools.search.searxng import SearXNG
 from spadework.tools.search.wikipedia import Wikipedia
 from spadework.values import Hit, Query

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.ranking.recency import about_now
 from spadework.tools.search.arxiv import rows
+from spadework.tools.search.provider import Service
 from spadework.tools.search.result_rows import plain
-from spadework.tools.search.service import Service
-from spadework.tools.text.dates import moment
+from spadework.tools.text.quantities import moment
 
 SERVICE = Service("Wiki", "http://127.0.1.21:9")
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)

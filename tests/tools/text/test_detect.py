@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework.tools.text.detect import language_of, spoken
-from spadework.tools.text.language import codes
+from spadework.tools.text.language import codes, language_of, spoken
 
 PARAGRAPHS = {
     "en": "The bridge was opened in the spring, after four years of work, and it carries both the"

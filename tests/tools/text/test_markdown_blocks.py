@@ -7,7 +7,7 @@ import time
 import pytest
 from hypothesis import given
 
-from spadework.tools.text.markdown_blocks import blocks
+from spadework.tools.text.markdown import blocks
 from tests.tools.text.markdownish import markdown
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework.tools.text.markdown_marks import plain, scan
+from spadework.tools.text.markdown import plain, scan
 from tests.tools.text.markdownish import markdown
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 
-from spadework.tools.text.markdown_blocks import blocks
+from spadework.tools.text.markdown import blocks
 from spadework.tools.text.markdown_tables import cells, header_of, row_as_sentence, rows_at, rows_of
 from tests.tools.text.markdownish import markdown
 

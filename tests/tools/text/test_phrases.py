@@ -6,8 +6,7 @@ from string import Formatter
 
 import pytest
 
-from spadework.tools.text.language import codes, language
-from spadework.tools.text.phrases import ENGLISH, Phrases
+from spadework.tools.text.language import ENGLISH, Phrases, codes, language
 
 TOLD = [code for code in codes() if language(code).report]
 

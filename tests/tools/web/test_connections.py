@@ -11,7 +11,7 @@ import pytest
 from spadework.agents.llm.providers import chat_model
 from spadework.settings import Settings
 from spadework.tools.dense.embedder import EndpointEmbedder
-from spadework.tools.search.service import Service
+from spadework.tools.search.provider import Service
 
 
 async def _searches(url: str) -> object:

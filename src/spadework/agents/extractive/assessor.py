@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from spadework.agents.evidence.expectation import search
+from spadework.agents.evidence.multi_hop import Hop, Trail, led_on, trail
+from spadework.agents.evidence.passages import Judgement, PassageView, Spot
 from spadework.agents.extractive.judge import Opinion, Scored, judge_passages
 from spadework.agents.extractive.question_parts import names_in, read, subject_of
-from spadework.agents.multi_hop import Hop, Trail, led_on, trail
-from spadework.agents.passage_view import Judgement, PassageView, Spot
-from spadework.agents.shortfalls import search
 from spadework.tools.ranking.selection import bare
-from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import stems
-from spadework.tools.text.markdown_marks import plain
-from spadework.tools.text.phrases import Phrases
+from spadework.tools.text.language import Phrases, spoken
+from spadework.tools.text.markdown import plain
 from spadework.values import Evidence, Plan, Recommendation, Topic
 
 #: The score of a topic that is not proven, where one passage holds all words of the question.

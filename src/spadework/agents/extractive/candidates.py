@@ -10,16 +10,12 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Literal
 
-from spadework.agents.furniture import Furniture
-from spadework.agents.numbered_passages import Span, items_of
-from spadework.agents.passage_view import PassageView
-from spadework.tools.text.detect import language_of
-from spadework.tools.text.language import language
-from spadework.tools.text.lead_in import is_term
-from spadework.tools.text.markdown_blocks import Block, blocks
-from spadework.tools.text.markdown_marks import plain
+from spadework.agents.evidence.boilerplate import Furniture
+from spadework.agents.evidence.passages import PassageView, Span, items_of
+from spadework.tools.text.language import language, language_of
+from spadework.tools.text.markdown import Block, blocks, plain
 from spadework.tools.text.markdown_tables import header_of, row_as_sentence, rows_of
-from spadework.tools.text.sentences import closed, is_broken_off, is_ended, sentences
+from spadework.tools.text.sentences import closed, is_broken_off, is_ended, is_term, sentences
 
 Kind = Literal["text", "item", "list", "code", "row"]
 

@@ -13,8 +13,7 @@ from spadework.agents.extractive.question_parts import names_in, parts
 from spadework.agents.extractive.taking_up import put_in
 from spadework.events import Asked
 from spadework.tools.ranking.relevance import query_terms
-from spadework.tools.text.detect import language_of
-from spadework.tools.text.language import language
+from spadework.tools.text.language import language, language_of
 from spadework.values import Hit, Question
 
 #: Meanings offered at most.

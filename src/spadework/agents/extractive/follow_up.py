@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from spadework.agents.expected_kind import meets
+from spadework.agents.evidence.expectation import meets
+from spadework.agents.evidence.passages import PassageView
 from spadework.agents.extractive import lead
 from spadework.agents.extractive.judge import Scored, judge_passages
-from spadework.agents.passage_view import PassageView
 from spadework.tools.ranking.bm25 import Bm25
-from spadework.tools.text.detect import spoken
+from spadework.tools.text.language import spoken
 from spadework.values import Evidence, Page, Question
 
 

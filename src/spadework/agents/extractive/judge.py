@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from spadework.agents.evidence.passages import PassageView
 from spadework.agents.extractive.candidates import Candidate, candidates
 from spadework.agents.extractive.question_parts import aspects
 from spadework.agents.extractive.slot import Slot, Stems, stems
-from spadework.agents.passage_view import PassageView
-from spadework.tools.text.detect import language_of
+from spadework.tools.text.language import language_of
 
 #: What a word of the question counts that stands above a candidate, beside it, or outside of the
 #: aspect that is looked at.

@@ -18,8 +18,7 @@ from spadework.agents.extractive.question_parts import (
     subject_of,
 )
 from spadework.tools.ranking.relevance import query_terms
-from spadework.tools.text.detect import language_of
-from spadework.tools.text.language import Language, language
+from spadework.tools.text.language import Language, language, language_of
 from spadework.tools.text.titles import is_long, shorten_question
 from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 

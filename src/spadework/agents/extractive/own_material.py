@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from spadework.tools.ranking.relevance import STOP_WORDS
-from spadework.tools.text.detect import language_of
 from spadework.tools.text.facts import stem
-from spadework.tools.text.language import DEFAULT, language
+from spadework.tools.text.language import DEFAULT, language, language_of
 from spadework.tools.text.sentences import sentences
 from spadework.values import Query, Question, Topic
 

@@ -9,9 +9,8 @@ from itertools import groupby
 
 from spadework.agents.extractive.comparison import Compared, compared
 from spadework.agents.extractive.taking_up import take_up
-from spadework.tools.text.detect import language_of
 from spadework.tools.text.facts import stems
-from spadework.tools.text.language import Language, language
+from spadework.tools.text.language import Language, language, language_of
 from spadework.values import Expected, QuestionType
 
 #: Words for a thing and what is asked of it at least ("owns the ingestion service").

@@ -7,8 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from spadework.tools.text.detect import language_of
-from spadework.tools.text.language import Language, language
+from spadework.tools.text.language import Language, language, language_of
 
 #: Words between a subject and its article at most ("the harbour of Port Aldermere").
 MOST_BETWEEN = 5

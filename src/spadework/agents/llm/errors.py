@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from spadework.agents.llm.reply import ErrorReply, ServerReply, error_in, seconds_of
 from spadework.errors import BadReply, ModelError
-from spadework.tools.fetch.server_faults import certificate_fault
+from spadework.tools.fetch.exchange import certificate_fault
 
 #: Characters of a server's own words that are repeated.
 MOST_SAID = 300

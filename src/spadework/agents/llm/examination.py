@@ -20,10 +20,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from spadework.agents.entry_text import Entry, page_line
 from spadework.agents.llm.client import Model
 from spadework.agents.llm.errors import CutOff
 from spadework.agents.llm.providers import Place
+from spadework.agents.report.material import Entry, page_line
 from spadework.agents.verifier import ask
 from spadework.prompts import render
 from spadework.tools.stores.page_store import write_atomically

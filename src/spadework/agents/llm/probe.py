@@ -21,7 +21,7 @@ from spadework.agents.llm.providers import (
 from spadework.agents.llm.reply import ErrorReply
 from spadework.errors import ModelError, SettingsError
 from spadework.settings import Role, Settings
-from spadework.tools.fetch.server_faults import certificate_fault
+from spadework.tools.fetch.exchange import certificate_fault
 from spadework.tools.stores.journal import Journal
 from spadework.tools.web import name_lookup
 from spadework.tools.web.connections import certificates, closing_lines, proxy_for

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
+from spadework.apps.mcp.answer_pages import leading, tokens_of
 from spadework.apps.mcp.call_runs import run
 from spadework.apps.mcp.output_schemas import (
     Completeness,
@@ -24,15 +25,14 @@ from spadework.apps.mcp.output_schemas import (
     UnreadShape,
     build_answer,
 )
-from spadework.apps.mcp.paging import leading, tokens_of
 from spadework.apps.mcp.tool_context import Call, ToolContext, door_of
 from spadework.errors import SessionUnreadable
-from spadework.sessions.files import read_page, session_folder
-from spadework.sessions.machines.finding import find
+from spadework.sessions.machines.session_lookup import find
 from spadework.sessions.session import Session
+from spadework.sessions.storage.files import read_page, session_folder
 from spadework.settings import Settings
 from spadework.tools.export.compressed import Compressed, compress_result
-from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.text.markdown import one_line
 from spadework.values import CoveredTopic, Problem, Result, Side, Source, Unread
 
 #: Largest shares of an answer's tokens for its lists; report and sources take the rest.

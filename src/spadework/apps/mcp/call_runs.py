@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 
-from spadework.apps.saying import number_of
+from spadework.apps.messages import number_of
 from spadework.apps.view_model import ViewModel
 from spadework.errors import SessionNotFound
 from spadework.events import (
@@ -26,10 +26,10 @@ from spadework.events import (
     Wrote,
 )
 from spadework.prompts import plain
-from spadework.sessions.machines.watching import cancel
-from spadework.sessions.redrawing import end
+from spadework.sessions.machines.session_watch import cancel
+from spadework.sessions.record.records import end
 from spadework.sessions.session import Session
-from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.text.markdown import one_line
 from spadework.values import Result
 
 #: progress, total, message

@@ -9,6 +9,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from spadework.apps.mcp.agentic_search import shape_unread
+from spadework.apps.mcp.answer_pages import tokens_of
 from spadework.apps.mcp.call_runs import run
 from spadework.apps.mcp.output_schemas import (
     AsJson,
@@ -17,13 +18,12 @@ from spadework.apps.mcp.output_schemas import (
     Query,
     build_answer,
 )
-from spadework.apps.mcp.paging import tokens_of
 from spadework.apps.mcp.scrape_url import facts_of, headline
 from spadework.apps.mcp.tool_context import Call, door_of
-from spadework.apps.saying import number_of
+from spadework.apps.messages import number_of
 from spadework.prompts import fence, plain
-from spadework.sessions.excerpts import excerpt
-from spadework.sessions.page_sessions import (
+from spadework.sessions.lookups.excerpts import excerpt
+from spadework.sessions.lookups.page_sessions import (
     MOST_PAGES,
     PAGES,
     GatheredPages,
@@ -31,7 +31,7 @@ from spadework.sessions.page_sessions import (
     gathered_pages,
     gathering,
 )
-from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.text.markdown import one_line
 
 #: Pages that could not be read, as many as are named.
 MOST_UNREAD = 20

@@ -9,14 +9,14 @@ from typing import Annotated, Literal
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from spadework.apps.mcp.answer_pages import stretch
 from spadework.apps.mcp.call_runs import run
 from spadework.apps.mcp.output_schemas import AsJson, Format, ReportAnswer, SessionId, build_answer
-from spadework.apps.mcp.paging import stretch
 from spadework.apps.mcp.session_data import MOST_CHARS, load_record
 from spadework.apps.mcp.tool_context import Call, ToolContext, bring, door_of
 from spadework.apps.outputs import write_output
 from spadework.prompts import fence
-from spadework.sessions.excerpts import of_quotes
+from spadework.sessions.lookups.excerpts import of_quotes
 from spadework.sessions.session import Session
 from spadework.values import Result
 

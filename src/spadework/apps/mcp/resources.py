@@ -16,8 +16,8 @@ from spadework.apps.mcp.tool_context import Call, ToolContext, caller_of, door_o
 from spadework.apps.mcp.tool_errors import word_fault
 from spadework.errors import SessionNotFound, SpadeworkError
 from spadework.prompts import fence
-from spadework.sessions.listing import readable_sessions
-from spadework.tools.text.markdown_marks import one_line
+from spadework.sessions.storage.session_list import readable_sessions
+from spadework.tools.text.markdown import one_line
 
 SESSIONS = "spadework://sessions/"
 MARKDOWN = "text/markdown"

@@ -11,7 +11,7 @@ from mcp_types import Tool
 from spadework.apps.mcp.output_schemas import PAGE_TEXT
 from spadework.apps.mcp.serp_search import OFFERED
 from spadework.apps.outputs import prints_pdf
-from spadework.sessions.search_only import usable
+from spadework.sessions.lookups.search_only import usable
 from spadework.settings import Settings
 
 Schema = dict[str, Any]

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from spadework.apps.mcp.answer_pages import leading, stretch
 from spadework.apps.mcp.call_runs import run
 from spadework.apps.mcp.output_schemas import (
     AsJson,
@@ -17,12 +18,11 @@ from spadework.apps.mcp.output_schemas import (
     ScrapedPage,
     build_answer,
 )
-from spadework.apps.mcp.paging import leading, stretch
 from spadework.apps.mcp.tool_context import Call, ToolContext, door_of
 from spadework.errors import FetchError, NotAllowed, SettingsError
 from spadework.prompts import fence
-from spadework.sessions.page_sessions import PageText, begun_with, page_of, reading
-from spadework.tools.text.markdown_marks import one_line
+from spadework.sessions.lookups.page_sessions import PageText, begun_with, page_of, reading
+from spadework.tools.text.markdown import one_line
 from spadework.values import Page
 
 #: Of the tokens of an answer in one form, the links take at most this share.

@@ -8,6 +8,7 @@ from typing import Annotated
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from spadework.apps.mcp.answer_pages import leading
 from spadework.apps.mcp.call_runs import Teller
 from spadework.apps.mcp.output_schemas import (
     AsJson,
@@ -17,12 +18,11 @@ from spadework.apps.mcp.output_schemas import (
     SearchAnswer,
     build_answer,
 )
-from spadework.apps.mcp.paging import leading
 from spadework.apps.mcp.tool_context import Call, door_of
 from spadework.errors import SearchError
 from spadework.prompts import fence, plain
-from spadework.sessions.search_only import Looked, Ranked, search
-from spadework.tools.text.markdown_marks import one_line
+from spadework.sessions.lookups.search_only import Looked, Ranked, search
+from spadework.tools.text.markdown import one_line
 
 #: Stands where the providers of a server are named.
 OFFERED = "PROVIDERS"

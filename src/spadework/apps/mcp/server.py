@@ -33,16 +33,16 @@ from spadework.apps.mcp.serp_search import serp_search
 from spadework.apps.mcp.session_data import get_session_data
 from spadework.apps.mcp.tool_context import ToolContext, caller_of
 from spadework.apps.mcp.tool_errors import word_fault
-from spadework.apps.waiting import Left, apart
+from spadework.apps.patience import Left, apart
 from spadework.errors import Stopping
 from spadework.sessions import quotas
-from spadework.sessions.machines.finding import know_all
+from spadework.sessions.machines.session_lookup import know_all
 from spadework.sessions.machines.shared import connected
 from spadework.sessions.people.people import People
 from spadework.sessions.people.user import Scope
-from spadework.sessions.pruning import prune
+from spadework.sessions.storage.retention import prune
 from spadework.settings import Settings
-from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.text.markdown import one_line
 
 INSTRUCTIONS = (
     "spadework researches questions on the web, or in the library of its owner, and proves every"

@@ -13,13 +13,15 @@ from typing import Annotated, Any, Literal
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from spadework.apps.mcp.answer_pages import leading_rows, stretch
 from spadework.apps.mcp.output_schemas import AsJson, SessionAnswer, SessionId, build_answer
-from spadework.apps.mcp.paging import leading_rows, stretch
 from spadework.apps.mcp.tool_context import LATEST, Call, door_of
 from spadework.errors import SessionError, SessionNotFound, SettingsError
 from spadework.events import Planned, Read
 from spadework.prompts import fence
-from spadework.sessions.files import (
+from spadework.sessions.record.log import read_log, was_cancelled
+from spadework.sessions.record.records import draft_of
+from spadework.sessions.storage.files import (
     Metadata,
     read_ledger,
     read_metadata,
@@ -28,11 +30,9 @@ from spadework.sessions.files import (
     read_result,
     session_folder,
 )
-from spadework.sessions.listing import readable_sessions
-from spadework.sessions.lock import is_held
-from spadework.sessions.log import read_log, was_cancelled
-from spadework.sessions.redrawing import draft_of
-from spadework.tools.text.markdown_marks import one_line
+from spadework.sessions.storage.lock import is_held
+from spadework.sessions.storage.session_list import readable_sessions
+from spadework.tools.text.markdown import one_line
 from spadework.values import Result, Value
 
 Part = Literal[

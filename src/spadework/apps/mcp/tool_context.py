@@ -9,7 +9,7 @@ from typing import Any
 from mcp.server.mcpserver import Context
 
 from spadework.apps.web.permissions import user_of
-from spadework.sessions.machines.finding import find, know_all
+from spadework.sessions.machines.session_lookup import find, know_all
 from spadework.sessions.people.people import People
 from spadework.sessions.people.user import OWNER, User
 from spadework.settings import Settings

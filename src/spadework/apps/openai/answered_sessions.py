@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from spadework.errors import DiskFailed, SessionError, SettingsError
-from spadework.sessions.files import read_metadata, session_folder
-from spadework.sessions.machines.finding import answered_by, find, note_answer
+from spadework.sessions.machines.session_lookup import answered_by, find, note_answer
+from spadework.sessions.storage.files import read_metadata, session_folder
 from spadework.settings import Settings
 from spadework.tools.stores.page_store import write_atomically
 

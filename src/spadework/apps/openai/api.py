@@ -27,12 +27,12 @@ from spadework.apps.openai.chat_completion import (
 from spadework.apps.openai.chat_request import MODELS, ChatRequest, Refused, no_model, read_request
 from spadework.apps.openai.completion_stream import AS_IT_COMES, at_once, stream_chunks
 from spadework.apps.openai.openapi import openapi
-from spadework.apps.waiting import Left, apart
+from spadework.apps.patience import Left, apart
 from spadework.apps.web.page_context import web_of
 from spadework.errors import DaySpent, SessionNotFound, SettingsError, SpadeworkError, Stopping
 from spadework.events import Ended, Event, Finished
 from spadework.sessions import quotas
-from spadework.sessions.machines.finding import find
+from spadework.sessions.machines.session_lookup import find
 from spadework.sessions.receptionist import receive
 from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session

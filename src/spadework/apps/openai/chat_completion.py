@@ -10,7 +10,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from spadework.tools.export.fitting import largest, shorten_report
+from spadework.tools.export.fitted_text import largest, shorten_report
 from spadework.tools.text import tokens
 from spadework.values import Result, Usage
 

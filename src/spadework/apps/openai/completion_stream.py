@@ -22,8 +22,8 @@ from spadework.apps.openai.chat_completion import (
     used_tokens,
 )
 from spadework.apps.openai.chat_request import ChatRequest, Refused
+from spadework.apps.patience import with_pauses
 from spadework.apps.terminal.progress import word_event
-from spadework.apps.waiting import with_pauses
 from spadework.events import Ended, Event, Finished
 from spadework.sessions.receptionist import Greeted
 from spadework.tools.export.markdown_report import escape_markdown

@@ -12,8 +12,8 @@ import typer
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from spadework.apps.messages import say
 from spadework.apps.outputs import Output, print_report, write_output
-from spadework.apps.saying import say
 from spadework.apps.terminal import views
 from spadework.apps.terminal.commands import Ask, Command, Wrong, parse, source_number
 from spadework.apps.terminal.live_run import Run
@@ -24,10 +24,10 @@ from spadework.apps.terminal.typed_lines import Piped, Typed
 from spadework.apps.terminal.views import closing_line
 from spadework.errors import BudgetSpent, SpadeworkError
 from spadework.home import absolute
-from spadework.sessions.files import read_result, session_folder
-from spadework.sessions.listing import readable_sessions
 from spadework.sessions.receptionist import receive
 from spadework.sessions.session import Session
+from spadework.sessions.storage.files import read_result, session_folder
+from spadework.sessions.storage.session_list import readable_sessions
 from spadework.settings import Settings
 from spadework.values import Result
 from spadework.visible import visible

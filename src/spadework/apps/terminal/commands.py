@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from spadework.agents.plan_edits import FORMS, WISH, YES, change_plan, with_names
-from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.text.markdown import one_line
 from spadework.values import Plan
 
 #: Every command: what it takes and what it does.

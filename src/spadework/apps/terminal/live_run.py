@@ -12,10 +12,10 @@ from pathlib import Path
 
 import psutil
 
-from spadework.apps.ending import FAILED, INTERRUPTED, describe_error
-from spadework.apps.leaving import LEAVING
+from spadework.apps.exit import FAILED, INTERRUPTED, describe_error
+from spadework.apps.messages import say, say_json
 from spadework.apps.outputs import Output, print_report, write_output
-from spadework.apps.saying import say, say_json
+from spadework.apps.process_exit import LEAVING
 from spadework.apps.terminal.progress import Progress, progress_for
 from spadework.apps.terminal.screen import can_ask
 from spadework.errors import DiskFailed

@@ -15,12 +15,12 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from spadework.apps.forecast_text import foretold
-from spadework.apps.saying import number_of
+from spadework.apps.messages import number_of
 from spadework.apps.terminal.screen import Panel, in_foreground
 from spadework.apps.view_model import Phase, SourceView, TopicView, ViewModel
 from spadework.budget import Budget, Limits
 from spadework.events import Event, Notice, Planned
-from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.text.markdown import one_line
 from spadework.tools.web.urls import host_of, hosts_for_urls
 from spadework.values import STATE_WORDS, Usage
 

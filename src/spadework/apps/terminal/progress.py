@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from spadework.apps.forecast_text import foretold
-from spadework.apps.saying import number_of, say_json
+from spadework.apps.messages import number_of, say_json
 from spadework.apps.terminal.screen import in_foreground, is_plain
 from spadework.budget import Budget
 from spadework.events import (
@@ -22,7 +22,7 @@ from spadework.events import (
     Searched,
     Started,
 )
-from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.text.markdown import one_line
 from spadework.values import STATE_WORDS
 from spadework.visible import visible
 

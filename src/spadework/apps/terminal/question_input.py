@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from spadework.apps.messages import say_aside
 from spadework.apps.outputs import checked_attachments
-from spadework.apps.saying import say_aside
 from spadework.apps.terminal.screen import can_ask
 from spadework.errors import SettingsError
-from spadework.sessions.files import read_metadata, session_folder
-from spadework.sessions.listing import readable_sessions
 from spadework.sessions.session import Session
+from spadework.sessions.storage.files import read_metadata, session_folder
+from spadework.sessions.storage.session_list import readable_sessions
 from spadework.settings import Settings
 from spadework.tools.extract.document_kinds import kind_of
 from spadework.tools.stores.page_store import write_atomically

@@ -20,7 +20,7 @@ from spadework.apps.terminal.commands import (
 from spadework.apps.terminal.prompt import LeftError, Prompt
 from spadework.apps.terminal.screen import WIDEST
 from spadework.events import APPROVE, Asked
-from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.text.markdown import one_line
 from spadework.values import Plan
 
 #: What leaves a run at a question; it can be taken up later.

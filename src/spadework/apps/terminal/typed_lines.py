@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from spadework.apps.saying import say
+from spadework.apps.messages import say
 from spadework.apps.terminal.commands import answer, choice, read_reply
 from spadework.events import Asked
 

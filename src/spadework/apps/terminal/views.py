@@ -8,12 +8,12 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from spadework.apps.saying import number_of
+from spadework.apps.messages import number_of
 from spadework.apps.terminal.commands import COMMANDS
 from spadework.apps.terminal.live_view import MARKS, state_words
 from spadework.apps.terminal.report import stored_file
 from spadework.settings import Settings
-from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.text.markdown import one_line
 from spadework.values import Evidence, Result, Source
 
 

@@ -13,13 +13,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from spadework.apps.web.forms import form_of, save_uploads, text_of, whole_number
 from spadework.apps.web.history import known_session
 from spadework.apps.web.page_context import Web, web_of
+from spadework.apps.web.page_templates import UNASKED, part
 from spadework.apps.web.pages import start_page, status_of
-from spadework.apps.web.templating import UNASKED, part
 from spadework.errors import DaySpent, SessionBusy, SettingsError, Stopping
 from spadework.sessions import quotas
-from spadework.sessions.machines.finding import find, forget
+from spadework.sessions.machines.session_lookup import find, forget
 from spadework.sessions.receptionist import receive
-from spadework.sessions.records import delete_session
+from spadework.sessions.record.records import delete_session
 from spadework.sessions.runs import Run
 from spadework.sessions.session import Session
 

@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from spadework.apps.web import actions, event_stream, pages
-from spadework.apps.web.operations import operating_routes
+from spadework.apps.web.listener import operating_routes
 from spadework.apps.web.page_context import Server
 from spadework.apps.web.security import Access, Gate
 from spadework.errors import SpadeworkError

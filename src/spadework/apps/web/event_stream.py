@@ -10,12 +10,12 @@ from contextlib import aclosing
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from spadework.apps.patience import with_pauses
 from spadework.apps.view_model import ViewModel
-from spadework.apps.waiting import with_pauses
 from spadework.apps.web.forms import csrf_cookie, csrf_token, whole_number
 from spadework.apps.web.history import known_session, question_of
 from spadework.apps.web.page_context import Seen, seen_of
-from spadework.apps.web.templating import changes
+from spadework.apps.web.page_templates import changes
 from spadework.events import Event, Notice, Started
 
 #: Seconds without an event after which a comment shows that the line is alive.

@@ -14,17 +14,17 @@ from spadework.apps.view_model import ViewModel
 from spadework.apps.web.page_context import Web
 from spadework.errors import SessionError, SessionNotFound, SessionUnreadable
 from spadework.events import Event, Finished
-from spadework.sessions.files import (
+from spadework.sessions.machines.session_lookup import know_all
+from spadework.sessions.record.log import read_log
+from spadework.sessions.storage.files import (
     read_ledger,
     read_metadata,
     read_page,
     read_result,
     session_folder,
 )
-from spadework.sessions.listing import Listed, list_sessions
-from spadework.sessions.lock import is_held
-from spadework.sessions.log import read_log
-from spadework.sessions.machines.finding import know_all
+from spadework.sessions.storage.lock import is_held
+from spadework.sessions.storage.session_list import Listed, list_sessions
 from spadework.values import STATE_WORDS, CoverageState, Evidence, Result
 
 

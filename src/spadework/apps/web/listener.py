@@ -1,6 +1,4 @@
-"""How a server listens: its socket, and how long it waits for a whole request: nobody holds a
-connection by saying nothing.
-"""
+"""How a server listens, and what those ask who keep it going."""
 
 from __future__ import annotations
 
@@ -10,9 +8,13 @@ import socket
 from typing import Any
 
 import uvicorn
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from spadework.apps.web.page_context import server_of
 from spadework.errors import SettingsError
 
 #: Seconds in which a request has come, or so many bytes of a large one.
@@ -103,3 +105,35 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # one
         else:
             self._waiting = None
             self.transport.abort()
+
+
+FRESH = {"Cache-Control": "no-store"}
+
+
+def operating_routes() -> list[BaseRoute]:
+    """The routes; `permissions` says who may ask for which."""
+    return [
+        Route("/healthz", tell_alive),
+        Route("/readyz", tell_ready),
+        Route("/metrics", tell_numbers),
+    ]
+
+
+async def tell_alive(request: Request) -> Response:
+    """That the process lives."""
+    return PlainTextResponse("ok\n", headers=FRESH)
+
+
+async def tell_ready(request: Request) -> Response:
+    """That questions may be sent here, or why they may not."""
+    fault = await server_of(request).readiness.fault()
+    return PlainTextResponse(f"{fault or 'ready'}\n", 503 if fault else 200, headers=FRESH)
+
+
+async def tell_numbers(request: Request) -> Response:
+    """What the process has done, for Prometheus."""
+    from spadework.sessions.metrics.prometheus import expose  # nobody may ever ask for them
+
+    accept = request.headers.get("accept", "")
+    body, media_type = expose(accept, server_of(request).owner.streams.total())
+    return Response(body, headers={**FRESH, "Content-Type": media_type})

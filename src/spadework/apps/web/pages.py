@@ -8,13 +8,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from spadework.apps.commands.statistics import foreseen, worth_name
 from spadework.apps.outputs import ENDINGS
-from spadework.apps.statistics import foreseen, worth_name
 from spadework.apps.web.forms import whole_number
 from spadework.apps.web.history import page_of, question_of, result_of, view_model_of
 from spadework.apps.web.page_context import Web, seen_of, web_of
-from spadework.apps.web.snapshot import part_of
-from spadework.apps.web.templating import UNASKED, page, part
+from spadework.apps.web.page_templates import UNASKED, page, part
+from spadework.apps.web.report_view import part_of
 from spadework.errors import (
     DaySpent,
     SessionBusy,
@@ -25,8 +25,8 @@ from spadework.errors import (
     Stopping,
 )
 from spadework.sessions.health import COSTS, probe
-from spadework.sessions.library_examples import from_library
-from spadework.sessions.stats import statistics
+from spadework.sessions.library_index import from_library
+from spadework.sessions.metrics.statistics import statistics
 
 #: Sessions in the tables of the statistics, the newest first.
 MOST_LISTED = 200

@@ -1,15 +1,126 @@
-"""A finished report as the page shows it: the sheet, and what stands behind each quote."""
+"""A finished report, and a page as it was read, as the web page shows them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
 
 from spadework.apps.view_model import SourceView
+from spadework.apps.web.page_rendering import render_stretch
 from spadework.tools.export.layout import laid_out, runs
 from spadework.tools.export.markdown_report import safe_url
 from spadework.tools.export.sheet import Quoted, Run, Sheet
-from spadework.values import Result, Source
+from spadework.values import Evidence, Result, Source
+
+#: Characters shown at once; a part ends at the next line's end.
+PART_CHARS = 60_000
+
+LineKind = Literal["text", "heading", "code", "table"]
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Characters of a line; `marks` are the ids of their evidence, `first` of what begins here."""
+
+    text: str
+    marks: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the page."""
+
+    kind: LineKind
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a page: which it is (from 1) of how many, its `plain` lines or itself drawn."""
+
+    number: int
+    of: int
+    lines: tuple[Line, ...] = ()
+    html: str = ""
+
+
+def part_of(
+    text: str, evidence: Sequence[Evidence], wanted: int, current: str = "", *, plain: bool
+) -> Part:
+    """The part of a page that holds the evidence `current`, else the `wanted` (from 1) or next."""
+    cuts = _cuts(text)
+    here = next((e.start for e in evidence if e.id == current), None)
+    last = len(cuts) - 1
+    number = (
+        min(max(wanted, 1), last)
+        if here is None
+        else max(n for n in range(1, last + 1) if cuts[n - 1] <= here or n == 1)
+    )
+    start, end = cuts[number - 1], cuts[number]
+    if plain:
+        return Part(number, last, tuple(_lines(text, start, end, evidence)))
+    # A part that begins amid code begins with its fence, which is not in the page there.
+    fence = _fence_before(text, start)
+    shown = f"{fence}\n{text[start:end]}" if fence else text[start:end]
+    html = render_stretch(shown, end - len(shown), evidence, current)
+    return Part(number, last, html=html)
+
+
+def _cuts(text: str) -> list[int]:
+    """Where parts begin, and the end: each after a line's end, none longer than twice the size."""
+    cuts = [0]
+    while len(text) - cuts[-1] > PART_CHARS:
+        at = text.find("\n", cuts[-1] + PART_CHARS, cuts[-1] + 2 * PART_CHARS)
+        cuts.append(at + 1 if at >= 0 else cuts[-1] + PART_CHARS)
+    return [*cuts, len(text)] if cuts[-1] < len(text) or len(cuts) == 1 else cuts
+
+
+def _lines(text: str, start: int, end: int, evidence: Sequence[Evidence]) -> list[Line]:
+    own = [e for e in evidence if e.start < end and e.end > start]
+    made, at, fence = [], start, _fence_before(text, start)
+    for line in text[start:end].split("\n"):
+        kind: LineKind = "heading" if line.startswith("#") else "text"
+        kind = "table" if line.startswith("|") else kind
+        before, fence = fence, _fence_after(fence, line)
+        kind = "code" if before or fence else kind
+        here = [e for e in own if e.start < at + len(line) and e.end > at]
+        made.append(Line(kind, tuple(_pieces(line, at, here))))
+        at += len(line) + 1
+    return made
+
+
+def _fence_before(text: str, start: int) -> str:
+    """The fence of the code block that is open at `start`, or ""."""
+    fence = ""
+    for line in text[:start].split("\n") if start else ():
+        fence = _fence_after(fence, line)
+    return fence
+
+
+def _fence_after(fence: str, line: str) -> str:
+    """The fence that is open after a line, where `fence` is open before it."""
+    if (mark := _FENCE.match(line)) is None:
+        return fence
+    return "" if fence and mark[1].startswith(fence) else fence or mark[1]
+
+
+def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:
+    """A line cut wherever a quote begins or ends; `at` is where the line begins on its page."""
+    borders = {0, len(line)} | {
+        min(max(border - at, 0), len(line)) for e in evidence for border in (e.start, e.end)
+    }
+    made = []
+    for start, end in pairwise(sorted(borders)):
+        inside = [e for e in evidence if e.start < at + end and e.end > at + start]
+        first = tuple(e.id for e in inside if e.start == at + start)
+        made.append(Piece(line[start:end], tuple(e.id for e in inside), first))
+    return made
+
 
 #: What code alone finds of a sentence that is its quote.
 QUOTED = "quoted word for word"

@@ -13,8 +13,8 @@ from types import FrameType
 import uvicorn
 
 from spadework.apps.mcp.http import mcp_routes
+from spadework.apps.messages import log_to_stderr, number_of, say
 from spadework.apps.openai.api import openai_routes
-from spadework.apps.saying import log_to_stderr, number_of, say
 from spadework.apps.web.app import build_app
 from spadework.apps.web.listener import config_of, listening
 from spadework.apps.web.page_context import Server

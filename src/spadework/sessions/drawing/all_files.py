@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from spadework.agents.editorial_review import review
+from spadework.agents.report.editorial_review import review
 from spadework.errors import SessionUnreadable
 from spadework.events import Read, Searched
-from spadework.sessions.course import Course
 from spadework.sessions.drawing.phases import phases
 from spadework.sessions.drawing.research_files import drawn_research
 from spadework.sessions.drawing.search_files import drawn_searches
-from spadework.sessions.file_names import LEDGER, RESULT
-from spadework.sessions.files import Metadata, Progress, RoundProgress, read_page
+from spadework.sessions.record.course import Course
+from spadework.sessions.storage.files import Metadata, Progress, RoundProgress, read_page
+from spadework.sessions.storage.session_file import LEDGER, RESULT
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Evidence, Result
 

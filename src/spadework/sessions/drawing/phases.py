@@ -20,8 +20,8 @@ from spadework.events import (
     Unanswered,
     Wrote,
 )
-from spadework.sessions.course import Course
-from spadework.sessions.session_file import Kept
+from spadework.sessions.record.course import Course
+from spadework.sessions.storage.session_file import Kept
 
 Name = Literal["plan", "search", "read", "assess", "write"]
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from spadework.events import Cleaned, Read, Scored
-from spadework.sessions.course import Course
 from spadework.sessions.drawing.search_files import had
+from spadework.sessions.record.course import Course
 from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.web.urls import canonical_url
 from spadework.values import STATE_WORDS, Choice, Coverage, Result, Source

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Set
 from itertools import groupby
 
 from spadework.events import Read, Searched, Unanswered
-from spadework.sessions.course import Course
+from spadework.sessions.record.course import Course
 from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Attempt, Choice, Lead

@@ -13,7 +13,7 @@ from spadework.sessions.machines.shared import check_installed, shared_sessions
 from spadework.settings import Settings
 
 if TYPE_CHECKING:
-    from spadework.tools.stores.postgres.inspecting import Looked
+    from spadework.tools.stores.postgres.inspection import Looked
 
 #: PostgreSQL 13, as its versions are numbered; and how many connections a worker holds at most.
 OLDEST, OF_A_WORKER = 130_000, 14
@@ -34,7 +34,7 @@ async def database(settings: Settings) -> list[Check]:
 
 async def _look_at(url: str) -> Looked:
     check_installed()
-    from spadework.tools.stores.postgres.inspecting import look_at
+    from spadework.tools.stores.postgres.inspection import look_at
 
     try:
         return await look_at(url)
@@ -63,7 +63,7 @@ def _server(looked: Looked) -> Check:
 
 
 def _tables(looked: Looked) -> Check:
-    from spadework.tools.stores.postgres.migrating import HEAD
+    from spadework.tools.stores.postgres.migration import HEAD
 
     if looked.tables == HEAD:
         return Check(state="works", text=f"its tables are up to date (version {HEAD})")

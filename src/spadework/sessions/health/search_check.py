@@ -12,10 +12,14 @@ from spadework.sessions.health.nearby import searxng_servers
 from spadework.sessions.health.page_check import check_fetching
 from spadework.settings import Settings
 from spadework.tools.library.library import Library
-from spadework.tools.search.failover import Manners, Search
+from spadework.tools.search.dispatch.failover import Manners, Search
+from spadework.tools.search.dispatch.provider_choice import (
+    LIBRARY,
+    PROVIDERS,
+    names_of,
+    providers_named,
+)
 from spadework.tools.search.provider import Closing, Provider
-from spadework.tools.search.provider_choice import LIBRARY, names_of, providers_named
-from spadework.tools.search.provider_table import PROVIDERS
 from spadework.values import Hit, Query
 
 #: What every search engine and every archive of papers knows something about.

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from spadework.errors import BudgetSpent, DiskFailed, SessionBusy, SessionError, SpadeworkError
 from spadework.events import Answered, Ended, Finished, read_event
 from spadework.sessions.brief import Brief
-from spadework.sessions.file_names import METADATA
-from spadework.sessions.lock import is_held
-from spadework.sessions.machines.bringing import bring_to_run
+from spadework.sessions.machines.session_copy import bring_to_run
+from spadework.sessions.machines.session_watch import told_now
 from spadework.sessions.machines.shared import home_of
-from spadework.sessions.machines.watching import told_now
 from spadework.sessions.session import Session
+from spadework.sessions.storage.lock import is_held
+from spadework.sessions.storage.session_file import METADATA
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.disk_faults import ClaimLost
@@ -111,7 +111,7 @@ async def _to_its_end(session: Session) -> bool:
 
 async def _heed(shared: SharedSessions, claim: SessionClaim, session: Session) -> None:
     """Tell the session what is told to it, until somebody else has it or it was cancelled."""
-    from spadework.tools.stores.postgres.listening import SIGNALS
+    from spadework.tools.stores.postgres.notifications import SIGNALS
 
     done, told = 0, await shared.events(claim.session_id, 0)
     answered = max(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from spadework.sessions.checkpoints import AfterTelling, our_serde
+from spadework.sessions.storage.checkpoints import AfterTelling, our_serde
 from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.journal_rows import Claim
 from spadework.tools.stores.postgres.checkpoint_saver import CheckpointSaver

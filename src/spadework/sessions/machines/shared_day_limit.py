@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from spadework.holds import Free, HoldRequest, cost, hold_share
-from spadework.sessions.day_limit import DayLimit
 from spadework.sessions.machines.sharing_limits import database_soon
+from spadework.sessions.quotas import DayLimit
 from spadework.settings import Settings
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import NamedTuple
 
-from spadework.tools.export.fitting import around, largest, shorten_report
-from spadework.tools.text.markdown_marks import one_line
+from spadework.tools.export.fitted_text import around, largest, shorten_report
+from spadework.tools.text.markdown import one_line
 from spadework.values import Evidence, Result, Source
 
 #: Sources at each level, and the characters of each source there.

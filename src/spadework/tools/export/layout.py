@@ -22,9 +22,9 @@ from spadework.tools.export.sheet import (
     Sheet,
     words,
 )
-from spadework.tools.text.emphasis import Strength, emphases
-from spadework.tools.text.markdown_marks import scan
-from spadework.tools.text.phrases import Phrases
+from spadework.tools.text.language import Phrases
+from spadework.tools.text.markdown import scan
+from spadework.tools.text.quotes import Strength, emphases
 from spadework.tools.web.urls import domain_of
 from spadework.values import CoveredTopic, Evidence, Result, Section, Sentence, Source
 

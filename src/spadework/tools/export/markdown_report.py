@@ -18,12 +18,12 @@ from spadework.tools.export.section_blocks import (
     concludes,
     emphasised,
 )
-from spadework.tools.extract.writing import code_span
-from spadework.tools.extract.writing import fence as plain_fence
-from spadework.tools.text.emphasis import MARKS, emphases
-from spadework.tools.text.markdown_marks import Inline, plain, scan
+from spadework.tools.extract.markdown_writer import code_span
+from spadework.tools.extract.markdown_writer import fence as plain_fence
+from spadework.tools.text.language import Phrases
+from spadework.tools.text.markdown import Inline, plain, scan
 from spadework.tools.text.markdown_tables import cells
-from spadework.tools.text.phrases import Phrases
+from spadework.tools.text.quotes import MARKS, emphases
 from spadework.values import Evidence, Report, Section, Sentence, Source
 from spadework.visible import visible
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from spadework.tools.export.step_items import step_items
-from spadework.tools.text.lead_in import leads
+from spadework.tools.text.sentences import leads
 from spadework.values import Evidence, Form, Report, Section, Sentence
 
 Item = tuple[Sentence, ...]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from spadework.tools.export.section_blocks import INFERRED
-from spadework.tools.text.emphasis import Strength
-from spadework.tools.text.phrases import ENGLISH, Phrases
+from spadework.tools.text.language import ENGLISH, Phrases
+from spadework.tools.text.quotes import Strength
 from spadework.values import CoverageState, Form, SectionKind
 
 

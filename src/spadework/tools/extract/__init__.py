@@ -9,9 +9,9 @@ from spadework.tools.extract.charset import Decoded, decode_body
 from spadework.tools.extract.document_kinds import Kind, file_name, kind_of
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.formats import added_formats
-from spadework.tools.extract.office import not_installed, old_office, program
+from spadework.tools.extract.markdown_writer import fence, not_shown
+from spadework.tools.extract.office.office import not_installed, old_office, program
 from spadework.tools.extract.readers import bytes_reader, holder_reader, text_reader
-from spadework.tools.extract.writing import fence, not_shown
 
 __all__ = ["read_document"]
 

@@ -18,8 +18,13 @@ from typing import IO
 from spadework.errors import FetchError, TooLarge, Unreadable
 from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.package import open_zip, whole
-from spadework.tools.extract.writing import blocks, heading, not_shown, plain
+from spadework.tools.extract.markdown_writer import blocks, heading, not_shown, plain
+from spadework.tools.extract.office.docx import extract_docx
+from spadework.tools.extract.office.odt import extract_odt
+from spadework.tools.extract.office.package import Package, open_zip, whole
+from spadework.tools.extract.office.pptx import extract_pptx
+from spadework.tools.extract.office.xlsx import extract_xlsx
+from spadework.tools.extract.text.epub import extract_epub
 
 #: Members behind this one are not read.
 MAX_MEMBERS = 200
@@ -148,3 +153,27 @@ def _text(body: bytes, name: str, read: ReadMember) -> str:
         return read(body, name).markdown.strip("\n")
     except FetchError as error:
         return plain(f"… It is not shown: {error}")
+
+
+#: Office files by the folder of their main part.
+_OFFICE: dict[str, Callable[[Package, str], Extracted]] = {
+    "word": extract_docx,
+    "xl": extract_xlsx,
+    "ppt": extract_pptx,
+}
+
+
+def extract_zip(body: bytes, url: str, read: ReadMember | None) -> Extracted:
+    """The content of a zip file; `read` reads the members of an archive, None leaves it closed.
+
+    Raises Unreadable when it is damaged or encrypted, TooLarge over a limit.
+    """
+    package = Package(body, "file")
+    reader = _OFFICE.get(package.main.partition("/")[0])
+    if reader:
+        return reader(package, url)
+    if "META-INF/container.xml" in package.names:
+        return extract_epub(package, url)
+    if "content.xml" in package.names and "mimetype" in package.names:
+        return extract_odt(package, url)
+    return extract_zip_archive(body, url, read)

@@ -10,7 +10,7 @@ from typing import Any
 from spadework.errors import TooSlow, Unreadable
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.frames import answer
-from spadework.tools.extract.office import modern, old_office
+from spadework.tools.extract.office.office import modern, old_office
 from spadework.tools.extract.process import Ended, Process
 from spadework.tools.web.background_threads import aside, begin
 from spadework.tools.web.slots import place

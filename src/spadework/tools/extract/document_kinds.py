@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from spadework.tools.extract.formats import added_formats
-from spadework.tools.extract.office import OLE, STORAGE
+from spadework.tools.extract.office.office import OLE, STORAGE
 
 #: First bytes that leave no doubt.
 _MAGIC = (

@@ -11,8 +11,8 @@ import re
 from typing import Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from spadework.tools.extract.ocr import has_ocr
-from spadework.tools.extract.office import program
+from spadework.tools.extract.office.office import program
+from spadework.tools.extract.pdf.ocr import has_ocr
 
 Shape = Literal[
     "web page", "PDF", "document", "presentation", "spreadsheet", "image", "archive", "text",

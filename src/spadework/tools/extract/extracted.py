@@ -1,10 +1,11 @@
-"""What reading a document gives, whatever its format."""
+"""What reading a document gives, and how it is collected."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
 
+from spadework.tools.extract.markdown_writer import blocks, fence, item
 from spadework.visible import visible
 
 
@@ -40,3 +41,56 @@ class Extracted:
         # Before anything is counted, cut, stored or quoted, so that offsets hold everywhere.
         for name in ("title", "markdown", "author", "language"):
             object.__setattr__(self, name, visible(getattr(self, name)))
+
+
+_INDENT = "    "
+
+
+class Draft:
+    """The Markdown of a document that is told part by part."""
+
+    def __init__(self) -> None:
+        self._blocks: list[str] = []
+        self._items: list[str] = []
+        self._code: list[str] = []
+        #: The last number of each open list, the outer ones first; 0 where it has none.
+        self._counts: list[int] = []
+
+    def add(self, block: str) -> None:
+        """A block of Markdown; "" ends a list or a listing."""
+        self._end()
+        self._blocks.append(block)
+
+    def item(
+        self, markdown: str, depth: int = 0, *, numbered: bool = False, number: int = 0
+    ) -> None:
+        """An item of a list, `depth` lists deep; where it is numbered, `number` or the next one."""
+        if self._code or (self._counts and depth == 0 and bool(self._counts[0]) != numbered):
+            self._end()
+        depth = max(0, min(depth, len(self._counts)))
+        last = self._counts[depth] if depth < len(self._counts) else 0
+        number = number or last + 1
+        self._counts = [*self._counts[:depth], number if numbered else 0]
+        marker = f"{number}." if numbered else "-"
+        self._items += [
+            _INDENT * depth + line if line else line for line in item(markdown, marker).split("\n")
+        ]
+
+    def code(self, line: str) -> None:
+        """A line of a listing."""
+        if self._items:
+            self._end()
+        self._code.append(line)
+
+    def markdown(self) -> str:
+        """All of it."""
+        self._end()
+        return blocks(self._blocks)
+
+    def _end(self) -> None:
+        if self._items:
+            self._blocks.append("\n".join(self._items))
+        code = "\n".join(self._code).strip("\n")
+        if code.strip():
+            self._blocks.append(fence(code))
+        self._items, self._code, self._counts = [], [], []

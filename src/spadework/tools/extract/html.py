@@ -9,28 +9,27 @@ from selectolax.lexbor import LexborHTMLParser
 from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.page.addresses import Addresses
+from spadework.tools.extract.markdown_writer import not_shown
 from spadework.tools.extract.page.assembly import assemble
 from spadework.tools.extract.page.block_features import PageView
 from spadework.tools.extract.page.choice import content
 from spadework.tools.extract.page.constants import THIN_CHARS
 from spadework.tools.extract.page.embedded_data import described, shelved, state
 from spadework.tools.extract.page.formulas import flatten
-from spadework.tools.extract.page.hidden import hiding_classes
-from spadework.tools.extract.page.input_limits import bounded
+from spadework.tools.extract.page.inline_markup import Addresses
+from spadework.tools.extract.page.input_limits import bounded, hiding_classes
 from spadework.tools.extract.page.metadata import (
     Metadata,
     author_of,
+    kinds_of,
     language_of,
     published,
     read_metadata,
     title_of,
 )
 from spadework.tools.extract.page.page_blocks import Block
-from spadework.tools.extract.page.page_kinds import kinds_of
 from spadework.tools.extract.page.walker import Walker
-from spadework.tools.extract.writing import not_shown
-from spadework.tools.extract.xhtml import as_html
+from spadework.tools.extract.xml import as_html
 
 _ALL_MARKUP = "there are more tags than can be read before its text begins"
 

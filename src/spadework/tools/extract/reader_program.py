@@ -10,8 +10,7 @@ from spadework.errors import FetchError, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.formats import added_formats
 from spadework.tools.extract.frames import document_reply, receive, refusal_reply, send, split_reply
-from spadework.tools.extract.process_limits import limit_memory, memory_taken, mortal
-from spadework.tools.extract.reading_time import within
+from spadework.tools.extract.process import limit_memory, memory_taken, mortal, within
 
 #: Most memory this process may take, in bytes, where the system can see to it.
 MEMORY = 1_000_000_000

@@ -16,16 +16,18 @@ ReadHolder = Callable[[bytes, str, ReadBytes | None], Extracted]
 #: Modules and functions by the kinds they read. They are names because most runs meet two kinds,
 #: and the libraries of all take longer to load than a page to read.
 _OF_TEXT = {
-    "html": "html.extract", "markdown": "markdown.clean_markdown", "rst": "rst.extract_rst",
-    "text": "text.extract_text", "xml": "xml_text.extract_xml",
-    "delimited": "delimited.extract_delimited",
+    "html": "html.extract", "markdown": "text.markdown.clean_markdown",
+    "rst": "text.rst.extract_rst",
+    "text": "text.plain_text.extract_text", "xml": "xml_text.extract_xml",
+    "delimited": "text.delimited.extract_delimited",
 }  # fmt: skip
 _OF_BYTES = {
-    "pdf": "pdf.extract_pdf", "mail": "mail.extract_mail", "rtf": "rtf.extract_rtf",
-    "image": "image.extract_image",
+    "pdf": "pdf.reader.extract_pdf", "mail": "text.mail.extract_mail",
+    "rtf": "office.rtf.extract_rtf",
+    "image": "pdf.image.extract_image",
 }  # fmt: skip
 _OF_HOLDERS = {
-    "zip": "zipped.extract_zip", "tar": "archive.extract_tar", "packed": "archive.extract_packed",
+    "zip": "archive.extract_zip", "tar": "archive.extract_tar", "packed": "archive.extract_packed",
 }  # fmt: skip
 
 
@@ -48,5 +50,5 @@ def holder_reader(kind: str) -> ReadHolder | None:
 
 
 def _load(name: str) -> Any:
-    module, _, function = name.partition(".")
+    module, _, function = name.rpartition(".")
     return getattr(import_module(f"spadework.tools.extract.{module}"), function) if name else None

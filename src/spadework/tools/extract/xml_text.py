@@ -7,10 +7,10 @@ import lxml.etree as etree
 from spadework.errors import Unreadable
 from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.feed import FEEDS, read_feed
 from spadework.tools.extract.html import extract
-from spadework.tools.extract.writing import fence
-from spadework.tools.extract.xml_tree import tag, xml_tree
+from spadework.tools.extract.markdown_writer import fence
+from spadework.tools.extract.text.feed import FEEDS, read_feed
+from spadework.tools.extract.xml import tag, xml_tree
 
 #: XML with a line longer than this was not written for people; it is indented.
 LONG_LINE = 1_000

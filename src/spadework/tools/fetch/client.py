@@ -15,17 +15,13 @@ import httpx
 from spadework.errors import FetchError, TooLarge, TooSlow, Unreachable
 from spadework.settings import Settings
 from spadework.tools.fetch import connect
-from spadework.tools.fetch.byte_store import Store
-from spadework.tools.fetch.exchange import Answer, exchange
+from spadework.tools.fetch.exchange import Answer, exchange, for_level, lasting, next_url
 from spadework.tools.fetch.extraction_cache import Cleaned
 from spadework.tools.fetch.fetched import Fetched, ended_in
 from spadework.tools.fetch.guard import check_url, printable_url
-from spadework.tools.fetch.headers import for_level
 from spadework.tools.fetch.hosts import Hosts
-from spadework.tools.fetch.http_cache import HttpCache
-from spadework.tools.fetch.redirect import next_url
+from spadework.tools.fetch.http_cache import HttpCache, Store
 from spadework.tools.fetch.robots import Robots, TooSoon
-from spadework.tools.fetch.server_faults import lasting
 from spadework.tools.web.connections import read_certificates
 from spadework.tools.web.retries import ask_again
 from spadework.tools.web.slots import far_place

@@ -1,17 +1,20 @@
-"""One request, one answer: errors in our words, the body within its limits."""
+"""One request and its answer: headers, redirects, errors in our words, bounded bodies."""
 
 from __future__ import annotations
 
 import asyncio
 import re
+import ssl
 from collections.abc import AsyncIterable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from email.message import Message
 from functools import partial
+from html import unescape
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urljoin
 
 import httpcore
 import httpx
@@ -19,10 +22,114 @@ import httpx
 from spadework.errors import Blocked, FetchError, TooLarge, TooSlow, Unreachable, Unreadable
 from spadework.tools.extract.expected_type import refused_type
 from spadework.tools.fetch.fetched import Fetched
-from spadework.tools.fetch.guard import printable_url
-from spadework.tools.fetch.server_faults import reason
-from spadework.tools.fetch.unpack import Unpacker
+from spadework.tools.fetch.guard import check_url, printable_url
+from spadework.tools.fetch.unpack import ACCEPT_ENCODING, Unpacker
 from spadework.tools.web.http_dates import http_date, retry_after
+
+_HONEST = {
+    "Accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,text/*;q=0.8,*/*;q=0.5",
+    "Accept-Language": "en,*;q=0.5",
+    "Accept-Encoding": ACCEPT_ENCODING,
+}
+_BROWSER = {
+    "User-Agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)"
+    " Chrome/142.0.0.0 Safari/537.36",
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;"
+    "q=0.8",
+    "Accept-Language": "en-US,en;q=0.9",
+    "Upgrade-Insecure-Requests": "1",
+    "Sec-Fetch-Dest": "document",
+    "Sec-Fetch-Mode": "navigate",
+    "Sec-Fetch-Site": "same-origin",
+}
+
+
+def for_level(
+    level: int, url: str, user_agent: str, cookies: httpx.Cookies | None = None
+) -> dict[str, str]:
+    """Headers at level 0 (plain) or 1 (a browser that comes from the site's front page)."""
+    headers = {"User-Agent": user_agent} | _HONEST
+    if level > 0:
+        headers |= _BROWSER | {"Referer": urljoin(url, "/")}
+    return headers | _cookie(url, cookies) if cookies else headers
+
+
+def _cookie(url: str, cookies: httpx.Cookies) -> dict[str, str]:
+    """The header that brings cookies back, unless they are not ASCII, as headers must be."""
+    request = httpx.Request("GET", url)
+    try:
+        cookies.set_cookie_header(request)
+    except UnicodeEncodeError:
+        return {}
+    return {"Cookie": request.headers["cookie"]} if "cookie" in request.headers else {}
+
+
+#: The longest reason of a library that is shown.
+MAX_CHARS = 150
+#: What the libraries of HTTP say, and what is meant.
+_MEANT = (
+    ("Server disconnected", "the connection ended before the answer began"),
+    ("without sending complete message", "the connection ended in the middle"),
+    ("Receive buffer too long", "its headers are too long"),
+    ("illegal status line", "it does not begin like HTTP"),
+    ("illegal header line", "one of its headers is malformed"),
+    ("illegal chunk header", "one of its chunks has no size"),
+    ("status_code should be", "its status is none of HTTP"),
+    ("_SWITCH_UPGRADE", "it changes to a protocol nobody asked for"),
+    ("StreamReset", "the server broke it off"),
+    ("ConnectionTerminated", "the server ended the connection"),
+)
+#: What in libraries' messages says nothing to a person: places in code, bytes, objects.
+_INSIDES = re.compile(
+    r"\s*\(_ssl\.c:\d+\)|\[SSL(?:: \w+)?\] ?|:? ?bytearray\(.*|<\w[^>]*>", re.DOTALL
+)
+#: What OpenSSL calls a certificate whose authority it does not know.
+_UNKNOWN = (18, 19, 20, 21)
+_HOST = re.compile(r"//(?:[^/?#]*@)?([^/?#@]+)")
+
+
+def name_server(error: FetchError, url: str) -> FetchError:
+    """The refusal with the server of `url`: readers and limits do not know whose page it is."""
+    words, host = str(error), _HOST.search(url)
+    if host and host[1].lower() in words.lower():
+        return error
+    full = f"{printable_url(url)}: {words}"
+    made = type(error)(full if full.endswith((".", "!", "?")) else f"{full}.")
+    made.__dict__.update(error.__dict__)
+    return made
+
+
+def reason(error: BaseException) -> str:
+    """What broke a connection, in a few words; "the connection ended" if nothing is said."""
+    secure = _of_tls(error)
+    if isinstance(secure, ssl.SSLCertVerificationError):
+        own = "; name an authority of your own in SSL_CERT_FILE" * (secure.verify_code in _UNKNOWN)
+        return f"its certificate is not good: {secure.verify_message.strip(' .')}{own}"
+    if secure is not None:
+        kind = (secure.reason or "unknown").replace("_", " ").lower()
+        return f"it speaks no TLS that is understood ({kind})"
+    words = str(error)
+    meant = next((meaning for sign, meaning in _MEANT if sign in words), "")
+    return meant or _INSIDES.sub("", words)[:MAX_CHARS].strip(" .:") or "the connection ended"
+
+
+def certificate_fault(error: BaseException) -> str:
+    """Return what is wrong with a certificate, "" where none is at fault."""
+    return reason(error) if lasting(error) else ""
+
+
+def lasting(error: BaseException) -> bool:
+    """True if the next request would meet it, too: certificates get no better in a second."""
+    return isinstance(_of_tls(error), ssl.SSLCertVerificationError)
+
+
+def _of_tls(error: BaseException) -> ssl.SSLError | None:
+    """The fault of TLS behind an error, if that is its cause."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLError):
+        cause = cause.__cause__ or cause.__context__
+    return cause
+
 
 #: So many bytes of a body are unpacked at a time: even a bomb takes a few milliseconds for them.
 SLICE = 16_384
@@ -187,3 +294,44 @@ async def _tidy(work: Coroutine[Any, Any, Answer]) -> Answer:
         if not task.cancelled():
             task.exception()  # nobody is there for it any more
         raise
+
+
+_STATUSES = frozenset({301, 302, 303, 307, 308})
+#: A refresh is a signpost in a page of so many bytes, within so many seconds.
+SIGNPOST_BYTES = 4_000
+SIGNPOST_SECONDS = 5
+_REFRESH = re.compile(r"""<meta\b[^>]*\bhttp-equiv\s*=\s*["']?refresh\b[^>]*>""", re.IGNORECASE)
+_SENT = re.compile(r"""\s*(\d{1,3})[^;,]*[;,]\s*url\s*=\s*["']?\s*([^"'\s]+)""", re.IGNORECASE)
+_TARGET = re.compile(
+    r"""\bcontent\s*=\s*["']?\s*(\d{1,3})[^;,>]*[;,]\s*url\s*=\s*["']?\s*([^"'>\s]+)""",
+    re.IGNORECASE,
+)
+
+
+def next_url(answer: Answer) -> str | None:
+    """The checked URL an answer leads to, None at the end. Raises NotAllowed."""
+    if answer.status in _STATUSES:
+        places = set(answer.headers.get_list("location"))
+        if len(places) > 1:
+            raise Unreachable(f"{printable_url(answer.url)} leads to {len(places)} places at once.")
+        target = places.pop() if places else None
+    else:
+        target = _signpost(answer)
+    if not target:
+        return None
+    try:
+        return check_url(urljoin(answer.url, target))
+    except ValueError:
+        return check_url(target)  # urljoin cannot parse it, and the check says so in our words
+
+
+def _signpost(answer: Answer) -> str | None:
+    header = _SENT.match(answer.headers.get("refresh", "")) if answer.status < 300 else None
+    if header and int(header[1]) <= SIGNPOST_SECONDS:
+        return header[2]
+    html = answer.media_type in ("text/html", "application/xhtml+xml", "")
+    if not html or len(answer.body) > SIGNPOST_BYTES:
+        return None
+    refresh = _REFRESH.search(answer.body.decode("latin-1"))
+    target = _TARGET.search(refresh[0]) if refresh else None
+    return unescape(target[2]) if target and int(target[1]) <= SIGNPOST_SECONDS else None

@@ -13,9 +13,9 @@ from pathlib import Path
 from spadework.tools import extract, text
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.frames import answer, document_reply
-from spadework.tools.extract.ocr import has_ocr
-from spadework.tools.fetch.byte_store import Store
+from spadework.tools.extract.pdf.ocr import has_ocr
 from spadework.tools.fetch.fetched import Fetched
+from spadework.tools.fetch.http_cache import Store
 
 _KIND = "text"
 _READ = (".py", ".txt", ".toml")

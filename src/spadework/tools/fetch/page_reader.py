@@ -17,10 +17,10 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.block_detection import BROWSER, refuse_blocked, thin
 from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
+from spadework.tools.fetch.exchange import name_server
 from spadework.tools.fetch.fetched import Fetched, ended_in
 from spadework.tools.fetch.guard import check_url, printable_url
 from spadework.tools.fetch.hosts import REFUSALS
-from spadework.tools.fetch.server_faults import name_server
 from spadework.tools.fetch.sites import SITES, Site, Way, ways_to
 from spadework.tools.web.background_threads import aside
 from spadework.values import Attempt

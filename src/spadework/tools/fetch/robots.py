@@ -14,9 +14,9 @@ from urllib.parse import urljoin, urlsplit
 from protego import Protego
 
 from spadework.errors import Blocked, FetchError, TooSlow
-from spadework.tools.fetch.byte_store import Store
 from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.guard import printable_url
+from spadework.tools.fetch.http_cache import Store
 from spadework.tools.stores.shared_rooms import Opening, shared_place
 from spadework.tools.web.background_threads import aside
 

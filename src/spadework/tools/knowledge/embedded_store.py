@@ -19,14 +19,13 @@ from typing import TypeVar
 from filelock import FileLock, Timeout
 
 from spadework.errors import KnowledgeError, ModelError
-from spadework.tools.dense.filling import fill
-from spadework.tools.dense.meaning import Meaning
+from spadework.tools.dense.passage_vectors import Meaning
+from spadework.tools.dense.vector_fill import fill
 from spadework.tools.dense.vectors import Near, Passage, Vectors
 from spadework.tools.knowledge.catalogue import Catalogue, entries
 from spadework.tools.knowledge.entry import Entry, Recalled, Which
 from spadework.tools.knowledge.page_index import PassageIndex, answer, document
-from spadework.tools.library.query import Asked, parse_question
-from spadework.tools.library.schema import no_panic
+from spadework.tools.library.full_text import Asked, no_panic, parse_question
 from spadework.tools.library.search import (
     Dense,
     Nearest,

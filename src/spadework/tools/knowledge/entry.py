@@ -12,9 +12,8 @@ import zstandard
 from spadework.clock import today
 from spadework.settings import Settings
 from spadework.tools.ranking.recency import freshness_of
-from spadework.tools.text.detect import spoken
 from spadework.tools.text.facts import stems
-from spadework.tools.text.language import language
+from spadework.tools.text.language import language, spoken
 from spadework.tools.web.urls import canonical_url, domain_of, host_of
 from spadework.values import Freshness, Page, Query, Task
 

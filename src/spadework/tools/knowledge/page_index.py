@@ -12,10 +12,16 @@ import tantivy
 from spadework.tools.dense.vectors import Near
 from spadework.tools.knowledge.entry import Entry, Recalled, merge_spans
 from spadework.tools.library.document import Document, pieces
+from spadework.tools.library.document_ranking import Match, Ranked, rank, snippet
+from spadework.tools.library.full_text import (
+    Asked,
+    Term,
+    all_terms,
+    open_index,
+    open_writer,
+    schema,
+)
 from spadework.tools.library.index_writer import index_passages
-from spadework.tools.library.query import Asked, Term
-from spadework.tools.library.ranking import Match, Ranked, rank, snippet
-from spadework.tools.library.schema import all_terms, open_index, open_writer, schema
 from spadework.tools.library.search import blend_rankings, with_near
 from spadework.tools.stores.private_files import close_files, private_folder
 

@@ -26,8 +26,8 @@ from spadework.tools.knowledge.page_index import (
     passages_of,
     words_of,
 )
-from spadework.tools.library.query import parse_question
-from spadework.tools.library.ranking import Match
+from spadework.tools.library.document_ranking import Match
+from spadework.tools.library.full_text import parse_question
 from spadework.tools.stores.disk_faults import DatabaseDown
 from spadework.tools.stores.postgres.address import where_is
 from spadework.tools.stores.postgres.database import Database, opened

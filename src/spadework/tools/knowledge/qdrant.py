@@ -21,9 +21,8 @@ from spadework.tools.dense.embedder import EndpointEmbedder
 from spadework.tools.knowledge.entry import Entry, Recalled, Which
 from spadework.tools.knowledge.page_index import answer, document
 from spadework.tools.library.document import pieces
-from spadework.tools.library.query import Asked, parse_question
-from spadework.tools.library.ranking import Match
-from spadework.tools.library.schema import all_terms
+from spadework.tools.library.document_ranking import Match
+from spadework.tools.library.full_text import Asked, all_terms, parse_question
 from spadework.tools.library.search import passages
 from spadework.tools.web import name_lookup
 from spadework.tools.web.background_threads import aside

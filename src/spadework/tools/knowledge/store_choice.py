@@ -10,7 +10,7 @@ from spadework.errors import SettingsError
 from spadework.extras import how_to_install
 from spadework.settings import Settings
 from spadework.tools.dense.embedder import embedder
-from spadework.tools.dense.meaning import Meaning
+from spadework.tools.dense.passage_vectors import Meaning
 from spadework.tools.fetch.guard import is_http_url
 from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
 from spadework.tools.knowledge.entry import Knowledge

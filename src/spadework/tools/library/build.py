@@ -27,9 +27,9 @@ from filelock import FileLock, Timeout
 from spadework.errors import SettingsError
 from spadework.tools.library.document import DAMAGED, cut_document
 from spadework.tools.library.folders import File, files
+from spadework.tools.library.full_text import no_panic
 from spadework.tools.library.index_writer import StoreWriter
-from spadework.tools.library.packages import installed_packages
-from spadework.tools.library.schema import no_panic
+from spadework.tools.library.installed import installed_packages
 from spadework.tools.library.shelf import Plan
 from spadework.tools.library.source_reader import SourceText, changed_at, read_files, read_packages
 from spadework.tools.stores.private_files import private_folder

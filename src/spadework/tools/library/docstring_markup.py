@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from textwrap import dedent
 
-from spadework.tools.extract.writing import blocks, code_span, fence, heading, item, plain
+from spadework.tools.extract.markdown_writer import blocks, code_span, fence, heading, item, plain
 
 #: Blocks inside blocks that are followed; deeper ones are shown as they stand.
 MAX_DEPTH = 8

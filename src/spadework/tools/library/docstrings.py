@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from spadework.tools.extract.writing import blocks, heading
+from spadework.tools.extract.markdown_writer import blocks, heading
 from spadework.tools.library.docstring_markup import docstring_markdown, words
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -18,7 +18,7 @@ import zstandard
 
 from spadework.tools.library.python_sources import defined_names, used_names
 from spadework.tools.ranking.near_duplicates import resemblance as similarity
-from spadework.tools.text.markdown_blocks import blocks
+from spadework.tools.text.markdown import blocks
 from spadework.tools.text.passages import cut
 
 #: Longest passage that is indexed and shown as a snippet, but for code and tables.

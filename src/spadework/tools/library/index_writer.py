@@ -29,8 +29,7 @@ from spadework.tools.library.document import (
     places,
     row_of,
 )
-from spadework.tools.library.python_sources import count_uses
-from spadework.tools.library.schema import (
+from spadework.tools.library.full_text import (
     open_index,
     open_writer,
     signed_terms,
@@ -38,6 +37,7 @@ from spadework.tools.library.schema import (
     spread,
     subject,
 )
+from spadework.tools.library.python_sources import count_uses
 
 #: A commit after so many passages, or so many seconds: what a killed process loses at most.
 COMMIT_PASSAGES, COMMIT_SECONDS = 50_000, 20.0

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from spadework.errors import NotAllowed, Unreadable
-from spadework.tools.dense.filling import fill
-from spadework.tools.dense.meaning import Meaning
+from spadework.tools.dense.passage_vectors import Meaning
+from spadework.tools.dense.vector_fill import fill
 from spadework.tools.dense.vectors import Passage, Vectors
 from spadework.tools.library.document import Document, Skipped
 from spadework.tools.library.search import Dense, Searcher, nothing, passages

@@ -12,10 +12,11 @@ from pathlib import Path
 import tantivy
 
 from spadework.errors import ModelError
-from spadework.tools.dense.meaning import Meaning
+from spadework.tools.dense.passage_vectors import Meaning
 from spadework.tools.dense.vectors import MOST_PLACES, Near, Passage, Vectors
 from spadework.tools.library.document import Document, StoreReader, pieces, without_copies
-from spadework.tools.library.query import (
+from spadework.tools.library.document_ranking import Match, Ranked, rank, snippet
+from spadework.tools.library.full_text import (
     Asked,
     Limits,
     Term,
@@ -23,12 +24,12 @@ from spadework.tools.library.query import (
     all_of,
     any_of,
     kept_to,
+    no_panic,
+    open_index,
     parse_question,
     telling,
     within,
 )
-from spadework.tools.library.ranking import Match, Ranked, rank, snippet
-from spadework.tools.library.schema import no_panic, open_index
 from spadework.tools.ranking.fusion import rank_scores
 from spadework.tools.ranking.query_operators import only, without_operators
 

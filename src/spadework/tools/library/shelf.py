@@ -21,7 +21,7 @@ from typing import Self, TypeVar
 from spadework.errors import SearchError, SettingsError
 from spadework.tools.library.document import DAMAGED
 from spadework.tools.library.folders import collections, files
-from spadework.tools.library.packages import installed_packages
+from spadework.tools.library.installed import installed_packages
 from spadework.tools.library.search import Searcher
 from spadework.tools.web.process_groups import kill_group
 

@@ -23,11 +23,10 @@ from urllib.parse import unquote
 
 from spadework.errors import FetchError, Unreadable
 from spadework.tools.extract import read_document
-from spadework.tools.extract.office import modern, old_office
+from spadework.tools.extract.office.office import modern, old_office
 from spadework.tools.library.document import Cut, Document, Part, Skipped, cut_document
 from spadework.tools.library.folders import File
-from spadework.tools.library.installed import parts_of
-from spadework.tools.library.packages import package_at
+from spadework.tools.library.installed import package_at, parts_of
 
 MAX_FILE_BYTES = 50_000_000
 #: A file or a document that takes longer is left out.

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from spadework.tools.extract.writing import blocks, heading
+from spadework.tools.extract.markdown_writer import blocks, heading
 from spadework.tools.library.docstring_markup import docstring_markdown
 from spadework.tools.library.docstrings import MIN_CHARS
 from spadework.tools.library.document import Document, Part

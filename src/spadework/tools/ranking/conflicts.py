@@ -29,9 +29,9 @@ from spadework.tools.ranking.disagreement import (
 )
 from spadework.tools.ranking.near_duplicates import Sketch, resemblance, sketch
 from spadework.tools.ranking.statements import Statement, statements
-from spadework.tools.text.detect import language_of, spoken
 from spadework.tools.text.facts import names, numbers
-from spadework.tools.text.markdown_marks import plain
+from spadework.tools.text.language import language_of, spoken
+from spadework.tools.text.markdown import plain
 from spadework.tools.text.prompt_injection import injection_spans, without_injections
 from spadework.tools.text.sentences import sentences
 from spadework.values import Conflict, Evidence, Side

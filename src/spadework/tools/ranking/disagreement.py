@@ -22,10 +22,9 @@ from spadework.tools.ranking.statements import (
     statements,
     wording,
 )
-from spadework.tools.text.detect import spoken
-from spadework.tools.text.facts import stems
+from spadework.tools.text.facts import differ, relations, stems
+from spadework.tools.text.language import spoken
 from spadework.tools.text.quantities import Quantity, is_same
-from spadework.tools.text.relations import differ, relations
 
 Kind = Literal["number", "date", "negation", "value", ""]
 

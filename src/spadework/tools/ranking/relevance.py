@@ -7,10 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from spadework.tools.ranking.query_operators import without_operators
-from spadework.tools.text.detect import spoken
-from spadework.tools.text.language import DEFAULT, Language, language
-from spadework.tools.text.terms import cutting, pairs
-from spadework.tools.text.words import RUN, in_spaced_word, is_whole
+from spadework.tools.text.language import DEFAULT, Language, language, spoken
+from spadework.tools.text.terms import RUN, cutting, in_spaced_word, is_whole, pairs
 
 #: Weights of `priority` (S5).
 PRIORITY = {"domain": 0.4, "relevance": 0.3, "cached": 0.2, "quality": 0.1}

@@ -10,8 +10,8 @@ import lxml.etree as etree
 from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.ranking.recency import period
 from spadework.tools.ranking.relevance import query_terms
+from spadework.tools.search.provider import AGENT, Service
 from spadework.tools.search.result_rows import Row, number_rows
-from spadework.tools.search.service import AGENT, Service
 from spadework.values import Hit, Query, Wish
 
 URL = "https://export.arxiv.org/api"

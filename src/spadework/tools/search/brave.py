@@ -10,12 +10,14 @@ from pydantic import SecretStr
 
 from spadework import clock
 from spadework.tools.ranking.recency import is_dated, news_wanted, reach
-from spadework.tools.search.countries import BRAVE_COUNTRIES, BRAVE_LANGUAGES
-from spadework.tools.search.domain_filter import with_sites
-from spadework.tools.search.failure import Access
+from spadework.tools.search.provider import AGENT, Access, Service
 from spadework.tools.search.result_rows import Row, number_rows, plain
-from spadework.tools.search.search_filters import tongue
-from spadework.tools.search.service import AGENT, Service
+from spadework.tools.search.search_filters import (
+    BRAVE_COUNTRIES,
+    BRAVE_LANGUAGES,
+    tongue,
+    with_sites,
+)
 from spadework.tools.web.api_keys import read_key
 from spadework.values import Hit, Query, Wish
 

@@ -18,10 +18,8 @@ from typing import Any
 from spadework import clock
 from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.ranking.recency import is_dated, news_wanted, reach
-from spadework.tools.search.countries import is_spoken, region
-from spadework.tools.search.domain_filter import with_sites
 from spadework.tools.search.result_rows import Row, number_rows
-from spadework.tools.search.search_filters import tongue
+from spadework.tools.search.search_filters import is_spoken, region, tongue, with_sites
 from spadework.tools.stores.exchanges import Piece
 from spadework.tools.web.connections import proxy_for
 from spadework.tools.web.recorded_traffic import over_the_wire

@@ -8,9 +8,8 @@ from typing import Any
 from pydantic import SecretStr
 
 from spadework.tools.ranking.recency import period
-from spadework.tools.search.failure import Access
+from spadework.tools.search.provider import AGENT, Access, Service
 from spadework.tools.search.result_rows import Row, number_rows, plain
-from spadework.tools.search.service import AGENT, Service
 from spadework.tools.web.api_keys import read_key
 from spadework.values import Hit, Query, Wish
 

@@ -11,9 +11,9 @@ from typing import Any
 from spadework.errors import SearchError
 from spadework.tools.ranking.recency import DAYS, freshness_of, is_dated
 from spadework.tools.ranking.relevance import query_terms
-from spadework.tools.search.countries import PUBMED_LANGUAGES
+from spadework.tools.search.provider import AGENT, Service
 from spadework.tools.search.result_rows import Row, number_rows, plain
-from spadework.tools.search.service import AGENT, Service
+from spadework.tools.search.search_filters import PUBMED_LANGUAGES
 from spadework.values import Hit, Query, Wish
 
 URL = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"

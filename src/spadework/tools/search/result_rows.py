@@ -1,16 +1,19 @@
-"""From the rows of a service's answer to hits."""
+"""From a service's answer, or a tool's, to hits."""
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import html
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from spadework.tools.search.domain_filter import SHELF
-from spadework.tools.text.dates import moment
+from spadework.tools.search.search_filters import SHELF
+from spadework.tools.text.quantities import moment
 from spadework.values import Hit, Query
 
 #: A snippet is cut here; some services give a whole abstract.
@@ -69,3 +72,102 @@ def whole(text: Any) -> str:
 def plain(marked: Any) -> str:
     """Text with HTML tags and references as one plain line; "" for what is no text."""
     return " ".join(html.unescape(_TAG.sub("", marked)).split()) if isinstance(marked, str) else ""
+
+
+#: The names, in lower case, of what a hit needs; the first that is there counts.
+_URL = ("url", "link", "href", "source", "uri", "entry id")
+_TITLE = ("title", "name")
+_SNIPPET = ("snippet", "content", "body", "description", "summary", "text", "page_content")
+_TEXT = ("page_content", "raw_content")
+_DATE = (
+    *("published_at", "published_date", "publish_date", "publisheddate"),
+    *("page_age", "date", "published"),
+)
+_PUBLISHER = ("publisher", "journal", "site_name", "sitename")
+#: Under which names an object keeps its list of results.
+_LISTS = ("results", "result", "organic", "news", "web", "items", "hits", "documents", "data")
+_DEEP = 3
+#: Characters of Python that are read at most: reading it takes a hundred times its length.
+_MOST_CHARS = 1_000_000
+_LINK = re.compile(
+    r"\[(?P<title>[^\[\]\n]{1,300})\]\((?P<url>https?://[^\s()<>]+)[^()\n]{0,300}\)|(?P<bare>https?://[^\s<>\"')\]]+)"
+)
+_MARKS = re.compile(
+    r"^\W*(?:\d{1,3}[.)]\s*)?(?:(?P<label>title|url|link|description|snippet|summary|content|text)\W*:)?\W*",
+    re.IGNORECASE,
+)
+
+
+def find_list(answer: Any, deep: int = _DEEP) -> list[Any] | None:
+    """Return the results in an answer (a list, JSON or Python of one, an object with one, or a
+    message with an artifact), None without any.
+    """
+    if artifact := getattr(answer, "artifact", None):
+        answer = artifact
+    elif not isinstance(answer, list | dict | str):
+        answer = getattr(answer, "content", None)
+    if isinstance(answer, str):
+        answer = _parse(answer)
+    if isinstance(answer, list):
+        return answer
+    if not isinstance(answer, dict) or not deep:
+        return None
+    listed = (find_list(answer.get(name), deep - 1) for name in _LISTS)
+    return next((found for found in listed if found is not None), None)
+
+
+def _parse(text: str) -> Any:
+    """Return what a text says as JSON, or as Python prints it; None where it is neither."""
+    for read in (json.loads, ast.literal_eval) if len(text) <= _MOST_CHARS else (json.loads,):
+        with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return read(text.strip())
+    return None
+
+
+def row(result: Any) -> Row:
+    """A result: a mapping, or an object with `metadata`, such as LangChain's Document."""
+    fields = result if isinstance(result, Mapping) else getattr(result, "metadata", {})
+    given = fields if isinstance(fields, Mapping) else {}
+    known = {str(name).lower(): value for name, value in given.items()}
+    known.setdefault("page_content", getattr(result, "page_content", ""))
+    url, title, snippet, date, publisher, text = (
+        next((known[name] for name in names if known.get(name)), None)
+        for names in (_URL, _TITLE, _SNIPPET, _DATE, _PUBLISHER, _TEXT)
+    )
+    if publisher is None and url != known.get("source"):
+        publisher = known.get("source")
+    if title is None and text and isinstance(url, str):
+        title = url.rstrip("/").rpartition("/")[2]
+    return Row(url, title, snippet, None if date is None else str(date), publisher, text)
+
+
+def find_links(text: str) -> list[Row]:
+    """The links of a text, each once: Markdown links, or addresses under their titles."""
+    found = list(_LINK.finditer(text))
+    made: dict[str, Row] = {}
+    for n, match in enumerate(found):
+        url = (match["url"] or match["bare"]).rstrip(".,;:")
+        begins = found[n - 1].end() if n else 0
+        ends = found[n + 1].start() if n + 1 < len(found) else len(text)
+        before = text[begins : match.start()].rpartition("\n\n")[2].splitlines()
+        after = text[match.end() : ends].partition("\n\n")[0].splitlines()
+        labelled = dict(filter(None, map(_split_label, [*before, *after])))
+        title = (
+            match["title"]
+            or labelled.pop("title", "")
+            or next((words for words in map(_plain, reversed(before)) if words), "")
+        )
+        snippet = " ".join(labelled.values()) or " ".join(filter(None, map(_plain, after)))
+        made.setdefault(url, Row(url, title, snippet))
+    return list(made.values())
+
+
+def _plain(line: str) -> str:
+    """A line without the label and the marks at its beginning."""
+    return line[_MARKS.match(line).end() :].strip()  # type: ignore[union-attr]  # it always matches
+
+
+def _split_label(line: str) -> tuple[str, str] | None:
+    """The label of a line, such as "title", and the words behind it."""
+    found, words = _MARKS.match(line), _plain(line)
+    return (found["label"].lower(), words) if found and found["label"] and words else None

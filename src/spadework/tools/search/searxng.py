@@ -7,11 +7,9 @@ from typing import Any
 
 from spadework.errors import SearchError, SettingsError
 from spadework.tools.ranking.recency import news_wanted, reach
-from spadework.tools.search.domain_filter import with_sites
-from spadework.tools.search.failure import Access
+from spadework.tools.search.provider import AGENT, Access, Service
 from spadework.tools.search.result_rows import Row, number_rows
-from spadework.tools.search.search_filters import ENGLISH, tongue
-from spadework.tools.search.service import AGENT, Service
+from spadework.tools.search.search_filters import ENGLISH, tongue, with_sites
 from spadework.values import Hit, Query, Wish
 
 _ACCESS = Access(mend="add json to search.formats in its settings.yml")

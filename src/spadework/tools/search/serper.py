@@ -8,11 +8,9 @@ from typing import Any
 from pydantic import SecretStr
 
 from spadework.tools.ranking.recency import is_dated, news_wanted, reach
-from spadework.tools.search.domain_filter import with_sites
-from spadework.tools.search.failure import Access
+from spadework.tools.search.provider import AGENT, Access, Service
 from spadework.tools.search.result_rows import Row, number_rows
-from spadework.tools.search.search_filters import ENGLISH, tongue
-from spadework.tools.search.service import AGENT, Service
+from spadework.tools.search.search_filters import ENGLISH, tongue, with_sites
 from spadework.tools.web.api_keys import read_key
 from spadework.values import Hit, Query, Wish
 

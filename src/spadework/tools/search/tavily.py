@@ -7,11 +7,9 @@ from collections.abc import Set as AbstractSet
 from pydantic import SecretStr
 
 from spadework.tools.ranking.recency import is_dated, news_wanted, reach
-from spadework.tools.search.countries import NAMES
-from spadework.tools.search.domain_filter import domains
-from spadework.tools.search.failure import Access
+from spadework.tools.search.provider import AGENT, Access, Service
 from spadework.tools.search.result_rows import Row, number_rows
-from spadework.tools.search.service import AGENT, Service
+from spadework.tools.search.search_filters import NAMES, domains
 from spadework.tools.web.api_keys import read_key
 from spadework.values import Hit, Query, Wish
 

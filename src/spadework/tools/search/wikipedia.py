@@ -6,10 +6,10 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 from urllib.parse import quote
 
+from spadework.tools.search.provider import AGENT, Service
 from spadework.tools.search.result_rows import Row, number_rows, plain
 from spadework.tools.search.search_filters import ENGLISH, tongue
-from spadework.tools.search.service import AGENT, Service
-from spadework.tools.text.dates import moment
+from spadework.tools.text.quantities import moment
 from spadework.values import Hit, Query, Wish
 
 

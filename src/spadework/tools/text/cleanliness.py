@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spadework.tools.text.markdown_blocks import Block, blocks
-from spadework.tools.text.markdown_marks import plain
+from spadework.tools.text.markdown import Block, blocks, plain
 
 #: From this share of linked words on, a block is a list of links.
 LINKS = 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from spadework.tools.text.markdown_blocks import Block, blocks
+from spadework.tools.text.markdown import Block, blocks
 from spadework.tools.text.prompt_injection import spans_between_injections
 from spadework.tools.text.sentences import sentences
 

@@ -6,9 +6,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
-from spadework.tools.text.lead_in import is_term
-from spadework.tools.text.markdown_blocks import Block, blocks
-from spadework.tools.text.markdown_marks import plain
+from spadework.tools.text.markdown import Block, blocks, plain
+from spadework.tools.text.sentences import is_term
 
 __all__ = ["Block", "blocks", "cut", "heading_at", "headings", "paths", "pieces"]
 

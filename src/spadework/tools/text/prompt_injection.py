@@ -13,10 +13,8 @@ import unicodedata
 from bisect import bisect_left
 from functools import lru_cache
 
-from spadework.tools.text.detect import spoken
-from spadework.tools.text.language import language
-from spadework.tools.text.markdown_blocks import blocks
-from spadework.tools.text.markdown_marks import plain
+from spadework.tools.text.language import language, spoken
+from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
 #: Words beside a quotation from which a sentence reports the quotation, rather than being it.

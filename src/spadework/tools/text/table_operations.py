@@ -13,8 +13,7 @@ from typing import Literal
 
 from spadework.tools.text.facts import OTHER_WORDS
 from spadework.tools.text.language import Language, language
-from spadework.tools.text.markdown_blocks import blocks
-from spadework.tools.text.markdown_marks import plain
+from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.markdown_tables import Span, cells, header_of, rows_of
 from spadework.tools.text.terms import terms
 

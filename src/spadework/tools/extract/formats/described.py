@@ -11,9 +11,9 @@ from typing import Any
 from spadework.errors import Unreadable
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.markdown_writer import blocks, heading, item, plain
 from spadework.tools.extract.readers import text_reader
-from spadework.tools.extract.writing import blocks, heading, item, plain
-from spadework.tools.text.dates import moment
+from spadework.tools.text.quantities import moment
 
 _WRITTEN = {"text/x-rst": "rst", "text/plain": "text"}
 

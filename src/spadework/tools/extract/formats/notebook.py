@@ -10,8 +10,8 @@ from spadework.errors import Unreadable
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.formats import Format
-from spadework.tools.extract.markdown import clean_markdown
-from spadework.tools.extract.writing import blocks, fence, not_shown
+from spadework.tools.extract.markdown_writer import blocks, fence, not_shown
+from spadework.tools.extract.text.markdown import clean_markdown
 
 #: Cells behind this one are not read; of what one has printed, so many characters are shown.
 MAX_CELLS = 2_000

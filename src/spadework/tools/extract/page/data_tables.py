@@ -10,9 +10,9 @@ from itertools import chain
 from selectolax.lexbor import LexborNode
 
 from spadework.tools.extract.extracted import Link
+from spadework.tools.extract.markdown_writer import Grid, code_span
 from spadework.tools.extract.page.constants import MOST_CELL_CHARS, MOST_SPAN
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item
-from spadework.tools.extract.writing import Grid, code_span
 from spadework.tools.text.markdown_tables import NAMES, NO_NAMES
 
 #: A cell all in bold: a row of them names the columns where no header cells do.

@@ -11,15 +11,14 @@ from typing import Any
 from selectolax.lexbor import LexborHTMLParser
 
 from spadework.errors import TooLarge
-from spadework.tools.extract.page.addresses import Addresses
+from spadework.tools.extract.markdown_writer import not_shown
 from spadework.tools.extract.page.assembly import assemble
 from spadework.tools.extract.page.constants import LEAST_EMBEDDED_CHARS, MOST_EMBEDDED_CHARS
 from spadework.tools.extract.page.formulas import flatten
-from spadework.tools.extract.page.inline_markup import escaped
+from spadework.tools.extract.page.inline_markup import Addresses, escaped
 from spadework.tools.extract.page.input_limits import bounded
 from spadework.tools.extract.page.metadata import Json, Metadata
 from spadework.tools.extract.page.walker import Walker
-from spadework.tools.extract.writing import not_shown
 
 _SHELF = re.compile(r"^<(?:template|noscript)\b[^>]*>|</(?:template|noscript)>$")
 _MARKUP = re.compile(r"<(?:p|div|br|h[1-6]|ul|ol|li|span|strong|em|a)\b", re.I)

@@ -7,10 +7,10 @@ import re
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from spadework.tools.extract import notation
-from spadework.tools.extract.equations import linear
 from spadework.tools.extract.notation import FORMULA, Place
+from spadework.tools.extract.office.equations import linear
 from spadework.tools.extract.page.inline_markup import escaped
-from spadework.tools.extract.xml_tree import xml_tree
+from spadework.tools.extract.xml import xml_tree
 
 _SCRIPTS = ("</su", "</SU")
 #: A link to a note that is not raised by its markup.

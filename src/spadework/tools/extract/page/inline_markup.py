@@ -1,11 +1,139 @@
-"""The text of one paragraph: inline HTML as Markdown that renders to the same characters."""
+"""Inline HTML and code as Markdown that renders to the same characters."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from urllib.parse import urljoin, urlsplit
 
+from selectolax.lexbor import LexborNode
+
+from spadework.tools.extract.document_kinds import is_language
 from spadework.tools.extract.extracted import Link
-from spadework.tools.extract.writing import code_span
+from spadework.tools.extract.markdown_writer import code_span
+
+_ENCODED = str.maketrans(
+    {sign: f"%{ord(sign):02X}" for sign in ' ()<>\\"'} | dict.fromkeys("\n\t\r", "")
+)
+
+
+class Addresses:
+    """Resolves the `href` values of one page against its address (or its `<base>`)."""
+
+    def __init__(self, url: str, base: str = "") -> None:
+        self._known: dict[str, str] = {}
+        self._base = _join(url, base) if base else url
+        try:
+            parts = urlsplit(self._base)
+            self._origin = f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
+        except ValueError:
+            self._origin = ""
+
+    def absolute(self, href: str | None) -> str:
+        """The absolute http(s) address of `href`; "" for a place on the page and other schemes."""
+        href = (href or "").strip()
+        if not href or href[0] == "#":
+            return ""
+        if href not in self._known:
+            self._known[href] = self._resolved(href)
+        return self._known[href]
+
+    def _resolved(self, href: str) -> str:
+        if href.startswith(("https://", "http://")):
+            url = href
+        elif href[0] == "/" and href[1:2] not in ("/", "\\") and self._origin:
+            url = self._origin + href
+        else:
+            url = _join(self._base, href)
+            if not url.startswith(("https://", "http://")):
+                return ""
+        return url.translate(_ENCODED)
+
+
+def _join(base: str, href: str) -> str:
+    try:
+        return urljoin(base, href)
+    except ValueError:  # such as "http://[broken"
+        return ""
+
+
+_LANGUAGE = re.compile(
+    r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:|sourceCode|(code))[-:\s]\s*"
+    r"([\w+#.-]+)"
+)
+_NO_LANGUAGE = frozenset((
+    "default", "none", "text", "plain", "plaintext", "notranslate", "block", "console-output",
+    "wrapper", "highlight", "source", "code", "light", "dark", "toolbar",
+))  # fmt: skip
+#: Classes of the elements that show line numbers beside code.
+NUMBERS = frozenset((
+    "lineno", "linenos", "linenumber", "line-number", "line-numbers", "gutter", "lineNumber",
+    "ln-num", "hljs-ln-numbers", "react-syntax-highlighter-line-number",
+))  # fmt: skip
+_NOT_PLAIN = (
+    "br,button,script,style,template,[class*=line-num],[class*=lineno],[class*=lineNum],"
+    "[class*=gutter],[class*=ln-num]"
+)
+_NOT_CODE = frozenset(("button", "script", "style", "template"))
+_ANCESTORS = 4
+
+
+def code_text(node: LexborNode) -> str:
+    """The characters of a code element, without line numbers and buttons; `<br>` is a line end."""
+    only = node.first_child
+    if only is not None and only.next is None and only.is_text_node:
+        return only.text_content or ""
+    return node.text() if node.css_first(_NOT_PLAIN) is None else "".join(_pieces(node))
+
+
+def _pieces(root: LexborNode) -> Iterator[str]:
+    todo = [root.first_child]
+    while todo:
+        node = todo.pop()
+        if node is None:
+            continue
+        todo.append(node.next)
+        if node.is_text_node:
+            yield node.text_content or ""
+        elif node.tag == "br":
+            # Both together are meant as one.
+            if not (node.next is not None and (node.next.text_content or "").startswith("\n")):
+                yield "\n"
+        elif node.tag not in _NOT_CODE and not _is_line_number(node):
+            todo.append(node.first_child)
+
+
+def _is_line_number(node: LexborNode) -> bool:
+    names = (node.attributes.get("class") or "").split()
+    return any(name in NUMBERS for name in names) and not node.text().strip(" \n\t0123456789.:|")
+
+
+def language(node: LexborNode) -> str:
+    """The language a `<pre>` is marked with, itself, in it or close above; "" for none."""
+    inner = node.css_first("code")
+    places = [node] if inner is None else [inner, node]
+    above = node.parent
+    for _ in range(_ANCESTORS):
+        if above is None or above.tag in ("body", "main", "article", "section"):
+            break
+        places.append(above)
+        above = above.parent
+    for place in places:
+        attributes = place.attributes
+        for name in ("data-lang", "data-language"):
+            if attributes.get(name):
+                return _clean(attributes[name] or "")
+        for match in _LANGUAGE.finditer(attributes.get("class") or ""):
+            # Classes of layout begin with "code", too.
+            if (found := _clean(match[2])) and (not match[1] or is_language(found)):
+                return found
+    return ""
+
+
+def _clean(name: str) -> str:
+    name = name.strip().lower()
+    return "" if name in _NO_LANGUAGE or not re.fullmatch(r"[\w+#.-]{1,20}", name) else name
+
 
 #: All white space but a single blank, which is nearly all there is and stays as it is.
 _SPACE = re.compile(r"[\t\r\n\f\xa0][ \t\r\n\f\xa0]*| [ \t\r\n\f\xa0]+")

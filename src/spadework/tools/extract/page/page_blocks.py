@@ -1,10 +1,13 @@
-"""What the walk over a page yields: blocks, each with the elements it stands in."""
+"""What the walk over a page yields: blocks, and how elements are walked."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from spadework.tools.extract.extracted import Link
+from spadework.tools.extract.page.inline_markup import NUMBERS
 
 
 @dataclass(slots=True, eq=False)
@@ -48,3 +51,90 @@ class Block:
     frame: Frame
     inside: tuple[Item, ...] = ()
     links: tuple[Link, ...] = field(default=())
+
+
+HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+EMPHASIS = {"strong": "**", "b": "**", "em": "*", "i": "*"}
+CODE = frozenset(("code", "tt", "samp", "kbd"))
+VERBATIM = frozenset(("pre", "listing", "xmp", "plaintext"))
+#: The text of links from a heading to itself.
+HEADER_LINKS = frozenset(("¶", "#", "§", "🔗", "∞", "[link]", "permalink"))
+#: Parts of a page that are never its content, unless they are the foot of a smaller part.
+APART = frozenset(("nav", "footer", "hr", "td"))
+_PARTS = frozenset(("article", "blockquote", "figure", "li", "section", "main"))
+LISTS = frozenset(("ul", "ol", "menu", "dir"))
+
+#: Never text of the page. `noscript` and `template` are read only when a page has nothing else.
+SKIPPED = frozenset((
+    "script", "style", "template", "svg", "iframe", "object", "embed", "applet", "canvas", "audio",
+    "video", "map", "head", "select", "option", "datalist", "input", "textarea", "progress",
+    "meter", "frame", "frameset", "link", "meta", "title", "base", "param", "source", "track",
+    "wbr", "area", "rp", "img", "picture", "br", "-comment", "-doctype",
+))  # fmt: skip
+
+BLOCKS = frozenset((
+    "address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd",
+    "details", "dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form",
+    "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html", "label", "legend", "li",
+    "main", "menu", "nav", "ol", "optgroup", "p", "search", "section", "summary", "table", "tbody",
+    "td", "tfoot", "th", "thead", "tr", "ul", "dir", "pre", "listing", "xmp", "plaintext",
+))  # fmt: skip
+
+#: What a paragraph directly inside the element is; everything else is "p".
+KINDS = {
+    **{name: name for name in HEADINGS},
+    "li": "li", "dt": "dt", "dd": "dd", "button": "button", "label": "label", "legend": "label",
+    "figcaption": "caption", "caption": "caption", "summary": "summary", "td": "cell", "th": "cell",
+    "div": "div", "p": "p", "section": "div", "article": "div", "body": "div",
+}  # fmt: skip
+
+_WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
+#: What documentation generators, wikis and code hosts name the element that holds the text.
+KNOWN_CONTAINERS = frozenset((
+    "rst-content", "theme-doc-markdown", "md-content__inner", "markdown-body", "mw-parser-output",
+    "mw-content-text", "docs-body", "docContent", "apicontent", "devsite-article-body",
+    "document-content", "documentation-content", "docs-content", "doc-content", "docs-markdown",
+    "td-content", "book-body", "page-content-body", "sl-markdown-content", "vp-doc",
+    "nextra-content", "content__default", "wiki-content", "article-body", "post-content",
+    "entry-content",
+))  # fmt: skip
+_HIDDEN = re.compile(r"display:\s*none|visibility:\s*hidden")
+_MOST_NAMES = 300
+
+
+def is_apart(tag: str, attributes: dict[str, str | None], frame: Frame) -> bool:
+    """Whether it is navigation, a rule, a column of line numbers, or the footer of the page."""
+    if tag == "td":
+        return not NUMBERS.isdisjoint((attributes.get("class") or "").split())
+    if tag != "footer":
+        return True
+    around: Frame | None = frame
+    while around is not None and around.tag not in _PARTS:
+        around = around.parent
+    return around is None
+
+
+@lru_cache(maxsize=20_000)
+def _words(names: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word.lower() for word in _WORD.findall(names[:_MOST_NAMES])))
+
+
+def traits(tag: str, attributes: dict[str, str | None]) -> tuple[str, ...]:
+    """The traits of an element, such as `("tag:div", "site", "footer", "role:contentinfo")`."""
+    found = ["tag:" + tag]
+    if not attributes:
+        return ("tag:" + tag,)
+    for name, value in attributes.items():
+        if name == "class" or name == "id":
+            found += _words(value or "")
+            if value and not KNOWN_CONTAINERS.isdisjoint(value.split()):
+                found.append("known container")
+        elif name == "role" or name == "itemprop":
+            found.append(f"{name}:{(value or '').lower()[:30]}")
+        elif name == "itemtype":
+            found.append("itemtype:" + (value or "").rsplit("/", 1)[-1].lower()[:30])
+        elif name == "hidden" or (name == "aria-hidden" and value == "true"):
+            found.append("hidden:" + name)
+        elif name == "style" and value and _HIDDEN.search(value):
+            found.append("hidden:style")
+    return tuple(found)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise, repeat
 
+from spadework.tools.extract.page.block_features import Sums, levelled, made_alike, region_of
 from spadework.tools.extract.page.page_blocks import Block, Frame
-from spadework.tools.extract.page.region import Sums, levelled, made_alike, region_of
 
 _REACH = (1, 3, 8)
 _LONG = 120

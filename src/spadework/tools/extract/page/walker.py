@@ -7,14 +7,13 @@ from functools import partial
 
 from selectolax.lexbor import LexborNode
 
-from spadework.tools.extract.page import data_tables, elements, formulas
-from spadework.tools.extract.page.addresses import Addresses
-from spadework.tools.extract.page.code import code_text, language
+from spadework.tools.extract.markdown_writer import fence
+from spadework.tools.extract.page import data_tables, formulas
+from spadework.tools.extract.page import page_blocks as elements
 from spadework.tools.extract.page.constants import LEAST_NOSCRIPT_CHARS, MOST_DEPTH, MOST_LIST_DEPTH
-from spadework.tools.extract.page.hidden import is_hidden
-from spadework.tools.extract.page.inline_markup import Line
+from spadework.tools.extract.page.inline_markup import Addresses, Line, code_text, language
+from spadework.tools.extract.page.input_limits import is_hidden
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item
-from spadework.tools.extract.writing import fence
 
 Close = Callable[[], None]
 

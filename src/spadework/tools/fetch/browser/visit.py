@@ -16,12 +16,12 @@ import httpx
 from playwright.async_api import Error, Page, Response
 
 from spadework.errors import FetchError, NotAllowed, TooLarge, TooSlow, Unreachable, Unreadable
+from spadework.tools.fetch.block_detection import MARKED_CHARS, passing
 from spadework.tools.fetch.browser.page_lifecycle import presenting
 from spadework.tools.fetch.browser.tabs import Tab
 from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import check_url, printable_url
-from spadework.tools.fetch.walls import MARKED_CHARS, passing
 
 #: The level of what the browser gives.
 LEVEL = 2

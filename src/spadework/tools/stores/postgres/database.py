@@ -27,8 +27,8 @@ from spadework.tools.stores.postgres.address import (
     where_is,
 )
 from spadework.tools.stores.postgres.asking_soon import AskingSoon
-from spadework.tools.stores.postgres.listening import Listening
-from spadework.tools.stores.postgres.migrating import migrate
+from spadework.tools.stores.postgres.migration import migrate
+from spadework.tools.stores.postgres.notifications import Listening
 from spadework.tools.stores.postgres.rooms import PostgresRooms
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from psycopg.rows import TupleRow
 
 from spadework.tools.stores.postgres.address import SCHEMA, conninfo_of, unusable, where_is
 from spadework.tools.stores.postgres.database import Database
-from spadework.tools.stores.postgres.migrating import migrate
+from spadework.tools.stores.postgres.migration import migrate
 
 #: What has another version than the one that is known.
 _NEWS = (

@@ -22,7 +22,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from spadework.tools.stores.postgres.asking_soon import ASK_SECONDS
-from spadework.tools.stores.postgres.listening import PLACES
+from spadework.tools.stores.postgres.notifications import PLACES
 from spadework.tools.stores.shared_rooms import Check, Opening, Visit, wait_on
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""What evidence is asked for, and what code can see in it."""

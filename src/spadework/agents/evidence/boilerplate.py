@@ -1,0 +1,67 @@
+"""What pages show beside their matter, told by repetition alone: a block of lines that end no
+sentence and stand on other pages of its host, too, such as a menu or the links to the next page, or
+that are headings of its own page, such as a list of its contents.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from spadework.agents.evidence.passages import PassageView
+from spadework.tools.text.markdown import Block, blocks, plain, units
+from spadework.tools.text.sentences import is_ended, is_term
+from spadework.tools.web.urls import domain_of
+
+#: On so many pages of a host, and on such a share of those shown, a line is furniture; so is a
+#: block of which such a share is (benchmarks/README.md).
+LEAST_PAGES, LEAST_SHARE, MOST = 2, 0.5, 0.5
+_KINDS = ("paragraph", "list", "table", "quote")
+_NUMBER = re.compile(r"^(?:\d+\.)*\d*\s+")
+
+
+class Furniture:
+    """The lines of some passages that are furniture."""
+
+    def __init__(self, shown: Sequence[PassageView]) -> None:
+        self._pages = defaultdict[tuple[str, str], set[str]](set)
+        self._heads = defaultdict[str, set[str]](set)
+        hosts = defaultdict[str, set[str]](set)
+        for passage in shown:
+            url, host = passage.page.url, domain_of(passage.page.url)
+            hosts[host].add(url)
+            above = (passage.page.title, *passage.heading.split(" > "))
+            self._heads[url].update(_unnumbered(head) for head in above)
+            for block in blocks(passage.text):
+                if block.kind == "heading":
+                    said = passage.text[block.start : block.end].strip("# ")
+                    self._heads[url].add(_unnumbered(said))
+                for line in _lines(passage.text, block):
+                    self._pages[host, line].add(url)
+        self._hosts = {host: len(urls) for host, urls in hosts.items()}
+
+    def holds(self, shown: PassageView, block: Block) -> bool:
+        """Whether a block of a passage is furniture."""
+        if block.kind not in _KINDS or is_term(shown.text, block):
+            return False
+        lines, told = list(_lines(shown.text, block)), 0
+        url, host = shown.page.url, domain_of(shown.page.url)
+        for line in lines:
+            pages = len(self._pages.get((host, line), ()))
+            often = pages >= LEAST_PAGES and pages >= LEAST_SHARE * self._hosts[host]
+            told += not is_ended(line) and (often or _unnumbered(line) in self._heads[url])
+        return told >= MOST * max(1, len(lines))
+
+
+def _lines(text: str, block: Block) -> Iterator[str]:
+    """The items of a list, the rows of a table, or a block as a whole."""
+    if block.kind in _KINDS:
+        for start, end in units(text, block):
+            line = " ".join(plain(text[start:end]).split())
+            if any(map(str.isalnum, line)):
+                yield line
+
+
+def _unnumbered(heading: str) -> str:
+    return _NUMBER.sub("", " ".join(plain(heading).split())).casefold()

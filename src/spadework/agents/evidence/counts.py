@@ -1,0 +1,251 @@
+"""What code computes of what it quotes, with that as its evidence. Where a question asks how many,
+and no sentence that is quoted says it, lists are quoted whole and counted; what it asks of the rows
+of a table (the largest, a sum, a count, the row of a key) is computed over all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from spadework.agents.evidence.confirmation import asked_of
+from spadework.agents.evidence.passages import Judgement, PassageView, Spot
+from spadework.tools.text.facts import numbers, spelled_numbers, stems
+from spadework.tools.text.language import ENGLISH, Phrases, language, spoken
+from spadework.tools.text.markdown import blocks, plain, units
+from spadework.tools.text.passages import heading_at, headings, paths
+from spadework.tools.text.prompt_injection import is_injection
+from spadework.tools.text.sentences import is_ended, leads, sentences
+from spadework.tools.text.table_operations import Computed, compute
+from spadework.values import Evidence, Page, Plan, Sentence, Topic
+
+Span = tuple[int, int]
+#: The cue of a question that asks how many.
+CUE = "count"
+#: Items that make a list, and that are counted at most.
+LEAST_ITEMS, MOST_ITEMS = 2, 60
+#: Rows that are quoted of those of which something is computed.
+MOST_ROWS = 20
+
+#: A count as it is told.
+_COUNT = re.compile(r"“.*”: \d+ are listed\.")
+
+
+class Listed(NamedTuple):
+    """A list of a text: what introduces it ("" where nothing does), its name (that, else the
+    heading above it), where all its items stand, and how many things they are: items below another
+    one belong to that.
+    """
+
+    led: Span | None
+    name: str
+    items: tuple[Span, ...]
+    things: int
+
+    @property
+    def parts(self) -> tuple[Span, ...]:
+        """Where what introduces it and its items stand."""
+        return (self.led, *self.items) if self.led else self.items
+
+    @property
+    def told(self) -> str:
+        """The count as a sentence."""
+        return f"“{self.name}”: {self.things} are listed."
+
+
+def asks_how_many(topic: Topic) -> bool:
+    """Whether a topic asks for the number of some things."""
+    return topic.expects == "number" and CUE in language(spoken(topic.question)).asked(
+        topic.question
+    )
+
+
+def with_lists(
+    plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView]
+) -> Judgement:
+    """The judgement of a topic that asks how many, in which a list of what is asked for is quoted
+    whole where a part of it is quoted; unless a sentence says the number.
+    """
+    asked, proven = asked_of(plan, topic), False
+    quotes = [spot.quote for spot in judgement.spots]
+    if not asks_how_many(topic) or states_count(topic, asked, quotes):
+        return judgement
+    spots = list(judgement.spots)
+    for passage in shown:
+        shown_here = passage.spot((passage.start, passage.start + len(passage.text)))
+        inside = [spot for spot in spots if spot.overlaps(shown_here)]
+        for listed in lists(passage.text, passage.heading) if inside else ():
+            whole = [passage.spot(_move_span(span, passage.start)) for span in listed.parts]
+            if _names(listed, asked) and any(a.overlaps(b) for a in inside for b in whole):
+                spots += [one for one in whole if not any(one.overlaps(old) for old in spots)]
+                above = stems(f"{listed.name} {passage.page.title}", spoken(listed.name))
+                proven = proven or asked - _form(topic) <= above
+    made = replace(judgement, spots=tuple(spots))
+    return _proven(made) if proven and judgement.quality is None else made
+
+
+def with_tables(topic: Topic, judgement: Judgement, texts: Mapping[Page, str]) -> Judgement:
+    """Return the judgement of a topic with the rows of which something is computed, and those alone
+    where nothing else proves it; as it is where one table no better than another answers, or a
+    model has judged.
+    """
+    if judgement.quality is not None:
+        return judgement
+    found = [
+        (made, page)
+        for page, text in texts.items()
+        if (made := _compute(topic.question, text, page.title, page.url))
+    ]
+    best = max((made.score for made, _ in found), default=0.0)
+    answers = [each for each in found if each[0].score == best]
+    if len(answers) != 1:
+        return judgement
+    [(made, page)] = answers
+    quoted = [Spot(page, a, b, texts[page][a:b]) for a, b in made.rows[:MOST_ROWS]]
+    if any(is_injection(spot.quote) for spot in quoted):
+        return judgement
+    beside = judgement.spots if judgement.covered else ()
+    spots = [*quoted, *(one for one in beside if not any(one.overlaps(q) for q in quoted))]
+    return _proven(replace(judgement, spots=tuple(spots)))
+
+
+def _proven(judgement: Judgement) -> Judgement:
+    return replace(judgement, covered=True, score=1.0, gaps=(), recommendations=(), near=False)
+
+
+def _form(topic: Topic) -> set[str]:
+    """Return the stems of what only asks how many."""
+    code = spoken(topic.question)
+    found = language(code).cues[CUE].search(topic.question)
+    return stems(found[0], code) if found else set()
+
+
+def _compute(question: str, text: str, title: str, url: str) -> Computed | None:
+    return compute(question, spoken(question), text, f"{title} {unquote(url.rpartition('/')[2])}")
+
+
+def counts(
+    plan: Plan, topic: Topic, own: Sequence[Evidence], pages: Mapping[str, str]
+) -> list[Sentence]:
+    """Return what is computed for a topic: of a table one sentence, which cites its rows, else of
+    every list of what is asked for that is quoted whole one, which cites all of it. `pages` are
+    texts by content hash.
+    """
+    asked = asked_of(plan, topic)
+    if told := _told_rows(topic.question, own, pages, Phrases(plan.language)):
+        ids = tuple(
+            e.id for e in own if e.content_hash == told.content_hash and e.columns is not None
+        )
+        return [Sentence(text=told.text, evidence_ids=ids, inferred=True)]
+    if not asks_how_many(topic) or states_count(topic, asked, [e.quote for e in own]):
+        return []
+    found = ((listed, ids) for listed, ids in _quoted_lists(own, pages) if _names(listed, asked))
+    return [Sentence(text=listed.told, evidence_ids=ids, inferred=True) for listed, ids in found]
+
+
+class _Told(NamedTuple):
+    text: str
+    content_hash: str
+
+
+def _told_rows(
+    question: str, own: Sequence[Evidence], pages: Mapping[str, str], say: Phrases
+) -> _Told | None:
+    """Return what is said of the rows of a table that some entries quote, None where they are the
+    answer themselves.
+    """
+    for e in own:
+        made = _compute(question, pages.get(e.content_hash, ""), e.title, e.url)
+        if not made or made.kind == "row" or (e.start, e.end) not in made.rows:
+            continue
+        many, where = len(made.rows), f" ({made.where})" if made.where else ""
+        told = say(
+            f"rows_{made.kind}", column=made.column, value=made.value, many=many, of=made.of,
+            where=where,
+        )  # fmt: skip
+        if many > MOST_ROWS:
+            told = f"{told} {say('rows_shown', shown=MOST_ROWS, many=many)}"
+        return _Told(told, e.content_hash)
+    return None
+
+
+def is_count(
+    sentence: Sentence,
+    cited: Sequence[Evidence],
+    pages: Mapping[str, str],
+    question: str = "",
+    say: Phrases = ENGLISH,
+) -> bool:
+    """Return whether a sentence is what code computes of the list or the rows that it cites."""
+    if not sentence.inferred:
+        return False
+    asked = dict.fromkeys([question, *(e.topic for e in cited)])
+    told = (_told_rows(each, cited, pages, say) for each in asked)
+    if any(one and one.text == sentence.text for one in told):
+        return True
+    if not _COUNT.fullmatch(sentence.text):
+        return False
+    return any(listed.told == sentence.text for listed, _ in _quoted_lists(cited, pages))
+
+
+def states_count(topic: Topic, asked: set[str], quotes: Sequence[str]) -> bool:
+    """Whether a sentence of some quotes says a number beside what is asked for."""
+    code = spoken(topic.question)
+    known = numbers(topic.question, code)
+    told = (plain(quote[start:end]) for quote in quotes for start, end in sentences(quote))
+    return any(
+        (numbers(one, code) | spelled_numbers(one, code)) - known and asked & stems(one, code)
+        for one in told
+    )
+
+
+def lists(text: str, above: str = "") -> Iterator[Listed]:
+    """The lists of a text that can be counted; `above` is the heading above the text."""
+    own, found = paths(headings(text)), blocks(text)
+    for before, block in zip([None, *found], found, strict=False):
+        if block.kind != "list":
+            continue
+        items = [span for span in units(text, block) if text[slice(*span)].strip()]
+        if LEAST_ITEMS <= len(items) <= MOST_ITEMS:
+            led = None
+            if before and before.kind == "paragraph" and _leads(text[before.start : before.end]):
+                said = sentences(text[before.start : before.end])
+                led = _move_span(said[-1], before.start) if said else None
+            heading = (heading_at(own, block.start) or above).rpartition(" > ")[2]
+            name = " ".join(plain(text[slice(*led)] if led else heading).split())
+            lines = [text[text.rfind("\n", 0, start) + 1 : start] for start, _ in items]
+            indents = [len(line) - len(line.lstrip()) for line in lines]
+            things = indents.count(min(indents))  # those that stand below no other one
+            yield Listed(led, name.rstrip(":："), tuple(items), things)
+
+
+def _leads(paragraph: str) -> bool:
+    """Return whether a paragraph introduces a list: it ends no sentence, or in a colon."""
+    return leads(paragraph) or not is_ended(plain(paragraph).strip())
+
+
+def _quoted_lists(
+    own: Sequence[Evidence], pages: Mapping[str, str]
+) -> Iterator[tuple[Listed, tuple[str, ...]]]:
+    """The lists of which every item stands in some entries, with the ids of these."""
+    for digest in dict.fromkeys(e.content_hash for e in own if e.kind == "item"):
+        here = [e for e in own if e.content_hash == digest]
+        for listed in lists(pages.get(digest, "")):
+            if all(any(_meet((e.start, e.end), item) for e in here) for item in listed.items):
+                parts = [e for e in here if any(_meet((e.start, e.end), p) for p in listed.parts)]
+                yield listed, tuple(e.id for e in parts)
+
+
+def _names(listed: Listed, asked: set[str]) -> bool:
+    return bool(asked & stems(listed.name, spoken(listed.name)))
+
+
+def _meet(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def _move_span(span: Span, by: int) -> Span:
+    return span[0] + by, span[1] + by

@@ -1,0 +1,273 @@
+"""What would answer a topic, whether quotes are of that kind, and what the evidence lacks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+from spadework.agents.evidence.confirmation import FACTS
+from spadework.agents.evidence.wanted_code import wants_code
+from spadework.settings.roles import Standard
+from spadework.tools.text.facts import months, names, numbers, spelled_numbers, stems
+from spadework.tools.text.language import Phrases, spoken
+from spadework.tools.web.urls import domain_of
+from spadework.values import (
+    Coverage,
+    Evidence,
+    Expected,
+    Freshness,
+    Plan,
+    Priority,
+    QuestionType,
+    Recommendation,
+    Shortfall,
+    Topic,
+)
+
+#: Entries that make steps or a list, and the commas of a sentence that lists things.
+LEAST_STEPS, LEAST_ITEMS, LEAST_COMMAS = 2, 2, 1
+#: Entries that make a table where none of them is a row, and the sides of a comparison.
+LEAST_ROWS, SIDES = 3, 2
+_YEAR = re.compile(r"(?<!\d)(?:1\d|20|21)\d\d(?!\d)|\d\d?[./-]\d\d?[./-]\d\d")
+_LISTED = re.compile(r"[,;、，]|\s(?:and|or|und|oder|et|ou|y|o|и|или)\s")
+
+
+def meets(topic: Topic, known: Sequence[Evidence]) -> bool:
+    """Whether the quotes of a topic hold what it expects, as far as code can see."""
+    check = _CHECKS.get(topic.expects)
+    return check is None or check(topic, [e for e in known if e.kind != "columns"])
+
+
+def _number(topic: Topic, known: Sequence[Evidence]) -> bool:
+    asked = numbers(topic.question, spoken(topic.question))
+    for quote in (e.quote for e in known):
+        code = spoken(quote)
+        if (numbers(quote, code) | spelled_numbers(quote, code)) - asked:
+            return True
+    return _items(topic, known)
+
+
+def _date(topic: Topic, known: Sequence[Evidence]) -> bool:
+    return any(_YEAR.search(e.quote) or months(e.quote, spoken(e.quote)) for e in known)
+
+
+def _name(topic: Topic, known: Sequence[Evidence]) -> bool:
+    asked = names(f"- {topic.question}")
+    return any(_without_capitals(e.quote) or names(f"- {e.quote}") - asked for e in known)
+
+
+def _without_capitals(text: str) -> bool:
+    """Whether a text has letters of a script without capitals, which shows no names."""
+    return any(sign.isalpha() and sign.upper() == sign.lower() for sign in text)
+
+
+def _definition(topic: Topic, known: Sequence[Evidence]) -> bool:
+    code = spoken(topic.question)
+    asked = stems(topic.question, code)
+    return any(asked & stems(f"{e.quote} {e.heading} {e.title}", code) for e in known)
+
+
+def _steps(topic: Topic, known: Sequence[Evidence]) -> bool:
+    steps = sum(e.kind in ("item", "text") for e in known)
+    return steps >= LEAST_STEPS or any(e.kind == "code" for e in known)
+
+
+def _code(topic: Topic, known: Sequence[Evidence]) -> bool:
+    return any(e.kind == "code" or "`" in e.quote for e in known)
+
+
+def _items(topic: Topic, known: Sequence[Evidence]) -> bool:
+    listed = sum(e.kind in ("item", "row", "cells") for e in known)
+    return (
+        listed >= LEAST_ITEMS
+        or len({e.url for e in known}) >= LEAST_ITEMS
+        or any(len(_LISTED.findall(e.quote)) > LEAST_COMMAS for e in known if e.kind == "text")
+    )
+
+
+def _rows(topic: Topic, known: Sequence[Evidence]) -> bool:
+    """A table may be put together from what several pages say, each of one row."""
+    return any(e.kind in ("row", "cells") for e in known) or len(known) >= LEAST_ROWS
+
+
+def _both(topic: Topic, known: Sequence[Evidence]) -> bool:
+    """Each of the two sides to cover is named in a quote, above it or in its page's title, by a
+    word that the other lacks. In another language they may be called otherwise.
+    """
+    code = spoken(topic.question)
+    if len(topic.must_cover) != SIDES or all(spoken(e.quote) != code for e in known):
+        return True
+    shown = [stems(f"{e.quote} {e.heading} {e.title} {e.claim}", code) for e in known]
+    one, other = (stems(side, code) for side in topic.must_cover)
+    apart = (one - other or one, other - one or other)
+    return all(any(side & held for held in shown) for side in apart)
+
+
+_CHECKS: dict[Expected, Callable[[Topic, Sequence[Evidence]], bool]] = {
+    "number": _number,
+    "date": _date,
+    "name": _name,
+    "definition": _definition,
+    "steps": _steps,
+    "code": _code,
+    "items": _items,
+    "rows": _rows,
+    "both sides": _both,
+}
+
+
+#: How old the newest dated evidence may be, in days, before it counts as stale.
+FRESH_DAYS: dict[Freshness, int] = {"now": 31, "recent": 366}
+#: Text quotes shorter than this many words, and no code, are what menus are made of.
+LEAST_WORDS = 5
+#: Results that a recommended search asks for, by its priority.
+RESULTS: dict[Priority, int] = {"high": 5, "medium": 5, "low": 4}
+#: How much a search would mend that what is asked for is not there at all, or that it stands on one
+#: leg; any other is of medium priority.
+_PRIORITIES: dict[str, Priority] = {
+    "definition": "high",
+    "steps": "high",
+    "dates": "high",
+    "confirmation": "low",
+}
+
+_LIBRARY = "library://"
+_DATE = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+
+#: What a topic that is technical by its words may expect, where it may want code.
+_MAY_BE_CODE = frozenset(("code", "steps", "open"))
+
+
+class _Kind(NamedTuple):
+    """What answers a type of question, the phrase for its lack, and a search for it."""
+
+    expects: Expected
+    lacking: str
+    query: str
+
+
+_KINDS: dict[QuestionType, _Kind] = {
+    "what": _Kind("definition", "no_definition", "what is {about} definition"),
+    "howto": _Kind("steps", "no_steps", "{about} step by step"),
+}
+
+
+def shortfalls(
+    plan: Plan, coverage: Mapping[str, Coverage], ledger: Sequence[Evidence], standard: Standard
+) -> tuple[Shortfall, ...]:
+    """What the ledger lacks, but for topics that nothing proves: that these are missing is said."""
+    proven = {t.name: own for t in plan.topics if (own := [e for e in ledger if e.topic == t.name])}
+    if not proven:
+        return ()
+    topics = [t for t in plan.topics if t.name in proven]
+    say = Phrases(plan.language)
+    found = [*_of_the_kind(plan, topics, proven), *_whole(plan, ledger, standard)]
+    for topic in topics:
+        own, judged = proven[topic.name], coverage.get(topic.name)
+        found += [*_shortfalls_code(topic, own, say), *_navigation(topic, own, say)]
+        if judged is None or not judged.near:  # of what answers nothing there is nothing to confirm
+            found += _alone(topic, own, say)
+        found += _quality(topic, judged, standard.quality)
+    return tuple(found)
+
+
+def _of_the_kind(
+    plan: Plan, topics: Sequence[Topic], proven: Mapping[str, Sequence[Evidence]]
+) -> Iterator[Shortfall]:
+    """A definition for what is X, steps for how to X, dates for news."""
+    about = " ".join(plan.subjects) or plan.question.rstrip("?")
+    say = Phrases(plan.language)
+    ledger = [e for own in proven.values() for e in own]
+    if kind := _KINDS.get(plan.question_type):
+        asks = next((topic for topic in topics if topic.expects == kind.expects), topics[0])
+        if not meets(asks.model_copy(update={"expects": kind.expects}), ledger):
+            # The words of a search that are not the question's own are English.
+            english = plan.language.lower().startswith("en")
+            query = kind.query.format(about=about) if english else asks.question
+            yield _lacks(kind.expects, asks.name, say(kind.lacking, about=about), query)
+    if plan.question_type == "latest" and not any(
+        e.published_at or _DATE.search(e.quote) for e in ledger
+    ):
+        yield _lacks("dates", topics[0].name, say("no_dates"), f"{about} latest news date")
+
+
+def _shortfalls_code(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
+    asked = (topic.name, topic.question, *topic.must_cover)
+    if topic.expects not in _MAY_BE_CODE:
+        return  # items, a definition or a number of what is technical are no code
+    if any(map(wants_code, asked)) and not any(e.kind == "code" for e in own):
+        text = say("no_code", topic=topic.name)
+        yield _lacks("code", topic.name, text, f"{_query(topic)} example code")
+
+
+def _navigation(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
+    if all(e.kind != "code" and len(e.quote.split()) < LEAST_WORDS for e in own):
+        text = say("menu", topic=topic.name)
+        yield _lacks("navigation", topic.name, text, f"{_query(topic)} explained")
+
+
+def _alone(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
+    """A fact that one page says, or several that repeat it."""
+    if topic.expects in FACTS and len({e.origin for e in own}) == 1:
+        text = say("alone", topic=topic.name)
+        yield _lacks("confirmation", topic.name, text, topic.question.rstrip("?"))
+
+
+def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[Shortfall]:
+    """Below the floor what the assessor recommended is recommended, else the topic's question."""
+    rated = coverage.quality.mean if coverage and coverage.quality else floor
+    if coverage and rated < floor:
+        text = (
+            f"What was read about “{topic.name}” was rated {rated:.1f} of 10 as a base for an"
+            f" answer, below {floor:.1f}."
+        )
+        own = next(iter(coverage.recommendations), None)
+        yield Shortfall(
+            kind="quality",
+            topic=topic.name,
+            text=text,
+            recommendation=own or search(topic.question.rstrip("?")),
+        )
+
+
+def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterator[Shortfall]:
+    """Freshness where the plan asks it, and different domains; neither is asked of a library."""
+    web = [e for e in ledger if not e.url.startswith(_LIBRARY)]
+    if not web:
+        return
+    query, say = _query(plan.topics[0]), Phrases(plan.language)
+    days = FRESH_DAYS.get(plan.freshness)
+    newest = max((e.published_at for e in web if e.published_at), default=None)
+    if days and (newest is None or newest < max(e.fetched_at for e in web) - timedelta(days=days)):
+        text = say("newest", day=newest.date().isoformat()) if newest else say("undated")
+        yield _lacks("freshness", "", text, f"{query} latest")
+    domains = tuple(dict.fromkeys(domain_of(e.url) for e in ledger))
+    if len(domains) < standard.domains:
+        one = "domain" if len(domains) == 1 else "domains"
+        text = say(one, many=len(domains), least=standard.domains)
+        elsewhere = search(query).model_copy(update={"exclude_domains": domains})
+        yield Shortfall(kind="domains", text=text, recommendation=elsewhere)
+
+
+def _query(topic: Topic) -> str:
+    return topic.queries[0].text if topic.queries else topic.name
+
+
+def _lacks(kind: str, topic: str, text: str, query: str) -> Shortfall:
+    return Shortfall.model_validate(
+        {
+            "kind": kind,
+            "topic": topic,
+            "text": text,
+            "recommendation": search(query, text, _PRIORITIES.get(kind, "medium")),
+        }
+    )
+
+
+def search(query: str, purpose: str = "", priority: Priority = "medium") -> Recommendation:
+    """A recommended search, with as many results as its priority is worth."""
+    return Recommendation(
+        query=query, purpose=purpose, priority=priority, max_results=RESULTS[priority]
+    )

@@ -1,0 +1,143 @@
+"""Bridges: names that the pages about what was asked bring, and the question lacks; their pages
+hold the second half of many answers.
+
+"Where was the director of X born?" is answered on the page of somebody whom only the page of X
+names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spadework.agents.evidence.passages import PassageView
+from spadework.agents.extractive.own_material import brings_material
+from spadework.agents.extractive.question_parts import names_in
+from spadework.tools.ranking.selection import bare
+from spadework.tools.text.facts import stems
+from spadework.tools.text.language import language, spoken
+from spadework.tools.text.sentences import sentences
+from spadework.values import Evidence, Recommendation, Topic
+
+#: Bridges that are searched for every page about what was asked, and in all.
+MOST_EACH, MOST_HOPS = 2, 4
+#: A sentence that says who did or is what was asked for counts this much more for each such word,
+#: and this for a plain "by" or "of".
+ROLE, LINK = 2.0, 1.0
+#: What a name of several words counts more, and the characters a name has at least.
+MANY, LEAST_CHARS = 0.5, 3
+#: What a name that is told later on a page still counts.
+LATER = 0.9
+
+_NAME = re.compile(
+    r"(?:[A-ZÀ-Þ][\w'’.-]*\w|[A-Z]\.)(?:\s+(?:(?:of|the|de|la|von|van|der|bin|al)\s+)*(?:[A-ZÀ-Þ][\w'’-]*\w|[A-Z]\.))*"
+)
+
+
+def asks_for_a_relation(question: str) -> bool:
+    """Whether a question describes what it asks about by its relation to something named; one with
+    material of its own does not.
+    """
+    relation = language(spoken(question)).relation
+    return bool(names_in(question) and relation.search(question)) and not brings_material(question)
+
+
+@dataclass(frozen=True)
+class Hop:
+    """A name and the sentence that brings it, `start:end` in its page."""
+
+    name: str
+    shown: PassageView
+    start: int
+    end: int
+    score: float
+
+
+def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
+    """What to search next: for every page whose title stands in the question its best name, then
+    its second best. Pages of what it names come before those of its other words.
+    """
+    asked, named = stems(question), [stems(name) for name in names_in(question)]
+    found: dict[str, dict[str, Hop]] = {}
+    other: set[str] = set()
+    for passage in shown:
+        title = stems(bare(passage.page.title))
+        if title and title <= asked:
+            # Also as the page says it from the other side.
+            told, sides = asked - title, language(spoken(question)).other_side
+            roles = told | {stem for word in told for stem in sides.get(word, ())}
+            _collect(passage, roles, question, found.setdefault(passage.page.url, {}))
+            other |= set() if title in named else {passage.page.url}
+    pages = sorted(found, key=lambda url: url in other)
+    ranked = [sorted(found[url].values(), key=lambda hop: -hop.score)[:MOST_EACH] for url in pages]
+    turns = [best[n] for n in range(MOST_EACH) for best in ranked if n < len(best)]
+    return list({hop.name: hop for hop in reversed(turns)}.values())[::-1][:MOST_HOPS]
+
+
+@dataclass(frozen=True)
+class Trail:
+    """Where a question leads: the bridges `ahead`, not searched yet; once they are, those `via`
+    which it came here, the `titles` of their pages, and those titles that it does not name itself.
+    """
+
+    ahead: tuple[Hop, ...] = ()
+    via: tuple[Hop, ...] = ()
+    titles: tuple[str, ...] = ()
+    further: frozenset[str] = frozenset()
+
+
+def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]) -> Trail:
+    """Where a question leads: nowhere, where it asks for no relation, or for one that is the title
+    of a page ("the harbour of X").
+    """
+    asked = stems(question)
+    titled = any(asked <= stems(passage.page.title) for passage in shown)
+    if titled or not asks_for_a_relation(question):
+        return Trail()
+    found = multi_hops(question, shown)
+    if not known:
+        return Trail(ahead=tuple(found))
+    said = [stems(evidence.quote) for evidence in known]
+    names = dict.fromkeys(bare(passage.page.title) for passage in shown)
+    titles = tuple(
+        name for name in names if (own := stems(name)) and any(own <= quote for quote in said)
+    )
+    return Trail(
+        via=tuple(b for b in found if any(stems(b.name) <= stems(title) for title in titles)),
+        titles=titles,
+        further=frozenset(title for title in titles if not stems(title) <= asked),
+    )
+
+
+def led_on(topic: Topic, ahead: Sequence[Hop]) -> list[Recommendation]:
+    """The searches for what a topic leads on to."""
+    purpose = f"“{topic.name}” leads on to it."
+    return [
+        Recommendation(query=hop.name, purpose=purpose, priority="high", led_to=True)
+        for hop in ahead
+    ]
+
+
+def _collect(passage: PassageView, roles: set[str], question: str, found: dict[str, Hop]) -> None:
+    """Score the names that the question lacks by their sentence, and by how early that is."""
+    weight, tongue = 1.0, language(spoken(question))
+    for start, end in sentences(passage.text):
+        sentence = passage.text[start:end]
+        shared = ROLE * len(stems(sentence) & roles)
+        for match in _NAME.finditer(sentence):
+            name = match.group()
+            if " " not in name and tongue.demonym.match(sentence, match.start()):
+                continue
+            if (
+                name.casefold() in question.casefold()
+                or stems(name) <= stems(question)
+                or name.partition(" ")[0].casefold() in tongue.months
+                or len(name) < LEAST_CHARS
+            ):
+                continue
+            linked = LINK if tongue.linked.search(sentence[: match.start()]) else 0.0
+            score = weight * (1 + shared + linked + (MANY if " " in name else 0.0))
+            if name not in found or found[name].score < score:
+                found[name] = Hop(name, passage, passage.start + start, passage.start + end, score)
+        weight *= LATER

@@ -1,0 +1,289 @@
+"""What is said at an interface: small talk, a chore, or something to research."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, Literal, NamedTuple, get_args
+
+from pydantic import create_model
+
+from spadework.agents.llm.client import Model
+from spadework.errors import BudgetSpent, ModelError
+from spadework.prompts import render
+from spadework.tools.text.language import DEFAULT, Talk, codes, language, language_of
+from spadework.tools.text.titles import shorten_question
+from spadework.values import Value, Visible
+
+Task = Literal["title", "tags", "follow_ups", "queries", "emoji", "text", "summary"]
+
+#: What an instruction is about; where it names several, the one that it names first.
+_TASKS: dict[Task, str] = {
+    "title": r"titles?|headings?|headline|(?:brief |short )?names? (?:for|of)",
+    "tags": r"tags?",
+    "follow_ups": r"follow[- ]?ups?|(?:suggest|propose)\w* (?:\S+ ){0,6}(?:questions|prompts)",
+    "queries": r"(?:web |search )+quer(?:y|ies)|queries",
+    "emoji": r"emoji",
+    "text": r"auto-?\s?complet\w+|(?:complet|continu)\w+ (?:\S+ ){0,4}(?:text|typing|sentence)",
+    "summary": r"summar(?:y|ies|i[sz]e\w*|i[sz]ing)|condens\w+|write down|record",
+}
+_TASK = re.compile(
+    r"\b(?:" + "|".join(f"(?P<{task}>{words})" for task, words in _TASKS.items()) + r")\b",
+    re.IGNORECASE,
+)
+#: A conversation that is shown: between tags, or by marks of who speaks, of whom one is a machine.
+_TAGGED = re.compile(
+    r"<(chat_history|conversation|messages?|history|transcript|text|dialogue?)\b[^<>]*>(.*?)"
+    r"(?:</\1>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_SPEAKER = re.compile(
+    r"^[ \t|>*#\[]*(?:(user|human|prompt)|assistant|ai|model|bot|response)\b[\s|>*#\]]*(?::|$)"
+    r"[ \t]*\n?",
+    re.IGNORECASE | re.MULTILINE,
+)
+#: The gap that an editor wants filled.
+_GAP = re.compile(r"\{\{\s*FILL_HERE\s*\}\}|<\|?(?:fim_\w+|COMPLETION)\|?>")
+#: One emoji for a message.
+_MARKED = re.compile(r"\A(?>.*?\b(?:one|single) emoji\b).*?^message:", re.S | re.I | re.M)
+#: The conversation in which it is said.
+_THIS = re.compile(
+    r"\b(?:this|our|the) (?:conversation|chat|dialog(?:ue)?) (?:so far|up to|until|above)\b"
+    r"|\b(?:summari[sz]e|title for|name for) (?:this|our|the) (?:conversation|chat)\b"
+    r"|\b(?:all )?the messages above\b",
+    re.IGNORECASE,
+)
+_KEY = re.compile(r"\{\s*\"(\w+)\"\s*:")
+#: How bare an answer must be: nobody asks so for research.
+_BARE = re.compile(
+    r"\b(?:only|just|nothing (?:else|but|except|before|after)|by itself|without (?:quot|explan)\w+"
+    r"|no (?:additional|extra|other|further|quotes|explanation)|(?:at most|max\w*|up to|between)"
+    r" (?:\S+ ){1,4}words|words (?:max|at most|or (?:less|fewer)))\b",
+    re.IGNORECASE,
+)
+#: An instruction stands within so many characters, before material of as many.
+_HEAD_CHARS = 400
+#: Words of a title, and tags, that code makes.
+_TITLE_WORDS, _TAGS = 6, 3
+
+
+class Chore(NamedTuple):
+    """What is asked about a conversation. `key` is that of the JSON object in which it is wanted,
+    "" for plain text; `shown` is the conversation as far as it stands in the request.
+    """
+
+    task: Task
+    key: str
+    request: str
+    shown: str
+
+
+def chore_of(said: str, wishes: str = "", before: str = "") -> Chore | None:
+    """The chore that a message asks for, whose instruction or conversation may stand in the
+    `wishes` of a system message; None for others. `before` is what was said before it. Its form
+    gives it away: the key of the wanted JSON, a conversation with a machine, a gap to fill, a
+    message to be marked, or material after an instruction how short its answer must be.
+    """
+    if before and _THIS.search(said) and (told := _first_task(said)):
+        return Chore(told, "", f"{said}\n\n{before}", before)
+    request = f"{wishes}\n{said}".strip()
+    shown = _conversation_in(request)
+    head = request.replace(shown, " ") if shown else request
+    named, key = _first_task(head if shown else request[:_HEAD_CHARS]), _KEY.search(head)
+    wanted = next((task for task in get_args(Task) if key and key[1] == task), None)
+    if wanted and (shown or _BARE.search(head)):
+        return Chore(wanted, wanted, request, shown)
+    if _GAP.search(said):
+        return Chore("text", "", request, shown)
+    if _MARKED.search(said):
+        return Chore("emoji", "", request, "")
+    if shown and (named or _BARE.search(head)):
+        return Chore(named or "text", "", request, shown)
+    bare = _BARE.search(said[:_HEAD_CHARS]) and len(said) > 2 * _HEAD_CHARS
+    if bare and (named == "title" or named == "summary"):
+        return Chore(named, "", request, said[_HEAD_CHARS:])
+    return None
+
+
+def _first_task(instruction: str) -> Task | None:
+    """What an instruction asks for first; a conversation that is written down is summed up."""
+    found = _TASK.search(instruction)
+    return next((task for task in get_args(Task) if found and found[task]), None)
+
+
+def done_by_code(chore: Chore, earlier: Sequence[str], answer: str) -> str:
+    """A chore without a model: a title and tags of the first question's own words, a summary of the
+    last answer's first paragraph, and nothing where nothing can be told.
+    """
+    questions = [*_spoken(chore.shown, by_user=True), *earlier]
+    question = shorten_question(questions[0]) if questions else ""
+    stop = language(language_of(question)).stop
+    words = (word.strip("?.!,;:()\"'“”") for word in question.split())
+    telling = (w.capitalize() for w in words if w and w.lower() not in stop)
+    answers = _spoken(chore.shown, by_user=False) or [answer]
+    made: dict[Task, str | list[str]] = {
+        "title": " ".join(question.split()[:_TITLE_WORDS]).rstrip("?.!,;:"),
+        "tags": list(dict.fromkeys(telling))[:_TAGS],
+        "follow_ups": [],
+        "queries": [],
+        "emoji": "🔎",
+        "text": "",
+        "summary": next((p for p in answers[-1].split("\n\n") if p.strip()), ""),
+    }
+    return _in_shape(chore, made[chore.task])
+
+
+async def done_by_model(model: Model, chore: Chore, *, seconds: float) -> str:
+    """A chore as the lead's model does it, within `seconds`. Raises ModelError, BudgetSpent."""
+    prompt = render("chore", request=chore.request, task=chore.task)
+    answer = await model.ask("lead", prompt, _answer_to(chore.task), seconds=seconds)
+    return _in_shape(chore, getattr(answer, chore.task))
+
+
+@cache  # a server does thousands, and a class is never forgotten
+def _answer_to(task: Task) -> type[Visible]:
+    wanted: Any = (list[str] if task in ("tags", "follow_ups", "queries") else str, ...)
+    fields: dict[str, Any] = {task: wanted}
+    return create_model("ChoreAnswer", __base__=Visible, **fields)
+
+
+def _in_shape(chore: Chore, made: str | list[str]) -> str:
+    if chore.key:
+        return json.dumps({chore.key: made}, ensure_ascii=False)
+    return "\n".join(made) if isinstance(made, list) else made
+
+
+def _conversation_in(request: str) -> str:
+    """The conversation in a request, by tags, else from the first of two speakers on; or ""."""
+    if tagged := _TAGGED.search(request):
+        return tagged[0]
+    marks = list(_SPEAKER.finditer(request))
+    both = {bool(mark[1]) for mark in marks} == {True, False}
+    return request[marks[0].start() :] if both else ""
+
+
+def _spoken(shown: str, *, by_user: bool) -> list[str]:
+    """What one side has said in a conversation, each as far as the next speaker."""
+    marks = list(_SPEAKER.finditer(shown))
+    ends = [*(mark.start() for mark in marks[1:]), len(shown)]
+    said = [
+        re.sub(r"</\w+>\s*\Z", "", shown[mark.end() : end]).strip().strip('"').strip()
+        for mark, end in zip(marks, ends, strict=False)
+        if bool(mark[1]) == by_user
+    ]
+    return [each for each in said if each]
+
+
+#: `research` is for the graph, which tells a follow-up from a new question itself.
+Kind = Literal["research", "talk", "chore"]
+#: Beside small talk so many words are an unknown polite phrase, or a question: a model is asked.
+FEW_WORDS = 6
+
+_ASKING = re.compile("[?？]")
+_SIGN = re.compile(r"[\W_]+")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+#: In scripts without spaces so many characters are about a word.
+_UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]{2}")
+
+
+class Received(Value):
+    """What was said, and what is answered to it at once; "" where it is researched."""
+
+    kind: Kind
+    answer: str = ""
+
+
+class ReceptionAnswer(Visible):
+    """Whether something is asked that needs sources, and a short reply where not."""
+
+    kind: Literal["research", "talk"]
+    reply: str
+
+
+RESEARCH = Received(kind="research")
+
+
+class Heard(NamedTuple):
+    """A message, what system messages say beside it, the user's before it, and the last answer."""
+
+    said: str
+    wishes: str = ""
+    earlier: tuple[str, ...] = ()
+    answer: str = ""
+
+    def chore(self) -> Chore | None:
+        """The chore that it asks for."""
+        asked = "".join(f"User: {said}\n\n" for said in self.earlier)
+        before = f"{asked}Assistant: {self.answer}" if self.answer else ""
+        return chore_of(self.said, self.wishes, before)
+
+
+def needs_a_model(heard: Heard) -> bool:
+    """Whether a model, where there is one, does better with a message than rules."""
+    return heard.chore() is not None or by_rules(heard.said) is None
+
+
+async def receive_message(heard: Heard, model: Model | None, *, seconds: float) -> Received:
+    """What a message is, and the answer to what needs no research, within `seconds`. Where there is
+    no model, or it fails, code does the chores, and what is doubtful is researched.
+    """
+    chore = heard.chore()
+    if not chore and (sure := by_rules(heard.said)) is not None:
+        return sure
+    try:
+        if chore and model:
+            done = await done_by_model(model, chore, seconds=seconds)
+            return Received(kind="chore", answer=done)
+        if model:
+            prompt = render("reception", said=heard.said)
+            found = await model.ask("lead", prompt, ReceptionAnswer, seconds=seconds)
+            if found.kind == "talk" and (reply := found.reply.strip()):
+                return Received(kind="talk", answer=reply)
+    except (ModelError, BudgetSpent):
+        pass
+    if chore:
+        return Received(kind="chore", answer=done_by_code(chore, heard.earlier, heard.answer))
+    return RESEARCH
+
+
+def by_rules(said: str) -> Received | None:
+    """What a message that is no chore is, by rules; None where they are not sure. Small talk is
+    answered in its language; what stands beside some other words may be a question or not.
+    """
+    left, talk, kind = _beside(said)
+    if kind and not left:
+        return Received(kind="talk", answer=talk.about if kind == "opens" else talk.welcome)
+    words = len(_UNSPACED.findall(left)) + len(_WORD.findall(_UNSPACED.sub(" ", left)))
+    doubtful = kind and words <= FEW_WORDS and not _ASKING.search(said)
+    return None if doubtful else RESEARCH
+
+
+def _beside(said: str) -> tuple[str, Talk, str]:
+    """What stands beside small talk in a message, by the language that leaves least of it; how that
+    talks, and whether it "opens" or "closes", "" for no small talk.
+    """
+    talks = [
+        talk for talk in _reception_spoken() if talk.opens.search(said) or talk.closes.search(said)
+    ]
+    if not talks and said.strip() and not _WORD.search(said):
+        return "", next(_reception_spoken()), "closes"  # a thumb, a heart
+    if not talks:
+        return said, next(_reception_spoken()), ""
+    tried = [(_rest_of_message(said, talk), talk) for talk in talks]
+    left, talk = min(tried, key=lambda each: len(each[0]))
+    return left, talk, "opens" if talk.opens.search(said) else "closes"
+
+
+def _rest_of_message(said: str, talk: Talk) -> str:
+    for pattern in (talk.opens, talk.closes, talk.fill):
+        said = pattern.sub(" ", said)
+    return _SIGN.sub(" ", said).strip()
+
+
+def _reception_spoken() -> Iterator[Talk]:
+    """How each language talks, that which is meant where nothing tells which one first."""
+    for code in sorted(codes(), key=lambda code: code != DEFAULT):
+        if talk := language(code).talk:
+            yield talk

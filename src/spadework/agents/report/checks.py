@@ -1,0 +1,397 @@
+"""What code can say of a sentence and the pages it cites."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import chain
+from keyword import kwlist
+
+from spadework.tools.text.facts import months, names, numbers, spelled_numbers, stems
+from spadework.tools.text.language import language, language_of, spoken
+from spadework.tools.text.prompt_injection import is_injection
+from spadework.tools.text.quantities import Figure, borne_out, figures, is_unit
+from spadework.tools.text.quotes import plain
+from spadework.tools.text.sentences import sentences
+from spadework.tools.text.tokens import rather_a_name
+from spadework.tools.web.urls import addresses
+from spadework.values import Evidence, Sentence
+
+_NAMES = re.compile(r"\b(?:[A-Z][^\W\d_]+(?: (?:of|and|the|for) | )){1,5}[A-Z][^\W\d_]+")
+#: A date as machines write it, with its month.
+_ISO = re.compile(r"\b\d{4}-(0[1-9]|1[0-2])(?:-\d\d)?\b")
+#: Dates in figures.
+_DATE = re.compile(r"\b(\d{1,2})([./])(\d{1,2})\2(\d{4})\b")
+_YEAR_FIRST = re.compile(r"\b(\d{4})([./])(\d{2})\2(\d{2})\b")
+#: Thousands set apart by signs that not every language uses, and hours after noon.
+_GROUPED = re.compile(r"(?<![\w.,'’])\d{1,3}(?:['’ \u00a0\u202f]\d{3})+(?!\d)")
+_AFTERNOON = re.compile(r"\b(1[3-9]|2[0-3]):[0-5]\d\b")
+#: A version that is marked as one.
+_MARKED_VERSION = re.compile(r"\b[vV](\d+(?:\.\d+)+)")
+#: A version, and the series that it is of.
+_VERSION = re.compile(r"\b(\d+\.\d+)(?=\.\d)")
+_SPACE = re.compile(r"\s+")
+_MARKED = re.compile(r"[`*]")
+#: What stands before a command that is typed.
+_PROMPT = re.compile(r"(?<!\S)\$ +(?=\S)")
+_CODE_WORD = re.compile(r"[^\W\d]\w*")
+_OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
+
+
+class Known:
+    """A text; all that is found in it is kept as long as it is."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._stems: dict[str, frozenset[str]] = {}
+
+    @cached_property
+    def code(self) -> str:
+        """The code of its language."""
+        return spoken(self.text)
+
+    @cached_property
+    def lower(self) -> str:
+        """The text in lower case."""
+        return self.text.lower()
+
+    @cached_property
+    def bare(self) -> str:
+        """The text as `bare` gives it."""
+        return bare(self.text)
+
+    @cached_property
+    def unmarked(self) -> str:
+        """The text as `unmarked` gives it."""
+        return strip_marks(self.text)
+
+    @cached_property
+    def addresses(self) -> set[str]:
+        """Its web and mail addresses."""
+        return addresses(self.text)
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """Its numbers and months, in digits, in words and in dates; of 3.2.17 also 3.2."""
+        dates = {f"m{int(month)}" for month in _ISO.findall(self.text)}
+        series = {match[1] for match in _VERSION.finditer(self.text)}
+        versions = {match[1] for match in _MARKED_VERSION.finditer(self.text)}
+        grouped = {re.sub(r"\D", "", match[0]) for match in _GROUPED.finditer(self.text)}
+        afternoon = {str(int(hour) - 12) for hour in _AFTERNOON.findall(self.text)}
+        known = frozenset(months(self.text, self.code)) | dates | series | versions
+        found = (
+            numbers(self.text, self.code),
+            spelled_numbers(self.text, self.code),
+            _dates_in_figures(self.text),
+        )
+        return known.union(grouped, afternoon, *found)
+
+    @cached_property
+    def figures(self) -> tuple[Figure, ...]:
+        """Its figures with their scales and units."""
+        return figures(self.text, self.code)
+
+    @cached_property
+    def initials(self) -> frozenset[str]:
+        """The initials of its names of several words ("United Kingdom")."""
+        found = _NAMES.findall(self.text)
+        return frozenset("".join(re.findall(r"\b[A-Z]", name)) for name in found)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its words as code has them, and its options (`--all`)."""
+        return frozenset(_CODE_WORD.findall(self.text)) | frozenset(_OPTION.findall(self.text))
+
+    def stems(self, code: str) -> frozenset[str]:
+        """The stems of its words, read in a language."""
+        if code not in self._stems:
+            self._stems[code] = frozenset(stems(self.text, code))
+        return self._stems[code]
+
+
+def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
+    """The words of the names of a text that others write with their initials, lower-case."""
+    found = set()
+    for name in _NAMES.findall(text):
+        short = r"\.?".join(re.findall(r"\b[A-Z]", name))
+        if any(re.search(rf"\b{short}\b", known.text) for known in there):
+            found |= {word.lower() for word in re.findall(r"\w+", name)}
+    return found
+
+
+def _dates_in_figures(text: str) -> set[str]:
+    """The days, months and years of dates in figures: 12.05.2024 has May, 05/12/2024 also December,
+    since the parts of the world order it differently.
+    """
+    found: set[str] = set()
+    for first, sign, second, year in _DATE.findall(text):
+        found |= {str(int(first)), str(int(second)), year}
+        found |= {f"m{int(n)}" for n in ((second,) if sign == "." else (first, second))}
+    for year, _, month, day in _YEAR_FIRST.findall(text):
+        found |= {year, f"m{int(month)}", str(int(day))}
+    return found
+
+
+def strip_marks(text: str) -> str:
+    """The same without the marks of code and emphasis, which may stand within a name of code:
+    ``pg_dumpall `--globals-only` ``, `error(*message*)`.
+    """
+    return _MARKED.sub("", bare(text))
+
+
+def bare(text: str) -> str:
+    """A text without white space, the backslashes of Markdown and the prompts of a shell."""
+    return _SPACE.sub("", _PROMPT.sub("", text)).replace("\\", "")
+
+
+#: A number word up to this may count what is told.
+COUNTED = 12
+
+_CODE = re.compile(r"`([^`\n]+)`")
+#: What is left out of code that is named in a sentence.
+_LEFT_OUT = re.compile(r"\s*(?:\.\.\.|…)\s*")
+#: A name of somebody or some place, beside which stands what they are to another.
+_NAME = re.compile(r"[A-Z][^\W\d_A-Z]+")
+_WORD = re.compile(r"[^\W_][\w-]+")
+_INSIDE = re.compile(r"(?<=\w)[^\W_a-zß-öø-ÿ]|[A-Z].*\d")
+#: Comments to the end of a line and texts in quotation marks, in most languages.
+_ASIDE = re.compile(r"(?:^|\s)(?:#|//|-- |;|/\*|<!--|%).*|\"[^\"\n]*\"|'[^'\n]*'", re.MULTILINE)
+#: What code takes in, begins its lines with, reaches into or calls, and its options.
+_TAKEN = re.compile(r"^\s*(?:from|import|use|using|require|include)\b(.*)", re.MULTILINE)
+_BEGUN = re.compile(r"^\s*(?:\$\s+|@)?([A-Za-z_][\w-]*)(?=\s+[\w\"'$(\[{]|\s*$)", re.MULTILINE)
+_REACHED = re.compile(r"\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)(?=\()")
+_CHECKING_OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
+#: What it names itself: what it defines or sets, and what its functions are given.
+_OWN = re.compile(
+    r"\b(?:def|class|function|fn|func|let|const|var|as|for)\s+(\w+)|(\w+)\s*[-+*/|&]?=(?!=)"
+)
+_GIVEN = re.compile(r"\b(?:def|function|fn|func)\s*\w*\s*\(([^)]*)\)")
+#: Words between a name and what somebody is to it, with that, at most: "Ada was the mother of Bo".
+BESIDE = 3
+#: Letters of a name whose last may be the s of several.
+LEAST_SINGULAR = 3
+#: Words of a piece of code that are named as strange at most.
+MOST_STRANGE = 5
+
+
+def reason_to_refuse(
+    sentence: Sentence,
+    cited: Sequence[Evidence],
+    pages: Sequence[Known],
+    question: Known,
+    code: str = "",
+) -> str:
+    """Return why a sentence cannot stand whoever judges, "" where code has nothing against it: it
+    cites nothing, or an address or a piece of code that stands nowhere in the `pages` it cites,
+    their titles, the question, or the `code` that the report itself tells.
+    """
+    if not cited:
+        return "It cites no evidence."
+    if sentence.code:
+        return _strange_code(sentence, pages, code)
+    there = [*pages, about(cited), question]
+    if foreign := addresses(plain(sentence.text)).difference(*(text.addresses for text in there)):
+        return f"No source has the address {min(foreign)}."
+    shown = [*there, Known(code)]
+    for named in _CODE.findall(sentence.text):
+        # What stands before and behind an ellipsis, and of a call without arguments its name.
+        pieces = (part.strip().removesuffix("()") for part in _LEFT_OUT.split(named))
+        parts = [strip_marks(part) for part in pieces]
+        whole = any(all(part in text.unmarked for part in parts) for text in shown)
+        if not whole and not _put_together(named, shown):
+            return f"“{named}” stands in none of its sources."
+    return ""
+
+
+def find_unfounded(
+    sentence: Sentence, cited: Sequence[Evidence], there: Sequence[Known], home: str = ""
+) -> str:
+    """Return a note that names the figures, dates and names of a sentence that stand neither
+    `there` nor in what is told of the cited entries; "" where all do. `home` is the language of the
+    report.
+    """
+    if sentence.code:
+        return ""
+    found = strange(sentence.text, [*there, about(cited)], home)
+    return f"{', '.join(found)}: in no page that is cited." if found else ""
+
+
+def _put_together(named: str, shown: Sequence[Known]) -> bool:
+    """Whether all words, options and numbers of code are known; who judges says if it is right."""
+    piece = Known(named)
+    words = frozenset[str]().union(*(text.words for text in shown))
+    figures = frozenset[str]().union(*(text.numbers for text in shown))
+    return bool(piece.words) and piece.words <= words and numbers(named) <= figures
+
+
+def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
+    """The figures, dates and names of a text that do not stand `there`. One that shows no language
+    is in that of its report, `home`, else in that of what is there.
+    """
+    said = plain(text)
+    own = language_of(said) or home or _spoken(there)
+    return [*_strange_figures(said, own, there), *_strange_names(said, own, there)]
+
+
+def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -> str:
+    """Return a heading, or the name of a column, on one line, in the language `home` where it shows
+    none; "" for one with a figure, date or name that does not stand `there`, or an order to
+    machines.
+    """
+    line = " ".join(heading.split())
+    words = line.split()
+    # The capital of the first word says nothing, nor does any where every word has one.
+    titled = sum(word[:1].isupper() for word in words[1:]) > len(words[1:]) / 2
+    said = " ".join(
+        w.lower() if w[1:] == w[1:].lower() and (titled or not n) else w
+        for n, w in enumerate(words)
+    )
+    return "" if is_injection(line) or strange(said, there, home) else line
+
+
+def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> str:
+    """Return what looks wrong though it may be right, as a note for who judges; "" where nothing
+    does: a relation that no quote names, or a figure or name that stands in the page but not in
+    what is cited. `home` is the language of the report.
+    """
+    if sentence.code:
+        return ""
+    said = plain(sentence.text)
+    quotes = [plain(e.quote) for e in cited]
+    around = [*quotes, *(plain(f"{e.before} {e.after}") for e in cited)]
+    near = [*map(Known, around), about(cited)]
+    if found := strange(sentence.text, near, home):
+        return f"{', '.join(found)}: not in the quotes."
+    if unrelated := _find_unquoted_relation(said, near):
+        return f"“{unrelated}” is what nobody is called in the quotes."
+    return ""
+
+
+def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
+    """What somebody is to somebody, as a stem, and in no quote, told from either side; "" for
+    nothing. Neither beside a name nor before whose it is, it is none: a table has a parent.
+    """
+    code = _spoken(near)
+    sides = language(code).other_side
+    there = frozenset[str]().union(*(text.stems(code) for text in near))
+    words = re.findall(r"[\w’']+", said)
+    found = {
+        stem
+        for n, word in enumerate(words)
+        for stem in stems(word, code) & sides.keys()
+        if words[n + 1 : n + 2] == [language(code).of]
+        or any(map(_NAME.match, [*words[max(0, n - BESIDE) : n], *words[n + 1 : n + 1 + BESIDE]]))
+    }
+    return min((stem for stem in found if not {stem, *sides[stem]} & there), default="")
+
+
+def about(cited: Sequence[Evidence]) -> Known:
+    """Return what is told of entries beside the texts of their pages: title, heading, author,
+    address, the day in the ways in which it is written, and what who read them says of them.
+    """
+    dates = sorted({e.published_at for e in cited if e.published_at})
+    told = [
+        *dict.fromkeys(f"{e.title}\n{e.heading}\n{e.author}\n{e.url}\n{e.claim}" for e in cited),
+        *(f"{date:%Y-%m-%d} {date.day} {date:%B} {date.year}" for date in dates),
+    ]
+    return Known("\n".join(told))
+
+
+def _spoken(texts: Sequence[Known]) -> str:
+    """The language of the first text that shows one."""
+    return spoken(*(text.text for text in texts))
+
+
+def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
+    """The figures and months of a sentence in the language `own` that are not known, neither
+    converted nor rounded. Number words up to twelve may count what is told.
+    """
+    stated = frozenset[str]().union(*(text.numbers for text in there))
+    found = [
+        figure.text
+        for figure in figures(said, own)
+        if not (figure.text[-1].isalpha() and figure.readings[0].value <= COUNTED)
+        and not numbers(figure.text, own) & stated
+        and not any(borne_out(figure, text.figures) for text in there)
+    ]
+    named = {f"m{number}": name.title() for name, number in [*language(own).months.items()][::-1]}
+    new = [named.get(month, month) for month in sorted(months(said, own) - stated)]
+    # "In May" has no number beside it that would tell it from a verb.
+    return [*found, *(name for name in new if not any(name in text.words for text in there))]
+
+
+def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
+    """The names, in the language `own`, that are not known. In another language than that of the
+    pages, and where nouns are in capitals, only words with capitals or digits inside surely are.
+    """
+    pages = _spoken(there)
+    surely = own == pages and not language(own).nouns_in_capitals
+    found = names(said) | _opening(said, own) if surely else _marked_words(said)
+    # Months are looked at with the figures beside them, units with theirs.
+    checked = {part for name in found for part in name.split("-") if part}
+    checked -= spelled_out(said, there)
+    ordinary = language(own).months.keys() | language(pages).months.keys()
+    return [
+        name
+        for name in sorted(checked - ordinary)
+        if not is_unit(name)
+        and not any(
+            _singular(name) in text.lower or name.upper() in text.initials for text in there
+        )
+        and not any(stems(name, pages) <= text.stems(pages) for text in there)
+    ]
+
+
+def _singular(name: str) -> str:
+    """A name without the s that several have ("CVEs")."""
+    return name.removesuffix("s") if len(name) > LEAST_SINGULAR else name
+
+
+def _opening(said: str, code: str) -> set[str]:
+    """Return the first words of sentences that are rather names, lower-case. One before a comma or
+    a colon leads to the sentence ("Meanwhile,", "Trade-offs:").
+    """
+    known = language(code)
+    ordinary = known.stop | known.starters | known.leans
+    found = (_WORD.search(said, *span) for span in sentences(said, code))
+    first = {
+        match.group()
+        for match in found
+        if match
+        and match.group()[0].isupper()
+        and said[match.end() : match.end() + 1] not in (*",:",)
+    }
+    return {
+        word.lower()
+        for word in first
+        if word.lower() not in ordinary and rather_a_name(word.partition("-")[0])
+    }
+
+
+def _marked_words(said: str) -> set[str]:
+    """The words of a text with capitals or digits inside, lower-case; of a compound those parts."""
+    parts = {part for word in _WORD.findall(said) for part in word.split("-")}
+    return {part.lower() for part in parts if _INSIDE.search(part)}
+
+
+def _strange_code(sentence: Sentence, pages: Sequence[Known], beside: str) -> str:
+    """Why a block of code cannot stand. One that is put together is marked as a conclusion: what it
+    takes in, calls, begins its lines with and sets as options is known from its sources, or defined
+    by itself or the code `beside` it; names, paths and texts may be the reader's.
+    """
+    if any(bare(sentence.text) in text.bare for text in pages):
+        return ""
+    if not sentence.inferred:
+        return "This code stands in none of its sources."
+    known = frozenset(kwlist).union(*(text.words for text in pages))
+    code = _ASIDE.sub(" ", sentence.text)
+    told = [*_TAKEN.findall(code), *_BEGUN.findall(code), *chain(*_REACHED.findall(code))]
+    used = [*re.findall(r"\w+", " ".join(told)), *_CHECKING_OPTION.findall(code)]
+    own = {
+        *chain(*_OWN.findall(f"{beside}\n{code}")),
+        *re.findall(r"\w+", " ".join(_GIVEN.findall(code))),
+    }
+    strange = [f"“{word}”" for word in dict.fromkeys(used) if word not in known | own]
+    named = ", ".join(strange[:MOST_STRANGE])
+    return f"No source has {named}, which the code uses." if strange else ""

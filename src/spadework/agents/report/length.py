@@ -1,0 +1,103 @@
+"""A report without a model, shorter or longer: fewer passages, or the sentences around them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from spadework.agents.extractive import writer as extractive
+from spadework.tools.text.facts import stems
+from spadework.tools.text.language import spoken
+from spadework.tools.text.neighbours import REACH, neighbours
+from spadework.tools.text.sentences import sentences
+from spadework.values import Evidence, Section, Sentence
+
+#: Of the passages of a section, the share that a shorter one keeps.
+KEPT = 0.5
+#: Entries that stand together: the parts of a list, a table or a piece of code.
+_TOGETHER = ("item", "row", "cells", "code")
+
+
+def shorter(section: Section, asked: str, ledger: Mapping[str, Evidence]) -> Section:
+    """The section with half of its passages: those nearest to what was asked, in their order."""
+    passages = _passages(section.sentences, ledger)
+    code = spoken(asked)
+    wanted = stems(asked, code)
+    near = [len(wanted & stems(_words_of(told, ledger), code)) for told in passages]
+    best = sorted(range(len(passages)), key=lambda n: (-near[n], n))
+    kept = set(best[: max(1, int(KEPT * len(passages)))])
+    places, at = list[range](), 0
+    for told in passages:
+        places.append(range(at, at := at + len(told)))
+    return section.changed({n: () for m, own in enumerate(places) if m not in kept for n in own})
+
+
+def _words_of(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> str:
+    """What a passage says, with the names of the columns of its cells."""
+    cited = dict.fromkeys(id_ for one in told for id_ in one.evidence_ids if id_ in ledger)
+    return " ".join([*(one.text for one in told), *(ledger[id_].quote for id_ in cited)])
+
+
+def _passages(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[list[Sentence]]:
+    """The sentences, with each what leads to it or belongs to the same list or table."""
+    made: list[list[Sentence]] = []
+    for one in told:
+        before = made[-1][-1] if made else None
+        cited = [ledger.get(next(iter(s.evidence_ids), "")) for s in (before or one, one)]
+        kinds = {(e.kind, e.content_hash) if e else ("", "") for e in cited}
+        together = len(kinds) == 1 and kinds.pop()[0] in _TOGETHER
+        if before and (before.text.endswith(":") or together):
+            made[-1].append(one)
+        else:
+            made.append([one])
+    return made
+
+
+def longer(
+    section: Section, ledger: Sequence[Evidence], texts: Mapping[str, str], first: int
+) -> tuple[Section, list[Evidence]]:
+    """The section with all that its topic has in the ledger; where it has that already, with the
+    sentences before and after what it quotes, and their entries, numbered from `first` on.
+    """
+    own = [e for e in ledger if e.topic == section.heading]
+    told = {id_ for one in section.sentences for id_ in one.evidence_ids}
+    if any(e.id not in told for e in own if e.kind != "columns"):
+        pages = list(dict.fromkeys(e.content_hash for e in own))
+        own.sort(key=lambda e: (pages.index(e.content_hash), e.start))
+        return extractive.section(section.heading, own), []
+    known = {e.id: e for e in ledger}
+    taken = [(e.content_hash, e.start, e.end) for e in ledger]
+    added: list[Evidence] = []
+    changes: dict[int, tuple[Sentence, ...]] = {}
+    for place, one in enumerate(section.sentences):
+        entry = known.get(next(iter(one.evidence_ids), ""))
+        if entry is None or entry.kind != "text":
+            continue
+        around: list[list[Sentence]] = [[], []]
+        text = texts.get(entry.content_hash, "")
+        for n, (start, end) in enumerate(_around(entry, text)):
+            free = not any(
+                digest == entry.content_hash and start < last and begin < end
+                for digest, begin, last in taken
+            )
+            if start < end and free:
+                taken.append((entry.content_hash, start, end))
+                before, after = neighbours(text, start, end)
+                new = {"id": f"E{first + len(added)}", "start": start, "end": end, "claim": ""}
+                said = {"quote": text[start:end], "before": before, "after": after}
+                added.append(entry.model_copy(update={**new, **said}))
+                around[n].append(extractive.quote_entry(added[-1]))
+        changes[place] = (*around[0], one, *around[1])
+    return section.changed(changes), added
+
+
+def _around(entry: Evidence, text: str) -> list[tuple[int, int]]:
+    """Where the sentences before and after an entry stand in its page; (0, 0) for none."""
+    first = max(0, entry.start - REACH)
+    before = [(first + a, first + b) for a, b in sentences(text[first : entry.start])]
+    after = [(entry.end + a, entry.end + b) for a, b in sentences(text[entry.end :][:REACH])]
+    found = []
+    for span, said in ((before[-1:], entry.before), (after[:1], entry.after)):
+        start, end = span[0] if span else (0, 0)
+        whole = said and " ".join(text[start:end].split()) == said
+        found.append((start, end) if whole else (0, 0))
+    return found

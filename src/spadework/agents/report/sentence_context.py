@@ -1,0 +1,199 @@
+"""A sentence as it is understood where it stands: in its cell, behind another, leading on."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from spadework.agents.report.marked_text import joined_ids
+from spadework.tools.text.language import language, spoken
+from spadework.tools.text.sentences import leads, sentences
+from spadework.values import Part, Section, Sentence
+
+#: Words of what names a row at most.
+LABEL_WORDS = 8
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a sentence stands in its section, by positions: behind which one, in which cell of a
+    table, and what comes after it that it may lead to. One that code sets stands `alone`.
+    """
+
+    after: int | None = None
+    row: tuple[int, ...] = ()
+    column: str | None = None
+    opens_row: bool = False
+    ahead: range = range(0)
+    alone: bool = False
+
+    @property
+    def in_table(self) -> bool:
+        """Whether it stands in a cell."""
+        return self.opens_row or self.column is not None
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A sentence in its context: `row` names the row and the column of its cell, `follows` is the
+    sentence that it leans on. What was found of one holds wherever the same is stated. `ids` are
+    the entries it rests on; what only names a row (`label`) rests on those of its section, and is
+    told to be marked with those of its row.
+    """
+
+    sentence: Sentence
+    row: str = ""
+    follows: str = ""
+    label: bool = False
+    ids: tuple[str, ...] = field(default=(), compare=False)
+    of_row: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def mark(self) -> str:
+        """Its ids as its writer marked it with them."""
+        return joined_ids(self.sentence, self.of_row or self.ids)
+
+    @property
+    def in_order(self) -> str:
+        """How it is told to who sees it behind those before it."""
+        return f"{self.row}: {self.sentence.text}" if self.row else self.sentence.text
+
+    @property
+    def told(self) -> str:
+        """How it is told to who sees it alone."""
+        if self.row:
+            return f"{self.row}: {self.sentence.text}"
+        if self.label:
+            return f"{self.sentence.text} (it names a row)"
+        return f"{self.sentence.text} ({self.follows})" if self.follows else self.sentence.text
+
+    @property
+    def parts(self) -> tuple[Stated, ...]:
+        """It sentence by sentence, each behind the one before it, to be judged."""
+        whole = self.sentence
+        told = [] if whole.code else [whole.text[slice(*at)] for at in sentences(whole.text)]
+        if len(told) < 2:
+            return (self,)
+        follows = [self.follows, *(f"it comes after “{before}”" for before in told)]
+        return tuple(
+            replace(self, sentence=whole.model_copy(update={"text": text}), follows=after)
+            for text, after in zip(told, follows, strict=False)
+        )
+
+
+def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated, ...]:
+    """The sentences of a section as they are understood where those at `gone` do not stand."""
+    told = section.sentences
+    cited = _ids(told, range(len(told)))
+    made = []
+    before = _before(section)
+    for n, (one, place) in enumerate(zip(told, places(section), strict=True)):
+        # A cell that is only a name is short, and without a mark of its own.
+        names = not one.evidence_ids and len(one.text.split()) <= LABEL_WORDS
+        label = place.opens_row and bool(place.ahead) and names
+        of_row = " ".join(told[at].text for at in place.row if at not in gone)
+        row = "" if place.column is None else f"{of_row} · {place.column}"
+        after, follows = before.get(n), ""
+        if after is not None and after not in gone:
+            lead = told[after]
+            follows = f"it comes after {'code' if lead.code else f'“{lead.text}”'}"
+        ids = cited if label else one.evidence_ids
+        made.append(Stated(one, row, follows, label, ids, _ids(told, place.ahead) if label else ()))
+    return tuple(made)
+
+
+def _ids(told: Sequence[Sentence], at: Iterable[int]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(id_ for n in at for id_ in told[n].evidence_ids))
+
+
+def leaning(sentence: Sentence) -> bool:
+    """Whether a sentence begins with what needs the one before it."""
+    return not sentence.code and language(spoken(sentence.text)).leaning(sentence.text)
+
+
+def leant_on(section: Section) -> set[int]:
+    """The positions others need: what they follow, what leads to them, what names their row."""
+    rows = (at for place in places(section) for at in place.row)
+    return {*rows, *_before(section).values()}
+
+
+def leans_on_lead(one: Stated) -> bool:
+    """Whether a sentence says what it says by the line that leads to it."""
+    return bool(one.follows) and not leaning(one.sentence)
+
+
+def _before(section: Section) -> dict[int, int]:
+    """The position of what a sentence, by its position, leans on, or what leads to it."""
+    told, where = section.sentences, places(section)
+    return {
+        n: place.after
+        for n, (one, place) in enumerate(zip(told, where, strict=True))
+        if place.after is not None
+        and (
+            leaning(one)
+            or (not one.code and leads(told[place.after].text) and n in where[place.after].ahead)
+        )
+    }
+
+
+def dangling(section: Section, gone: Container[int]) -> set[int]:
+    """The positions of what leads to others of which none is left."""
+    return {
+        n
+        for n, (one, place) in enumerate(zip(section.sentences, places(section), strict=True))
+        if n not in gone
+        and not (one.code or place.in_table or place.alone)
+        and leads(one.text)
+        and all(after in gone for after in place.ahead)
+    }
+
+
+def places(section: Section) -> tuple[Place, ...]:
+    """Where the sentences of a section stand. Those that code sets stand each for itself."""
+    made: list[Place] = []
+    last: int | None = None
+    for n, part in enumerate(section.parts):
+        if part.form == "heading":
+            last = None
+        elif part.form == "table":
+            made += _cells(part, len(made))
+        elif part.by_code:
+            made += [Place(alone=True)] * sum(part.takes)
+            last = None
+        else:
+            following = (sum(next_.takes) for next_ in section.parts[n + 1 :] if next_.takes)
+            last = _in_line(part, next(following, 0), made, last)
+    return (*made, *[Place(alone=True)] * (len(section.sentences) - len(made)))
+
+
+def _in_line(part: Part, next_: int, made: list[Place], last: int | None) -> int | None:
+    """Add the places of a part that is no table, behind the sentence at `last` and before one of
+    `next_` sentences; the sentence that what comes after the part may lean on. The items of a list
+    of bullets stand side by side.
+    """
+    end = len(made) + sum(part.takes)
+    before = last
+    for count in part.takes:
+        at = len(made)
+        first = before if part.form == "bullets" else last
+        for n in range(at, at + count):
+            rest = range(n + 1, at + count) or range(n + 1, end) or range(end, end + next_)
+            made.append(Place(after=first if n == at else n - 1, ahead=rest))
+        last = at + count - 1 if count else last
+    return before if part.form == "bullets" and before is not None else last
+
+
+def _cells(part: Part, begin: int) -> Iterator[Place]:
+    """The places of the cells of a table, row by row."""
+    width, at = max(1, len(part.columns)), begin
+    row: tuple[int, ...] = ()
+    for n, count in enumerate(part.takes):
+        cell = tuple(range(at, at + count))
+        at += count
+        if n % width == 0:
+            row = cell
+            rest = range(at, at + sum(part.takes[n + 1 : n + width]))
+            yield from (Place(opens_row=True, ahead=rest) for _ in cell)
+        else:
+            column = part.columns[n % width] if part.columns else ""
+            yield from (Place(row=row, column=column) for _ in cell)

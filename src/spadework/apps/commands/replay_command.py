@@ -1,0 +1,44 @@
+"""`spadework replay`: a finished session once more, from what it has heard."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import get_args
+
+from spadework.apps.exit import FAILED
+from spadework.apps.messages import say
+from spadework.apps.outputs import Output, print_report, write_output
+from spadework.sessions.replay import Replayed, replay
+from spadework.settings import Role, Settings
+
+#: What lacks is told in so many lines at most: after another plan, everything does.
+MOST_LINES = 20
+_LATE = "The clock has ended the session, perhaps in the middle of a step, which no replay meets."
+
+
+def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) -> int:
+    """Print or write the report of a replay; 1 where it differs, or may, and no model is named."""
+    output = Output(to).checked()
+    # Every role has the model, whatever the environment names.
+    roles = {f"{role}_model": model for role in get_args(Role)}
+    asking = Settings.load(home=home, model=model, **roles) if model else None
+    done = asyncio.run(replay(home, session_id, asking))
+    if output.file:
+        write_output(done.result, output.file)
+    else:
+        print_report(done.result)
+    for line in _describe_replay(done):
+        say(line, err=True)
+    return 0 if model or (done.same and not done.missing) else FAILED
+
+
+def _describe_replay(done: Replayed) -> list[str]:
+    lacking = [f"Not recorded: {missing}" for missing in dict.fromkeys(done.missing)]
+    if len(lacking) > MOST_LINES:
+        lacking = [*lacking[:MOST_LINES], f"{len(lacking) - MOST_LINES} more were not recorded."]
+    late = [_LATE] if not done.same and done.before.stopped_by == "time" else []
+    report = "The report is the same, byte for byte." if done.same else "The report is another."
+    left = len(done.missing) - done.new
+    counted = f"{done.replayed} exchanges replayed, {done.new} new"
+    return [*lacking, *late, f"{counted}{f', {left} without an answer' if left else ''}. {report}"]

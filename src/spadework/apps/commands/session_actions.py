@@ -1,0 +1,87 @@
+"""The kept sessions: print, export, delete and redraw them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import typer
+
+from spadework.apps.messages import say, say_json
+from spadework.apps.outputs import Output, write_output
+from spadework.apps.outputs import print_report as draw_report
+from spadework.errors import SessionError
+from spadework.sessions.record.records import delete_session, draft_of
+from spadework.sessions.record.records import redraw as redrawn
+from spadework.sessions.storage.files import read_report, read_result, session_folder, whole_result
+from spadework.sessions.storage.session_list import session_files
+from spadework.settings import Settings
+from spadework.tools.text.markdown import one_line
+from spadework.values import Result
+
+
+def print_report(home: Path, session_id: str, as_json: bool) -> None:
+    """The report of a session, or its whole result; while it is not finished, its answer so far."""
+    folder, mend = session_folder(home, session_id), f"`spadework resume {session_id}`"
+    if not as_json and whole_result(folder) is None:
+        if (report := read_report(folder)) is not None:
+            typer.echo(report)
+            said = f"Of session {session_id} only the report is there:"
+            say(f"{said} {mend} writes its result anew.", err=True)
+            return
+        if draft := draft_of(folder):
+            typer.echo(draft)
+            said = f"Session {session_id} is not finished: this is its answer so far."
+            say(f"{said} {mend} goes on with it.", err=True)
+            return
+    result = _result(home, session_id)
+    if as_json:
+        say_json(result.model_dump_json())
+    else:
+        draw_report(result)
+
+
+def print_files(home: Path, session_id: str, as_json: bool) -> None:
+    """One line a file: size, type, name, and of a page as it was read its title."""
+    files = session_files(session_folder(home, session_id))
+    if as_json:
+        say_json(json.dumps([one.model_dump() for one in files], ensure_ascii=False))
+        return
+    wide = max((len(one.kind) for one in files), default=0)
+    for one in files:
+        title = f"  {one_line(one.title)}" if one.title else ""
+        say(f"{one.size:>11,}  {one.kind:<{wide}}  {one.name}{title}")
+
+
+def export(home: Path, session_id: str, file: Path) -> None:
+    """Write the report of a finished session to a file."""
+    Output(file).checked()
+    write_output(_result(home, session_id), file)
+    say(str(file), err=True)
+
+
+def delete(home: Path, session_id: str) -> None:
+    """Delete a session that nobody works on."""
+    delete_session(home, session_id)
+    kept = (
+        " Pages that it read may still be in the knowledge store: `spadework knowledge forget`"
+        " removes them."
+    )
+    say(f"Deleted {session_id}.{kept if (home / 'knowledge').exists() else ''}", err=True)
+
+
+def redraw(home: Path | None, session_id: str) -> None:
+    """Draw the files of a session anew, and name them."""
+    settings = Settings.load(home=home)
+    for name in redrawn(session_folder(settings.home, session_id), settings):
+        say(name)
+
+
+def _result(home: Path, session_id: str) -> Result:
+    result = read_result(session_folder(home, session_id))
+    if result is None:
+        raise SessionError(
+            f"Session {session_id} has no report yet.",
+            hint=f"`spadework resume {session_id}` goes on with it.",
+        )
+    return result

@@ -1,0 +1,138 @@
+"""The commands about kept sessions: `spadework sessions …`, and those that go on with one or run it
+once more; nothing heavy imported early.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spadework.apps.options import AsJson, Events, Home, Minutes, Output, settings_from
+from spadework.home import home_of
+
+sessions = typer.Typer(
+    help="List, show, export, delete or redraw sessions and their files.",
+    rich_markup_mode=None,
+    invoke_without_command=True,
+)
+
+Known = Annotated[
+    str, typer.Argument(help="The id of a session, as `spadework sessions` shows it.")
+]
+
+
+@sessions.callback()
+def sessions_default(context: typer.Context, home: Home = None) -> None:
+    """List sessions when no other command is given."""
+    if context.invoked_subcommand is None:
+        list_sessions(home)
+
+
+@sessions.command("list")
+def list_sessions(home: Home = None) -> None:
+    """List sessions, newest first."""
+    from spadework.apps.commands.session_list import print_list
+    from spadework.apps.machines import bring_list
+
+    bring_list(home_of(home))
+    print_list(home_of(home))
+
+
+@sessions.command("show")
+def show_session(session_id: str, as_json: AsJson = False, home: Home = None) -> None:
+    """Print the report of a session."""
+    from spadework.apps.commands.session_actions import print_report
+
+    print_report(_bring(home, session_id), session_id, as_json)
+
+
+@sessions.command("files")
+def list_files(session_id: str, as_json: AsJson = False, home: Home = None) -> None:
+    """List the files of a session, each with its type."""
+    from spadework.apps.commands.session_actions import print_files
+
+    print_files(_bring(home, session_id), session_id, as_json)
+
+
+@sessions.command("export")
+def export_session(
+    session_id: str,
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="FILE.md, .html, .pdf, .docx, .json; sources as .bib."),
+    ],
+    home: Home = None,
+) -> None:
+    """Write the report of a session to a file."""
+    from spadework.apps.commands.session_actions import export
+
+    export(_bring(home, session_id), session_id, output)
+
+
+@sessions.command("delete")
+def delete_session(session_id: str, home: Home = None) -> None:
+    """Delete a session with all its files."""
+    from spadework.apps.commands.session_actions import delete
+    from spadework.apps.machines import forget_session
+
+    delete(_bring(home, session_id), session_id)
+    forget_session(home_of(home), session_id)
+
+
+@sessions.command("redraw")
+def redraw_session(session_id: str, home: Home = None) -> None:
+    """Draw the files of a session anew from its record (events.jsonl)."""
+    from spadework.apps.commands.session_actions import redraw
+
+    redraw(home, session_id)
+
+
+def resume(
+    session_id: Known,
+    output: Output = None,
+    as_json: AsJson = False,
+    events: Events = False,
+    minutes: Minutes = None,
+    home: Home = None,
+) -> None:
+    """Take up a session that was cut off. What it paid for is not paid again."""
+    from spadework.apps.outputs import Output as Wanted
+
+    wanted = Wanted(output, as_json, events).checked()
+    place = _bring(settings_from(home=home).home, session_id)
+    from spadework.apps.terminal.live_run import run
+    from spadework.sessions.session import Session
+
+    raise typer.Exit(run(Session.resume(session_id, home=place, minutes=minutes), wanted))
+
+
+def replay(
+    session_id: Known,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Chat model that is asked what was not recorded.")
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", help="Write the report to FILE.md, .html, .pdf, .docx or .json."),
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Run a finished session again from what it has heard. It needs no network, and comes to the
+    same report.
+    """
+    from spadework.apps.commands.replay_command import replay_one
+    from spadework.apps.machines import bring_recording
+
+    place = settings_from(home=home).home
+    bring_recording(place, session_id)
+    raise typer.Exit(replay_one(place, session_id, model, to))
+
+
+def _bring(home: Path | None, session_id: str) -> Path:
+    """The home, with the session in it where only workers knew it."""
+    from spadework.apps.machines import bring_session
+
+    bring_session(home_of(home), session_id)
+    return home_of(home)

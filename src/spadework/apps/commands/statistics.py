@@ -1,0 +1,111 @@
+"""Statistics over sessions, for the terminal."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from spadework.apps.messages import say, say_aside
+from spadework.sessions.metrics.session_figures import Figures, Worth
+from spadework.sessions.metrics.statistics import Statistics, statistics
+
+#: Sessions shown; all of them are in the JSON.
+SHOWN = 20
+#: What a kind of worth is called.
+SORTS = {"kind": "query", "provider": "provider", "round": "round"}
+
+
+def print_statistics(home: Path, as_json: bool) -> None:
+    """Print what the sessions under `home` gave and cost, as tables or as one JSON object."""
+    with _without_collecting():
+        found = statistics(home, say_aside)
+    say(found.as_json() if as_json else "\n".join(lines(found)))
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Look for no garbage: all that is made is kept, and looking takes a third of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def lines(found: Statistics) -> list[str]:
+    """The statistics as lines of text."""
+    if not found.sessions:
+        return ["There are no finished sessions yet.", *_to_look_at(found)]
+    newest = f", the newest {SHOWN} of them:" if len(found.sessions) > SHOWN else ""
+    parts = [
+        [f"Sessions: {len(found.sessions)}{newest}", "", *_sessions(found.sessions[:SHOWN])],
+        ["", "What brought the evidence that is in the reports:", "", *_worth(found)],
+        ["", "What the rounds added (mean coverage before and after):", "", *_gains(found)],
+    ]
+    return [line for part in (*parts, _to_look_at(found)) for line in part]
+
+
+def _to_look_at(found: Statistics) -> list[str]:
+    if not found.alerts:
+        return []
+    more = found.alerted > len({alert.partition(":")[0] for alert in found.alerts})
+    named = f"To look at ({found.alerted} sessions, the newest of them):" if more else "To look at:"
+    return ["", named, "", *(f"- {alert}" for alert in found.alerts)]
+
+
+def _sessions(shown: Sequence[Figures]) -> list[str]:
+    head = "session|status|answered|quotes|in report|pages|seconds|foreseen|tokens|US$"
+    rows = [
+        (
+            *(f.session_id, f.status, f"{f.covered}/{f.topics}", f.evidence, f.cited, f.pages),
+            *(f"{f.seconds:.1f}", foreseen(f), f.tokens),
+            "unknown" if f.money is None else f"{f.money:.3f}",
+        )
+        for f in shown
+    ]
+    return _table(head, rows)
+
+
+def foreseen(f: Figures) -> str:
+    """The range of seconds that was foreseen; in brackets where it rests on constants alone."""
+    if not f.foreseen:
+        return "-"
+    low, _, high, runs = f.foreseen
+    told = f"{low:.1f}-{high:.1f}" if high < SHOWN else f"{low:.0f}-{high:.0f}"
+    return told if runs else f"({told})"
+
+
+def worth_name(worth: Worth) -> str:
+    """What a provider, a kind of query or a round is called."""
+    return worth.name if worth.by == "round" else f"{SORTS[worth.by]}: {worth.name}"
+
+
+def _worth(found: Statistics) -> list[str]:
+    rows = [
+        (worth_name(w), w.searches or "-", w.hits or "-", w.evidence, w.cited, w.alone)
+        for w in found.worth
+    ]
+    return _table("|searches|hits|quotes|in reports|that only it found", rows)
+
+
+def _gains(found: Statistics) -> list[str]:
+    rows = [
+        (g.session_id, g.round, f"{g.before:.2f}", f"{g.after:.2f}", g.evidence, g.cited)
+        for g in found.gains(SHOWN)
+    ]
+    return _table("session|round|before|after|quotes added|in report", rows)
+
+
+def _table(head: str, rows: Sequence[Sequence[object]]) -> list[str]:
+    """Columns of text, the first to the left, the others to the right."""
+    every = [head.split("|"), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*every, strict=True)]
+    made = []
+    for first, *others in every:
+        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        made.append("  ".join([first.ljust(widths[0]), *cells]))
+    return made

@@ -1,0 +1,70 @@
+"""`spadework worker`: one process of those that run the sessions of all machines."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import suppress
+from typing import Annotated, Any
+
+import typer
+
+from spadework.apps import options
+
+
+def worker(
+    context: typer.Context,
+    sessions: Annotated[
+        int | None,
+        typer.Option(
+            "--sessions", help="Most sessions at once (default: the setting parallel_sessions)."
+        ),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            "--port", help="Port for /healthz, /readyz and /metrics; 0 for any. Unset: none."
+        ),
+    ] = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            "--host", help="With --port: its address. Elsewhere than here a token is asked."
+        ),
+    ] = "127.0.0.1",
+    search: options.Search = None,
+    library: options.Libraries = None,
+    model: options.Model = None,
+    home: options.Home = None,
+) -> None:
+    """Run the sessions that other processes submit.
+
+    They wait in the database that SPADEWORK_DATABASE_URL names. After SIGTERM runs may go on for a
+    while; Ctrl-C ends it at once. Start as many as you like, on any machine.
+    """
+    asyncio.run(_work(options.settings_of(context, parallel_sessions=sessions), host, port))
+
+
+async def _work(settings: Any, host: str, port: int | None) -> None:
+    from spadework.apps.commands.worker_numbers import telling
+    from spadework.apps.messages import log_to_stderr, say
+    from spadework.sessions.machines.worker import work
+
+    def ready(told: str) -> None:
+        say(f"spadework worker {told}  (Ctrl-C stops it)", err=True)
+
+    def leave() -> None:
+        if told.is_set():
+            working.cancel()
+        else:
+            told.set()
+
+    log_to_stderr()
+    told = asyncio.Event()
+    async with telling(settings, host, port, told.is_set):
+        working = asyncio.create_task(work(settings, settings.parallel_sessions, ready, told))
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, leave)
+        loop.add_signal_handler(signal.SIGINT, working.cancel)
+        with suppress(asyncio.CancelledError):
+            await working

@@ -1,0 +1,53 @@
+"""What a worker tells on a port of its own, behind a server's gate: health and numbers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+
+from spadework.apps.messages import say
+from spadework.apps.web.listener import config_of, listening, operating_routes
+from spadework.apps.web.page_context import Server
+from spadework.apps.web.security import Access, Gate
+from spadework.sessions.health.readiness import Readiness
+from spadework.settings import Settings
+
+#: Seconds that open requests have at the end.
+GRACE_SECONDS = 1
+
+
+class _Aside(uvicorn.Server):
+    """A server beside what the process is for."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Signals are the worker's."""
+        yield
+
+
+@asynccontextmanager
+async def telling(
+    settings: Settings, host: str, port: int | None, leaves: Callable[[], bool]
+) -> AsyncIterator[None]:
+    """Answer on this port meanwhile, if it is one. Raises SettingsError for a bad address."""
+    if port is None:
+        yield
+        return
+    access = Access.of(settings, host)
+    app = Starlette(routes=operating_routes(), middleware=[Middleware(Gate, access=access)])
+    app.state.server = server = Server(settings, access)
+    server.readiness = Readiness(settings, leaves)
+    sock = listening(host, port)
+    say(f"its numbers are at http://{host}:{sock.getsockname()[1]}/metrics", err=True)
+    aside = _Aside(config_of(app, GRACE_SECONDS))
+    serving = asyncio.create_task(aside.serve([sock]))
+    try:
+        yield
+    finally:
+        aside.should_exit = True
+        await asyncio.gather(serving, return_exceptions=True)

@@ -1,0 +1,136 @@
+"""Draws pages and parts of pages. What comes from outside is text here; the templates escape it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from spadework.apps.forecast_text import foretold, took_beside
+from spadework.apps.view_model import ViewModel
+from spadework.apps.web.forms import csrf_cookie, csrf_token
+from spadework.apps.web.history import history_of, words_of
+from spadework.apps.web.page_context import web_of
+from spadework.apps.web.page_rendering import draft_html
+from spadework.apps.web.permissions import refusal, user_of
+from spadework.apps.web.report_view import show_report, web_link
+from spadework.settings import Settings
+from spadework.tools.export.html_report import DRAWN_IN, ending
+from spadework.tools.export.sheet import words
+from spadework.tools.search.dispatch.provider_choice import PROVIDERS
+from spadework.tools.web.urls import host_of
+
+_CODE = re.compile(r"`([^`\n]+)`")
+_MENU = (("/statistics", "Statistics"), ("/settings", "Settings check"))
+THEME_COOKIE = "spadework_theme"
+#: When it is worth asking a server again that takes nothing now.
+RETRY_SECONDS = "10"
+#: The form of a question that nobody has filled in.
+UNASKED = dict.fromkeys(("question", "minutes", "effort", "search", "unseen", "follows"), "")
+
+
+async def page(request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A whole page, with the history at its side."""
+    web, user = web_of(request), user_of(request.scope)
+    around = {
+        "history": await history_of(web),
+        "nav": [item for item in _MENU if not refusal(user, "GET", item[0])],
+        "user": web.user,
+        "may_ask": user.may("ask"),
+        "may_check": user.may("admin"),
+        "path": request.url.path,
+        "theme": request.cookies.get(THEME_COOKIE, ""),
+        "csrf": csrf_token(request),
+        "current": request.path_params.get("id", ""),
+    }
+    html = part(name, **around | values)
+    response = HTMLResponse(html, status, {"Cache-Control": "no-store"})
+    if status == 503:
+        response.headers["Retry-After"] = RETRY_SECONDS
+    if request.cookies.get(csrf_cookie(request)) != csrf_token(request):
+        name, token, secure = (
+            csrf_cookie(request),
+            csrf_token(request),
+            request.url.scheme == "https",
+        )
+        response.set_cookie(name, token, httponly=True, samesite="strict", secure=secure)
+    return response
+
+
+def part(name: str, **values: Any) -> str:
+    """A part of a page."""
+    return environment().get_template(name).render(**values)
+
+
+def changes(picture: ViewModel, changed: Iterable[str], **values: Any) -> str:
+    """What a page that shows `picture` must change, as htmx partials, each with its target."""
+    return part("_changes.html", picture=picture, changed=sorted(changed), **values)
+
+
+def searches(settings: Settings) -> list[tuple[str, str]]:
+    """What can be searched, as (setting, label): first what the server was started with."""
+    known = [name for name, provider in PROVIDERS.items() if not provider.lacking(settings)]
+    names = {"auto": "Chosen by what is reachable", "library": "The library alone"}
+    names |= {name: name for name in known}
+    first = f"As set: {settings.search}" if settings.search != "auto" else names.pop("auto")
+    return [("", first), *names.items()]
+
+
+def describe_searched(settings: Settings, chosen: str = "") -> str:
+    """What a question is searched in, in words; `chosen` is what its form names. A library is named
+    by its folders.
+    """
+    named = chosen or settings.search
+    found = named.split(",")
+    if named == "auto":
+        found = [name for name, known in PROVIDERS.items() if known.configured(settings)]
+        found += ["library"] * bool(settings.library)
+    if not found:
+        return "the web where it can be reached, else the documentation installed here"
+    library = " and ".join(path.name for path in settings.library)
+    named = f"the library {library}" if library else "the documentation installed here"
+    return ", ".join(named if name == "library" else name for name in found)
+
+
+def mark_code(text: str) -> Markup:
+    """Text as HTML in which what stands between backticks is code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """The templates and what they may call."""
+    made = Environment(
+        loader=FileSystemLoader([Path(__file__).parent / "templates", DRAWN_IN]),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.filters |= {
+        "words": words,
+        "coded": mark_code,
+        "ending": ending,
+        "host": host_of,
+        "weblink": web_link,
+        "foretold": foretold,
+        "beside": took_beside,
+        "left_words": lambda seconds: f"{int(seconds) // 60}:{int(seconds) % 60:02} left",
+    }
+    made.globals |= {
+        "shown": show_report,
+        "words_of": words_of,
+        "searches": searches,
+        "searched": describe_searched,
+        "unasked": UNASKED,
+        "draft": lambda markdown: Markup(draft_html(markdown)),
+    }
+    return made

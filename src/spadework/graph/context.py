@@ -1,0 +1,247 @@
+"""The context of a session: the live things its nodes work with (limit, journal, pages, providers,
+reader, models), by session id.
+
+They cannot stand in the state, which is saved; a node finds them by the session's id, so that a run
+that was saved in one process goes on in another, and so that a LangGraph server, which knows no
+sessions of ours, works with the same graph.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import InitVar, dataclass, field
+from pathlib import Path
+from typing import Any, Self, TypeVar
+from weakref import WeakValueDictionary
+
+from spadework.agents.llm.client import Model
+from spadework.agents.llm.examination import Examined
+from spadework.budget import Budget
+from spadework.deadline import Mark
+from spadework.graph.effort.experience import Took
+from spadework.graph.effort.workload import Workload, workload
+from spadework.graph.pages.fallback_search import StandIns
+from spadework.graph.pages.page_assignment import PageAssignment
+from spadework.graph.parts import PagesAlone, Parts, Replay, open_parts
+from spadework.graph.session_id import checked_session_id
+from spadework.settings import Settings
+from spadework.tools.fetch.page_reader import Reader
+from spadework.tools.library.library import Library
+from spadework.tools.ranking.link_authority import LinkStore
+from spadework.tools.stores.disk import in_time
+from spadework.tools.stores.event_record import Record
+from spadework.tools.stores.page_store import PageStore
+from spadework.values import Mode, Plan, Problem
+
+T = TypeVar("T", bool, int, float, str)
+
+#: Seconds for which a context that no session owns is kept past its deadline, and past the last
+#: time that a node asked for it.
+KEPT_SECONDS = 60.0
+
+_contexts: dict[str, SessionContext] = {}
+_opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+
+@dataclass
+class SessionContext:
+    """What the nodes of one session share. `stop` is set when the user wants the report now."""
+
+    session_id: str
+    folder: Path
+    settings: Settings
+    budget: Budget
+    parts: InitVar[Parts]
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    #: Where pages are dealt out, by question and round.
+    tables: dict[tuple[str, int], PageAssignment] = field(default_factory=dict)
+    #: What earlier runs took, the newest first.
+    experience: Sequence[Took] = ()
+    #: Pages that were put before the cleaner in the session, and those that are with it now.
+    cleanings: int = field(init=False)
+    cleaning: int = 0
+    #: What could not be searched or asked, by stage and name, as far as it was told.
+    told: set[tuple[str, str]] = field(default_factory=set)
+    #: Whether it was said that the model is spared since it is slow, which is said once.
+    said_slow: bool = False
+    #: The examination of the model: its result, or why there is none.
+    examination: asyncio.Task[Examined | str] | None = None
+    #: Whether it is examined first, once that was asked.
+    examines: bool | None = None
+    #: The model, once it has passed its examination: only then it judges and writes.
+    judging: Model | None = None
+    #: Whether it is known to have failed: then code judges what is read, and no page is saved.
+    unfit: bool = False
+    #: True when no session opened it: the graph closes it at its end.
+    owned_by_graph: bool = False
+    keeper: asyncio.Task[None] | None = None
+    #: When a node last asked for it, by `time.monotonic`.
+    asked_at: float = 0.0
+    #: What is told of the run.
+    record: Record = field(default_factory=Record)
+
+    def __post_init__(self, parts: Parts) -> None:
+        self.journal = parts.journal
+        self.pages = PageStore(self.folder / "pages")
+        self.links = LinkStore(self.folder / "links")
+        self.search = parts.search
+        self.web, self.browser = parts.web, parts.browser
+        self.reader = Reader(self.web, self.browser)
+        self.libraries = parts.libraries
+        self.model = parts.model
+        #: The models that are asked: in a replay for what was not recorded.
+        self.asked = parts.asked
+        self.page_cache = parts.page_cache
+        #: Who is asked where all providers have failed.
+        self.stand_ins = StandIns(parts.choice.spares)
+        self.searching = tuple(provider.describes for provider in parts.choice.providers)
+        self.notices = tuple(parts.choice.notices)
+        #: What went wrong before the run began.
+        self.problems = tuple(parts.problems)
+        self.cleanings = parts.cleanings
+
+    @property
+    def library(self) -> Library | None:
+        """The library, where it is searched."""
+        return next(iter(self.libraries), None)
+
+    @property
+    def mode(self) -> Mode:
+        """Whether a model or the extractive roles do the work."""
+        return "model" if self.model else "extractive"
+
+    @property
+    def deep(self) -> bool:
+        """Whether a model checks more than it must."""
+        return self.model is not None and self.settings.effort == "deep"
+
+    @property
+    def quick(self) -> bool:
+        """Whether a model is asked as little as can be."""
+        return self.settings.effort == "quick"
+
+    def told_once(self, problem: Problem) -> str:
+        """What went wrong, in words for those who watch; "" where the same failed before."""
+        who = (problem.stage, problem.subject)
+        if who in self.told:
+            return ""
+        self.told.add(who)
+        return f"{problem.reason} {problem.effect}".rstrip()
+
+    def tell_into(self, record: Record) -> None:
+        """Have all that is told of the run put into a record."""
+        self.record, record.clock = record, self.budget.elapsed
+        if self.model:
+            self.model.record = record
+
+    async def noted(self, kind: str, key: Any, now: T, otherwise: T) -> T:
+        """What is so `now`, noted; in a replay what was so then, or `otherwise`."""
+
+        async def work() -> T:
+            return now
+
+        return await self.journal.moment(kind, key, type(otherwise), work, otherwise)
+
+    async def narrowed(self, mark: Mark, at: str) -> bool:
+        """Whether less time than `mark` is left at a step; in a replay, whether it was."""
+        return await self.noted("narrowed", [*mark, at], self.budget.under(mark), False)
+
+    async def was_stopped(self, at: str) -> bool:
+        """Whether the user wants the report by now; in a replay, whether they did at this step."""
+        if await self.noted("stopped", at, self.stop.is_set(), False):
+            self.stop.set()
+        return self.stop.is_set()
+
+    def workload(self, plan: Plan) -> Workload:
+        """What the workers of a plan may ask and read."""
+        judged = self.model is not None and not self.unfit
+        return workload(plan, self.settings, model=judged)
+
+    @classmethod
+    async def open(
+        cls,
+        folder: Path,
+        settings: Settings,
+        budget: Budget | None = None,
+        *,
+        stop: asyncio.Event | None = None,
+        progress: Callable[[str], None] | None = None,
+        providers: Sequence[Any] | Replay | PagesAlone = (),
+    ) -> Self:
+        """Open the folder of a session, which has its id for a name, and its journal, choose the
+        providers (with those brought along, or those of the session that is replayed) and the
+        model, and register the context. Raises SettingsError where a setting cannot be used,
+        DiskHangs where the folder does not answer in the time of the run.
+        """
+        budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
+        session_id = checked_session_id(folder.name)
+
+        async def opened() -> Self:
+            parts = await open_parts(folder, settings, budget, stop, progress, providers)
+            context = cls(session_id, folder, settings, budget, parts, stop)
+            _contexts[session_id] = context
+            return context
+
+        context: Self = await in_time(opened(), folder / "session.sqlite", budget.left(), cls.close)
+        try:
+            if context.asked:
+                context.asked.check()  # what this loads is no matter of the disk
+        except BaseException:
+            await context.close()
+            raise
+        return context
+
+    async def close(self) -> None:
+        """Give back the connections and files, and forget the context."""
+        _contexts.pop(self.session_id, None)
+        if self.keeper and self.keeper is not asyncio.current_task():
+            self.keeper.cancel()
+        # Each is closed whatever becomes of the others, also when this is cancelled.
+        async with AsyncExitStack() as closing:
+            for library in self.libraries:
+                closing.callback(library.close)
+            closing.push_async_callback(self.journal.close)
+            closing.push_async_callback(self.search.close)
+            closing.push_async_callback(self.page_cache.close)
+            closing.push_async_exit(self.web)
+            closing.push_async_exit(self.browser)
+            if self.model:
+                closing.push_async_callback(self.model.close)
+            if self.examination:
+                self.examination.cancel()
+                await asyncio.wait({self.examination})
+
+
+async def context_of(session_id: str, settings: Settings | None) -> SessionContext:
+    """The context of a session: the open one, or opened now, once however many nodes ask for it."""
+    if session_id not in _contexts:
+        async with _opening.setdefault(session_id, asyncio.Lock()):
+            if session_id not in _contexts:
+                # The context of somebody's own graph around this one is none of our settings.
+                own = settings if isinstance(settings, Settings) else Settings.load()
+                folder = own.home / "sessions" / checked_session_id(session_id)
+                context = await SessionContext.open(folder, own)
+                context.owned_by_graph = True
+                context.keeper = asyncio.create_task(_closed_in_the_end(context))
+    context = _contexts[session_id]
+    context.asked_at = time.monotonic()
+    return context
+
+
+async def _closed_in_the_end(context: SessionContext) -> None:
+    """Close a context that only the graph knows when its time, or its event loop, ends. The time of
+    a run that has waited for its user is over later than it was when the context was opened.
+    """
+    try:
+        while True:
+            deadline = context.budget.started + context.budget.seconds
+            kept_until = max(deadline, context.asked_at) + KEPT_SECONDS
+            if (seconds := kept_until - time.monotonic()) <= 0:
+                break
+            await asyncio.sleep(seconds)
+    finally:
+        if _contexts.get(context.session_id) is context:
+            await context.close()

@@ -1,0 +1,1 @@
+"""What a run may take and will take: its policy for models, its forecast, its further rounds."""

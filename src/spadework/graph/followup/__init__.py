@@ -1,0 +1,1 @@
+"""How a report changes: revised, extended, checked again in part."""

@@ -1,0 +1,81 @@
+"""The reception before the graph: what needs no research is answered at once, without a session."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from spadework.agents.llm.client import Model
+from spadework.agents.llm.probe import default_model
+from spadework.agents.receptionist import RESEARCH, Heard, needs_a_model, receive_message
+from spadework.budget import Budget
+from spadework.errors import ModelError
+from spadework.settings import Settings
+from spadework.tools.stores.journal import Journal
+from spadework.values import Usage, Value
+
+#: A model that is slower than that with a title is not waited for.
+SECONDS = 20.0
+
+
+class Greeted(Value):
+    """What a message is, what is answered to it at once ("" where it is to be researched), and what
+    that took. `task` names a client's chore.
+    """
+
+    research: bool
+    answer: str = ""
+    task: str = ""
+    usage: Usage = Usage()
+
+
+async def receive(
+    said: str,
+    settings: Settings,
+    wishes: str = "",
+    *,
+    earlier: Sequence[str] = (),
+    answer: str = "",
+) -> Greeted:
+    """Receive a message, with what system messages say as `wishes`, the user's messages `earlier`
+    and the last `answer`. Nothing is opened for one whose rules are sure. Raises SettingsError.
+    """
+    heard = Heard(said, wishes, tuple(earlier), answer)
+    budget = Budget.of(settings)
+    if not needs_a_model(heard):
+        found = await receive_message(heard, None, seconds=0)
+    else:
+        budget.start(time.monotonic())
+        async with AsyncExitStack() as closing:
+            found = await receive_message(
+                heard, await _model(settings, budget, closing), seconds=SECONDS
+            )
+    chore = heard.chore()
+    return Greeted(
+        research=found == RESEARCH,
+        answer=found.answer,
+        task=chore.task if chore else "",
+        usage=budget.used,
+    )
+
+
+async def _model(settings: Settings, budget: Budget, closing: AsyncExitStack) -> Model | None:
+    """The model of the settings, over a journal that goes with it; None where there is none."""
+    try:
+        name = await default_model(settings)
+    except ModelError:
+        return None
+    if not name:
+        return None
+    aside = await asyncio.to_thread(TemporaryDirectory, prefix="spadework-")
+    closing.push_async_callback(asyncio.to_thread, aside.cleanup)
+    journal = await Journal.open(Path(aside.name) / "session.sqlite", budget)
+    closing.push_async_callback(journal.close)
+    model = Model(settings, budget, journal, name)
+    closing.push_async_callback(model.close)
+    model.check()
+    return model

@@ -1,0 +1,125 @@
+"""Checking a report that changed in part: what did not change keeps its verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from spadework.agents.llm.client import Model
+from spadework.agents.report.material import Material
+from spadework.graph.finish import citations_of
+from spadework.graph.followup.earlier_report import as_it_was
+from spadework.graph.nodes.verify import Check, verify_sections
+from spadework.graph.state import ResearchState
+from spadework.tools.export.markdown_report import sentences_markdown
+from spadework.tools.web.urls import hosts_for_urls
+from spadework.values import Citation, Section
+
+
+@dataclass(frozen=True)
+class Base:
+    """A report as it was checked before some of it was written anew. `places` says for which of its
+    sections one stands that has another heading now. Where it was to be `better`, a section that
+    lost sentences to the check, so that fewer stand than before, is none.
+    """
+
+    sections: Sequence[Section]
+    citations: Sequence[Citation]
+    places: Mapping[str, int] = field(default_factory=dict)
+    better: bool = False
+
+    def of(self, heading: str) -> Section | None:
+        """The section for which one of this heading stands; None for a new one."""
+        if (place := self.places.get(heading)) is not None:
+            return self.sections[place]
+        same = heading.casefold()
+        return next((one for one in self.sections if one.heading.casefold() == same), None)
+
+
+def base_of(state: ResearchState) -> Base | None:
+    """What sections are compared with: what the editor read, else the report followed up."""
+    if review := state.get("review"):
+        return Base(review.sections, state.get("citations", []), better=True)
+    if before := state.get("before"):
+        return Base(before.sections, before.citations, state.get("places", {}))
+    return None
+
+
+async def whole(
+    state: ResearchState, model: Model | None, material: Material, check: Check
+) -> dict[str, Any]:
+    """A report that is new, with what holds of it, as the update of the graph's channels."""
+    found = await verify_sections(model, state["plan"], state.get("sections", []), material, check)
+    return {
+        "sections": found.sections,
+        "citations": citations_of(found, material.ledger),
+        "problems": list(found.problems),
+    }
+
+
+async def check_changed(
+    state: ResearchState, model: Model | None, base: Base, material: Material, check: Check
+) -> dict[str, Any]:
+    """The report with what holds of the sections that changed, as the update of the graph's
+    channels. Where nothing of one holds, it stays as it was.
+    """
+    sections = state.get("sections", [])
+    changed = [section for section in sections if section not in base.sections]
+    found = await verify_sections(model, state["plan"], changed, material, check)
+    # A section of which nothing held shows what it cites; the one before it is better.
+    empty = {p.subject for p in found.problems if "extractive" in p.effect and base.of(p.subject)}
+    made = {section.heading: section for section in found.sections}
+    stands: list[Section] = []
+    places: dict[str, int] = {}
+    for section in sections:
+        old, now = base.of(section.heading), made.get(hosts_for_urls(section.heading))
+        if section in base.sections:
+            now = section
+        elif old and (now is None or section.heading in empty):
+            now = old
+        elif old and now and base.better:
+            # Of what was to be better less may be left than there was.
+            left = sum(one in section.sentences for one in now.sentences)
+            now = old if left < min(len(section.sentences), len(old.sentences)) else now
+        if now is not None:
+            stands.append(now)
+            if old and now != old:
+                places[now.heading] = list(base.sections).index(old)
+    return {
+        "sections": stands,
+        "citations": _citations(base, stands, citations_of(found, material.ledger)),
+        "places": state.get("places", {}) if base.better else places,
+        "problems": [
+            p.model_copy(update={"effect": "The section stands as it was."})
+            if p.subject in empty and "extractive" in p.effect
+            else p
+            for p in found.problems
+        ],
+        **_undone(state, stands, changed),
+    }
+
+
+def _undone(
+    state: ResearchState, stands: Sequence[Section], changed: Sequence[Section]
+) -> dict[str, Any]:
+    """Where nothing is left of a report told otherwise: its plan, with its language, and title."""
+    before = state.get("before")
+    if before is None or state["turn"].kind != "form" or tuple(stands) != before.sections:
+        return {}
+    was = as_it_was(before)
+    return {"plan": was["plan"], **({"title": was["title"]} if changed else {})}
+
+
+def _citations(base: Base, sections: Sequence[Section], new: Sequence[Citation]) -> list[Citation]:
+    """The citations of the report: of what stayed as they were, of what changed the new ones."""
+    old = {(c.sentence, c.evidence_id): c for c in base.citations}
+    changed = {(c.sentence, c.evidence_id): c for c in new}
+    return [
+        known[at]
+        for section in sections
+        for known in (old if section in base.sections else changed,)
+        for one, text in zip(section.sentences, sentences_markdown(section), strict=True)
+        for id_ in one.evidence_ids
+        if (at := (text, id_)) in known
+    ]

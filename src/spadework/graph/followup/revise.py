@@ -1,0 +1,238 @@
+"""A follow-up that revises a report: what does not change keeps words, evidence and verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from spadework.agents.extractive.lead import in_context
+from spadework.agents.llm.client import Model, first_of
+from spadework.agents.report.length import longer, shorter
+from spadework.agents.reviser import (
+    Reported,
+    Told,
+    Turn,
+    TurnKind,
+    requested_addition,
+    revise,
+    sure_turn,
+    turn_of,
+)
+from spadework.events import Notice
+from spadework.graph.context import SessionContext, context_of
+from spadework.graph.effort.model_examination import judge_in_time
+from spadework.graph.emit import Emit, emitter
+from spadework.graph.followup.earlier_report import (
+    answer_from_evidence,
+    as_it_was,
+    earlier,
+    found_for_it,
+    join_states,
+    quote_sections,
+    take_over,
+)
+from spadework.graph.nodes.recall import earlier_pages
+from spadework.graph.nodes.write import find_disputes
+from spadework.graph.state import Earlier, ResearchState, proving
+from spadework.settings import Settings
+from spadework.values import Plan, Problem, Question, models_among
+
+#: What ends a run in which only the form of a report changed.
+REVISED = "revised"
+STAYED = "The report stands as it was."
+#: Why nothing can be told otherwise, and what is done instead.
+NO_REPORT = "There is no report that could be told otherwise."
+INSTEAD = "The question before was researched for one of that form."
+#: What is said of a follow-up for which not everything is researched.
+_NOTICES: dict[TurnKind, str] = {
+    "form": "The report before is told otherwise; nothing is searched.",
+    "more": "The report before is kept; only what it lacks for this is searched.",
+    "known": "What the session before has proven answers this; nothing is searched.",
+}
+#: Why code cannot tell a report otherwise.
+_BY_MODEL = (
+    "Without a language model only the length of a report that is made of quotes can be changed."
+)
+_NOTHING = {
+    "shorter": "No passage of it can be left out.",
+    "longer": "Nothing more stands around what it quotes.",
+}
+
+
+async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Find the report that is followed up, and what is wanted of it now."""
+    context = await context_of(state["session_id"], runtime.context)
+    before = await earlier(context, state.get("follows", ""))
+    emit = emitter(context, runtime)
+    if before is None:
+        return {"turn": Turn(kind="new"), "before": None, **_instead(state, emit)}
+    asked = state["question"]
+    exchanges = _exchanges(state, before)
+    pages = {page.content_hash: page for page in before.pages}
+    question = Question(text=asked, earlier=tuple(exchanges["earlier"]))
+    report = Reported(before.plan.question, before.sections, before.evidence, pages)
+    turn, problems = await turn_of(
+        context.model, question, report, seconds=context.budget.phase("plan")
+    )
+    told = {"turn": turn, "problems": problems, **exchanges}
+    if turn.kind == "new":
+        return {**told, "before": None}
+    texts = await take_over(context, state.get("follows", ""), before)
+    proofs = [e for e in before.evidence if e.id in turn.proofs]
+    if turn.kind == "known" and not all(e.content_hash in texts for e in proofs):
+        return {**told, "turn": Turn(kind="new"), "before": None}
+    if turn.kind != "form":  # what becomes of that is known once it is tried
+        emit(Notice(text=_NOTICES[turn.kind]))
+    if turn.kind == "known":
+        meant = turn.question or (asked if context.model else in_context(question))
+        return {**told, **answer_from_evidence(before, turn, meant), "before": None}
+    told |= {**as_it_was(before), "before": before}
+    if turn.kind == "more":
+        del told["plan"]
+        return told if context.model else {**told, "question": requested_addition(asked) or asked}
+    # All pages are wanted, also old ones of what is asked about now.
+    await earlier_pages(
+        context, state.get("follows", ""), before.plan.model_copy(update={"freshness": "any"})
+    )
+    return {**told, "stopped_by": REVISED}
+
+
+def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
+    """Where another form of a report is wanted and there is none: the question before, for one."""
+    asked, before = state["question"], state.get("earlier", [])
+    questions = [n for n, text in enumerate(before) if not sure_turn(text)]
+    if not questions or sure_turn(asked) is None:
+        return {}
+    last = questions[-1]
+    problem = Problem(stage="writer", subject="follow-up", reason=NO_REPORT, effect=INSTEAD)
+    emit(Notice(text=f"{problem.reason} {problem.effect}"))
+    return {
+        "question": before[last],
+        "earlier": before[:last],
+        "answers": state.get("answers", [])[:last],
+        "wishes": "\n".join(filter(None, [state.get("wishes", ""), asked])),
+        "problems": [problem],
+    }
+
+
+def _exchanges(state: ResearchState, before: Earlier) -> dict[str, Any]:
+    """The questions before with what was answered, the last one as the report before answers it.
+    What asked for another form of a report is no question that a later one could lean on.
+    """
+    asked = state.get("earlier", [])[:-1]
+    answers = [*state.get("answers", []), *[""] * len(asked), ""]
+    kept = [(text, said) for text, said in zip(asked, answers, strict=False) if not sure_turn(text)]
+    last = state.get("answers", [""])[-1:]
+    return {
+        "earlier": [*(text for text, _ in kept), before.plan.question],
+        "answers": [*(said for _, said in kept), *last],
+    }
+
+
+async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """The report in another form, from what it rests on already."""
+    context = await context_of(state["session_id"], runtime.context)
+    before, turn, emit = state.get("before"), state["turn"], emitter(context, runtime)
+    assert before is not None
+    context.budget.writing = True
+    model, unfit = await judge_in_time(context, "revise")
+    plan = before.plan
+    if model is not None:
+        plan = plan.model_copy(update={"language": turn.language or plan.language})
+        emit(Notice(text=_NOTICES["form"]))
+        told = _tell_state(state, before, plan)
+        changes = await _by_model(context, model, told, before)
+    else:
+        changes = await _by_code(context, before, turn)
+        why = [f"{problem.reason} {problem.effect}" for problem in changes.get("problems", ())]
+        emit(Notice(text=" ".join(why) or _NOTICES["form"]))
+    problems = [*unfit, *changes.pop("problems", [])]
+    return {**changes, "plan": plan, "problems": problems}
+
+
+async def extend_report(
+    context: SessionContext, state: ResearchState, model: Model | None, before: Earlier
+) -> dict[str, Any]:
+    """The report with what was found for the follow-up, as the update of the graph's channels."""
+    new, whole = found_for_it(before, state), join_states(before, state)
+    plan = whole["plan"]
+    now: ResearchState = {**state, "coverage": whole["coverage"], "plan": plan}
+    texts = await context.pages.texts(e.content_hash for e in proving(now))
+    changes: dict[str, Any] = {"sections": list(before.sections)}
+    if model is not None and new:
+        told = _tell_state(state, before, plan, [e.id for e in new])
+        changes = await _by_model(context, model, told, before)
+    if new and changes["sections"] == list(before.sections):
+        changes["sections"] = quote_sections(before, state["plan"], new)
+    disputes, uncompared = await find_disputes(context, now, texts)
+    made = {**whole, **changes, "conflicts": disputes}
+    return made | {"problems": [*made.get("problems", []), *uncompared]}
+
+
+def _tell_state(
+    state: ResearchState, before: Earlier, plan: Plan, more: Sequence[str] = ()
+) -> Told:
+    return Told(
+        plan,
+        state.get("title", ""),
+        before.sections,
+        proving(state),
+        state["question"],
+        more,
+        state.get("asked_on", ""),
+    )
+
+
+async def _by_model(
+    context: SessionContext, model: Model, told: Told, before: Earlier
+) -> dict[str, Any]:
+    seconds = context.budget.phase("write")
+
+    async def ask(model: Model) -> dict[str, Any]:
+        window = context.settings.window_tokens
+        done = await revise(model, told, window=window, seconds=seconds)
+        sections = list(done.sections)
+        return {"sections": sections, "title": done.title, "places": dict(done.places)}
+
+    stays = {"sections": list(before.sections)}
+    changes, problems = await first_of(model, "writer", "revision", ask, lambda: stays, STAYED)
+    return {**changes, "problems": problems}
+
+
+def _as_is(before: Earlier, why: str) -> dict[str, Any]:
+    """The report as it was, and why."""
+    problem = Problem(stage="writer", subject="revision", reason=why, effect=STAYED)
+    return {"sections": list(before.sections), "problems": [problem]}
+
+
+async def _by_code(context: SessionContext, before: Earlier, turn: Turn) -> dict[str, Any]:
+    """The report shorter or longer, where it is made of passages; nothing else is for code."""
+    by_model = models_among(c.maker for c in before.citations)
+    if by_model or not turn.length or turn.language:
+        return _as_is(before, _BY_MODEL)
+    ledger = list(before.evidence)
+    asked = {topic.name: topic.question for topic in before.plan.topics}
+    sections = []
+    for section in before.sections:
+        if turn.length == "shorter":
+            question = asked.get(section.heading, before.plan.question)
+            sections.append(shorter(section, question, {e.id: e for e in ledger}))
+            continue
+        texts = await context.pages.texts(e.content_hash for e in ledger)
+        told, more = longer(section, ledger, texts, len(ledger) + 1)
+        sections.append(told)
+        ledger += more
+    if sections == list(before.sections):
+        return _as_is(before, _NOTHING[turn.length])
+    new, coverage = ledger[len(before.evidence) :], {}
+    for found in before.coverage:
+        ids = (*found.evidence_ids, *(e.id for e in new if e.topic == found.topic))
+        coverage[found.topic] = found.model_copy(update={"evidence_ids": ids})
+    return {
+        "sections": sections,
+        "evidence": new,
+        "coverage": coverage,
+        "places": {section.heading: n for n, section in enumerate(sections)},
+    }

@@ -1,0 +1,210 @@
+"""Assessing a round: every topic, all at once, on its best passages; what is proven is entered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TypedDict
+
+from spadework.agents.assessor import assess
+from spadework.agents.evidence.counts import with_lists, with_tables
+from spadework.agents.evidence.expectation import meets, shortfalls
+from spadework.agents.evidence.passages import Judgement, PassageView, to_people
+from spadework.agents.extractive.writer import columns_of
+from spadework.graph.context import SessionContext
+from spadework.graph.effort.expected_gain import no_better
+from spadework.graph.effort.model_policy import ANSWER_TOKENS, payable
+from spadework.graph.evidence import entries
+from spadework.graph.nodes.distil import LEAST_ROOM, Looked, fitting, readable, room_of
+from spadework.graph.pages.chunks import show_passage
+from spadework.graph.pages.deep_reading import in_shares
+from spadework.graph.state import ResearchState
+from spadework.values import Coverage, Evidence, Passage, Problem, Round, Shortfall, Topic
+
+
+class Judged(TypedDict):
+    """What a round adds, as the update of the graph's channels: new entries of the ledger, the
+    coverage of its topics, its figures, its problems; what is lacking after it; and what a model
+    was shown.
+    """
+
+    evidence: list[Evidence]
+    coverage: dict[str, Coverage]
+    rounds: list[Round]
+    problems: list[Problem]
+    shortfalls: list[Shortfall]
+    shown: list[Passage]
+
+
+def after(state: ResearchState, judged: Judged) -> ResearchState:
+    """The state as it will be when the update is merged."""
+    return {
+        **state,
+        "evidence": [*state.get("evidence", []), *judged["evidence"]],
+        "coverage": state.get("coverage", {}) | judged["coverage"],
+        "rounds": [*state.get("rounds", []), *judged["rounds"]],
+        "shortfalls": judged["shortfalls"],
+    }
+
+
+async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
+    """Judge every topic of the newest round, all at once, and number what is proven."""
+    number = max(task.round for task in state["tasks"])
+    planned = {topic.name for topic in state["plan"].topics}
+    tasks = [task for task in state["tasks"] if task.round == number]
+    # The newest task of a topic: the plan may have been made anew after its pages were read.
+    topics = list({t.topic.name: t.topic for t in tasks if t.topic.name in planned}.values())
+    ledger = state.get("evidence", [])
+    seconds = context.budget.judging(state.get("plan_seconds", 0.0))
+    looked = await in_shares(context, state, topics, seconds)
+    looked = looked or await _by_topic(context, state, topics, seconds)
+    added = looked.added
+    before = state.get("coverage", {})
+    coverage: dict[str, Coverage] = {}
+    for topic, judgement in zip(topics, looked.judgements, strict=True):
+        known = [e for e in [*ledger, *added] if e.topic == topic.name]
+        new = any(e.topic == topic.name for e in added)
+        by_code, old = judgement.quality is None, before.get(topic.name)
+        proof = _as_judged(known, judgement, old) if by_code else known
+        found = _coverage(topic, judgement, proof, context.settings.completeness)
+        back = old is not None and (no_better(found, old) if by_code else not new)
+        if old and back:
+            # It is as far answered as before, whatever is said. What to search may be news, and,
+            # where code stands in for a model that has failed, what it has quoted.
+            wanted = judgement.recommendations or old.recommendations
+            more = found.evidence_ids if context.judging and not found.near else ()
+            ids = tuple(dict.fromkeys([*old.evidence_ids, *more]))
+            found = old.model_copy(update={"recommendations": wanted, "evidence_ids": ids})
+        coverage[topic.name] = found
+    done = _round(number, before, before | coverage, (len(ledger), len(ledger) + len(added)))
+    standard = context.settings.standard(state["plan"].question_type)
+    lacking = shortfalls(state["plan"], before | coverage, [*ledger, *added], standard)
+    return {
+        "evidence": added,
+        "coverage": coverage,
+        "rounds": [done],
+        "problems": looked.problems,
+        "shortfalls": list(lacking),
+        "shown": looked.shown,
+    }
+
+
+def _round(
+    number: int, before: dict[str, Coverage], after: dict[str, Coverage], evidence: tuple[int, int]
+) -> Round:
+    """The figures of a round: what was known before it and after it."""
+    return Round(
+        number=number,
+        evidence_before=evidence[0],
+        evidence_after=evidence[1],
+        score=_mean([c.score for c in after.values()]) or 0.0,
+        score_before=_mean([c.score for c in before.values()]) or 0.0,
+        quality=_mean([c.quality.mean for c in after.values() if c.quality]),
+        quality_before=_mean([c.quality.mean for c in before.values() if c.quality]),
+    )
+
+
+def _mean(scores: Sequence[float]) -> float | None:
+    return round(sum(scores) / len(scores), 3) if scores else None
+
+
+async def _by_topic(
+    context: SessionContext, state: ResearchState, topics: Sequence[Topic], seconds: float
+) -> Looked:
+    """Every topic judged on its best passages, all at once."""
+    room = await _room(context, len(topics), len(state.get("rounds", [])), seconds)
+    judged = await asyncio.gather(
+        *(_judge(context, state, topic, room, seconds) for topic in topics)
+    )
+    ledger = state.get("evidence", [])
+    added, unentered = list[Evidence](), list[Problem]()
+    for topic, (judgement, _, _) in zip(topics, judged, strict=True):
+        new, left = await entries(context, topic, judgement.spots, [*ledger, *added])
+        added += new
+        unentered += left
+    return Looked(
+        [judgement for judgement, _, _ in judged],
+        added,
+        [p for _, seen, _ in judged for p in seen] if context.judging else [],
+        [*(problem for _, _, problems in judged for problem in problems), *unentered],
+    )
+
+
+async def _room(context: SessionContext, topics: int, number: int, seconds: float) -> int:
+    """Tokens of pages that the model is shown for each of some topics in a round; 0 without one. A
+    slow model is shown what it can read in its time, and each what can be paid.
+    """
+    if context.judging is None:
+        return 0
+    room = room_of(topics, context.settings.window_tokens, context.settings.shown_tokens)
+    most = payable(context) / max(1, topics) - ANSWER_TOKENS
+    paid = int(max(LEAST_ROOM, min(room, most)))
+    room = await context.noted("room", f"round {number}", paid, room)
+    return await readable(context.judging, room, seconds, topics)
+
+
+async def _judge(
+    context: SessionContext, state: ResearchState, topic: Topic, room: int, seconds: float
+) -> tuple[Judgement, list[Passage], list[Problem]]:
+    """How far a topic is answered by its best passages, those that were shown, and what failed."""
+    pages = {page.content_hash: page for page in state.get("pages", {}).values()}
+    passages = state.get("passages", {}).get(topic.name, [])
+    texts = {p.content_hash: await context.pages.get(p.content_hash) for p in passages}
+
+    def work() -> tuple[list[PassageView], list[Passage]]:
+        # What speaks to machines is seen by no role, and so is quoted by none.
+        parts = [
+            (part, p)
+            for p in passages
+            for part in to_people(show_passage(pages[p.content_hash], texts[p.content_hash], p))
+        ]
+        kept = [part for part, _ in parts]
+        kept = fitting(kept, room) if room else kept
+        return kept, list(dict.fromkeys(p for _, p in parts[: len(kept)]))
+
+    heard, seen = await asyncio.to_thread(work)
+    known = [e for e in state.get("evidence", []) if e.topic == topic.name]
+    judgement, problems = await assess(
+        context.judging, state["plan"], topic, heard, known, seconds=seconds
+    )
+    read = {pages[digest]: text for digest, text in texts.items()}
+
+    def complete() -> Judgement:
+        return with_tables(topic, with_lists(state["plan"], topic, judgement, heard), read)
+
+    return await asyncio.to_thread(complete), seen, problems
+
+
+def _as_judged(
+    known: Sequence[Evidence], judgement: Judgement, old: Coverage | None
+) -> list[Evidence]:
+    """Return the entries that code's newest judgement of a topic quotes, in its order, rows with
+    the names of their columns, and behind them what the judgement before rested on.
+    """
+    found = [
+        e
+        for spot in judgement.spots
+        for e in known
+        if e.content_hash == spot.page.content_hash and e.start < spot.end and spot.start < e.end
+    ]
+    named = [columns for e in found if (columns := columns_of(e, known))]
+    before = old.evidence_ids if old and not old.near else ()
+    return list(dict.fromkeys([*named, *found, *(e for e in known if e.id in before)]))
+
+
+def _coverage(
+    topic: Topic, judgement: Judgement, known: Sequence[Evidence], completeness: float
+) -> Coverage:
+    """Covered is what the judgement calls so, with a score that will do, and the ledger proves."""
+    met = bool(known) and meets(topic, known)
+    covered = judgement.covered and judgement.score >= completeness and met
+    return Coverage(
+        topic=topic.name,
+        covered=covered,
+        score=round(judgement.score, 3) if known else 0.0,
+        evidence_ids=tuple(e.id for e in known),
+        gaps=judgement.gaps,
+        recommendations=judgement.recommendations,
+        quality=judgement.quality,
+        near=judgement.near,
+    )

@@ -1,0 +1,272 @@
+"""Reading for one task: many pages at once, a reserve for each that fails, up to a deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import aclosing
+from datetime import datetime
+from typing import Any, cast, get_args
+
+from spadework.errors import FetchError, TooSlow
+from spadework.events import Read, Reading
+from spadework.graph.context import SessionContext
+from spadework.graph.effort.waits import unless_stopped
+from spadework.graph.emit import Emit
+from spadework.graph.pages.fetch import (
+    from_knowledge,
+    from_library,
+    from_provider,
+    from_web,
+    name_for_people,
+)
+from spadework.tools.fetch.page_pool import (
+    Began,
+    Came,
+    Failed,
+    Left,
+    Limits,
+    Outcome,
+    Why,
+    read_many,
+)
+from spadework.tools.knowledge.entry import fresh_since
+from spadework.tools.ranking.selection import LOCAL
+from spadework.tools.stores.journal import Journal
+from spadework.tools.web.urls import canonical_url, host_of
+from spadework.values import Attempt, Hit, Page, Problem, Task, Unread
+
+#: A page is slow after `slow_page_seconds`, but at the latest after this share of the time it has.
+SLOW_SHARE = 0.3
+#: A page keeps its own deadline; past this one that was named is not waited for.
+GRACE_SECONDS = 2.0
+#: What is told of a page that was read.
+_TOLD = {"title", "chars", "known", "level", "status", "media_type", "bytes", "content_hash"}
+_TOLD |= {"cleaned_by", "cleaning", "attempts"}
+
+
+async def read_pages(
+    context: SessionContext,
+    task: Task,
+    chosen: Sequence[Hit],
+    reserve: Sequence[Hit],
+    emit: Emit,
+    taken: AbstractSet[str] = frozenset(),
+) -> tuple[list[Page], list[Unread], list[Problem]]:
+    """The pages of `chosen` in their order, those of `reserve` for what fails or is slow; what came
+    by the deadline counts. Then what could not be read, and what the reader must know of all. Those
+    at the canonical URLs `taken` are other workers': they are read along, and take no place of
+    another where there is one.
+    """
+    hits = [*chosen, *reserve]
+    wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
+    if not wanted:  # all are others': each fills a place, or none would be read
+        wanted, taken = len(chosen), frozenset()
+    # A replay cannot know which pages came first: what nobody waited for is told as it was then.
+    key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
+    given_up: dict[str, str] = await context.journal.noted("given up", key) or {}
+    ends: dict[str, Outcome[Hit, Page]] = {}
+    for hit in hits:
+        if (why := given_up.get(hit.url)) is not None:
+            left_out = why in get_args(Why)
+            ends[hit.url] = Left(hit, cast("Why", why)) if left_out else Failed(hit, TooSlow(why))
+    left = [hit for hit in hits if hit.url not in given_up]
+    outcomes = await _read_hits(context, task, left, wanted, taken, emit)
+    for outcome in outcomes:
+        ends[outcome.candidate.url] = outcome
+        if isinstance(outcome, Left):
+            given_up[outcome.candidate.url] = outcome.why
+        elif isinstance(outcome, Failed) and isinstance(outcome.error, TooSlow):
+            given_up[outcome.candidate.url] = str(outcome.error)
+    waiting = [hit.url for hit in left if hit.url not in ends]
+    await context.journal.note(
+        "given up", key, {**dict.fromkeys(waiting, "not needed"), **given_up}
+    )
+    pages = {came.result.url: came.result for came in outcomes if isinstance(came, Came)}
+    order = {canonical_url(hit.url): n for n, hit in enumerate(hits)}
+    last = [ends[hit.url] for hit in hits if hit.url in ends]
+    return (
+        sorted(pages.values(), key=lambda page: order.get(canonical_url(page.url), len(order))),
+        [unread for end in last if (unread := _unread(task, end))],
+        [problem for end in last if (problem := _problem(task, end))],
+    )
+
+
+async def _read_hits(
+    context: SessionContext,
+    task: Task,
+    hits: Sequence[Hit],
+    wanted: int,
+    taken: AbstractSet[str],
+    emit: Emit,
+) -> list[Outcome[Hit, Page]]:
+    """What becomes of the hits, told as it comes, until `wanted` not `taken` pages are there."""
+    outcomes: list[Outcome[Hit, Page]] = []
+    began: dict[str, float] = {}
+    others: set[str] = set()
+    since = fresh_since(task.queries, context.settings)
+
+    async def read(hit: Hit, seconds: float) -> Page:
+        page = await read_page(context, hit, seconds, since)
+        others.update([page.url] if canonical_url(hit.url) in taken else [])
+        return page
+
+    def place(page: Page) -> str | None:
+        return page.url if page.url not in others else None
+
+    def host(hit: Hit) -> str:
+        # Documents of a library are not asked of anybody.
+        return "" if hit.url.startswith(LOCAL) else host_of(hit.url)
+
+    limits = _limits(context, wanted)
+    reading = read_many(hits, read, limits, group=host, key=place, stop=context.stop)
+    async with aclosing(reading):
+        async for outcome in reading:
+            emit(_event(task, outcome, began))
+            outcomes.append(outcome)
+    return outcomes
+
+
+def _limits(context: SessionContext, wanted: int) -> Limits:
+    settings, seconds = context.settings, context.budget.phase("read")
+    return Limits(
+        wanted=wanted,
+        parallel=settings.parallel_pages,
+        per_group=settings.parallel_per_host,
+        page_seconds=settings.page_seconds,
+        slow_seconds=min(
+            settings.slow_page_seconds, SLOW_SHARE * min(settings.page_seconds, seconds)
+        ),
+        until=asyncio.get_running_loop().time() + seconds,
+    )
+
+
+async def read_page(
+    context: SessionContext, hit: Hit, seconds: float, since: datetime | None = None
+) -> Page:
+    """The page of a hit, read once in the session, with what the hit knows of it; from the
+    knowledge store where an earlier run has fetched it since then.
+    """
+
+    async def work() -> Page:
+        context.budget.charge("pages")
+        if hit.text:
+            return await from_provider(context, hit)
+        if hit.url.startswith(LOCAL):
+            return await from_library(context, hit.url)
+        known = await from_knowledge(context, hit.url, since)
+        return known or await from_web(context, hit.url, seconds)
+
+    page = await context.journal.once("page", _key(hit), Page, work)
+    return page.model_copy(
+        update={
+            "title": name_for_people(page.title) or name_for_people(hit.title),
+            "publisher": name_for_people(hit.publisher),
+            "author": name_for_people(page.author),
+            "published_at": page.published_at or hit.published_at,
+            "relevance": hit.relevance,
+            "rrf": hit.rrf,
+            "found_by": hit.found_by,
+        }
+    )
+
+
+async def page_at(context: SessionContext, url: str) -> Page:
+    """The page at an address that somebody named. Raises FetchError, Stopped at the user's wish."""
+    seconds = min(context.settings.page_seconds, context.budget.until_closing())
+    reading = read_page(context, Hit(url=url), seconds)
+    try:
+        return await unless_stopped(context.stop, reading, seconds=seconds + GRACE_SECONDS)
+    except TimeoutError:
+        raise TooSlow("It was not there in time.") from None
+
+
+async def was_readable(journal: Journal, hit: Hit) -> bool | None:
+    """Whether the page of a hit could be read; None where it was not tried in the session."""
+    try:
+        return True if await journal.known("page", _key(hit), Page) else None
+    except FetchError:
+        return False
+
+
+def _key(hit: Hit) -> dict[str, str]:
+    return {"url": canonical_url(hit.url)}
+
+
+def _event(task: Task, outcome: Outcome[Hit, Page], began: dict[str, float]) -> Reading | Read:
+    """What happened to a hit, for those who watch; `began` tells when, by URL."""
+    hit, now = outcome.candidate, time.monotonic()
+    of: dict[str, Any] = {"topic": task.topic.name, "round": task.round, "url": hit.url}
+    if isinstance(outcome, Began):
+        began[hit.url] = now
+        return Reading(**of, title=hit.title)
+    of["seconds"] = seconds = round(now - began.get(hit.url, now), 3)
+    if isinstance(outcome, Came):
+        return Read(**of, **told_page(outcome.result))
+    reason = _reason(outcome)
+    attempts = outcome.error.attempts if isinstance(outcome, Failed) else ()
+    late = isinstance(outcome, Left) or isinstance(outcome.error, TooSlow)
+    if late and seconds and not attempts:
+        attempts = (Attempt(seconds=seconds, reason=reason),)  # it was cut off from outside
+    return Read(**of, title=hit.title, **told_failure(reason, attempts))
+
+
+def told_page(page: Page) -> dict[str, Any]:
+    """What is told of a page that was read, as fields of Read."""
+    return page.model_dump(include=_TOLD)
+
+
+def told_failure(reason: str, attempts: Sequence[Any]) -> dict[str, Any]:
+    """What is told of a page that was not read, as fields of Read."""
+    made = tuple(Attempt.model_validate(attempt) for attempt in attempts)
+    last = made[-1].model_dump(include={"level", "status", "bytes"}) if made else {}
+    return {"reason": reason, "attempts": made, **last}
+
+
+def _reason(outcome: Failed[Hit] | Left[Hit]) -> str:
+    """Why a hit was not read."""
+    if isinstance(outcome, Failed):
+        return str(outcome.error)
+    if outcome.why == "not needed":
+        return f"{host_of(outcome.candidate.url)} was slow, and another page came first."
+    if outcome.why == "budget":
+        return "The budget of pages is spent."
+    host = host_of(outcome.candidate.url)
+    if outcome.why == "stopped":
+        return f"The run was stopped before {host} had answered."
+    return f"{host} did not answer in time."
+
+
+def _unread(task: Task, outcome: Outcome[Hit, Page]) -> Unread | None:
+    """What was found and could not be read; None for what was read, or not needed."""
+    if isinstance(outcome, Began | Came) or (
+        isinstance(outcome, Left) and outcome.why not in ("deadline", "stopped")
+    ):
+        return None
+    hit = outcome.candidate
+    return Unread(
+        topic=task.topic.name,
+        url=hit.url,
+        title=hit.title,
+        snippet=hit.snippet,
+        score=hit.relevance,
+        reason=_reason(outcome),
+    )
+
+
+def _problem(task: Task, outcome: Outcome[Hit, Page]) -> Problem | None:
+    """What the reader of the report must know of a hit: that it was not read, or is out of date."""
+    hit = outcome.candidate
+    if isinstance(outcome, Came) and outcome.result.stale:
+        day = outcome.result.fetched_at
+        unreached = f"{host_of(hit.url)} could not be reached"
+        reason = f"{unreached}; the copy of {day.day} {day:%B %Y} was read."
+        stage, effect = "copy", "may be out of date."
+    elif unread := _unread(task, outcome):
+        stage, reason, effect = "read", unread.reason, "was not read."
+    else:
+        return None
+    effect = f"“{hit.title or hit.url}” {effect}"
+    return Problem(stage=stage, subject=hit.url, reason=reason, effect=effect)

@@ -1,0 +1,250 @@
+"""Verifying a report: every sentence is checked; what did not hold is mended once by its writer,
+and the summary is written from the mended sections while those are checked; what then does not hold
+is taken out and named. Should the first sentence of the summary not hold, the answer that the
+outline gave in short stands in its place, which was checked with the sections.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from spadework.agents import writer
+from spadework.agents.extractive import writer as extractive
+from spadework.agents.llm.client import Model
+from spadework.agents.outline import is_summary
+from spadework.agents.report.material import Material
+from spadework.agents.report.sentence_context import state_sentences
+from spadework.agents.verifier import (
+    UNCHECKED,
+    Checked,
+    Finding,
+    Findings,
+    judge_section,
+    verify,
+)
+from spadework.graph.nodes.write import cited_by, near, put_right, under_founded
+from spadework.graph.report.sentence_pruning import (
+    keep_what_holds,
+    once,
+    settle_changes,
+    unlinked,
+    unproven,
+)
+from spadework.values import Coverage, Evidence, Plan, Problem, Section
+
+#: The share of the time that is left which mending may take, and of the rest checking that.
+MENDING = 0.6
+#: A report with no more sentences than this needs no summary.
+SUMMED_UP = 4
+
+
+@dataclass(frozen=True)
+class Verified:
+    """Sections in which every sentence holds, with what was found of each, and what went wrong."""
+
+    checked: tuple[Checked, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def sections(self) -> list[Section]:
+        """The sections."""
+        return [each.section for each in self.checked]
+
+
+def standing(
+    ledger: Sequence[Evidence], pages: Mapping[str, str], question: str, language: str = ""
+) -> tuple[Material, list[Problem]]:
+    """The entries that stand in their pages, to check against; a problem for each other."""
+    held = {e.id: e for e in ledger if pages.get(e.content_hash, "")[e.start : e.end] == e.quote}
+    problems = [
+        Problem(
+            stage="verifier",
+            subject=e.id,
+            reason="The quote does not stand in its stored page.",
+            effect="It was not used.",
+        )
+        for e in ledger
+        if e.id not in held
+    ]
+    return Material(held, pages, question, language.lower()[:2]), problems
+
+
+def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[str, Coverage]:
+    """The coverage as far as its entries stand: what nothing proves that stands is open."""
+    made = {}
+    for name, found in coverage.items():
+        ids = tuple(id_ for id_ in found.evidence_ids if id_ in material.ledger)
+        changes = {"evidence_ids": ids} | ({} if ids else {"covered": False, "score": 0.0})
+        made[name] = found.model_copy(update=changes)
+    return made
+
+
+@dataclass(frozen=True)
+class Check:
+    """How sections are checked: within `seconds`; `thorough`: what does not hold is mended, and
+    there is a summary where the report is `summed` up (one that stands first already is only the
+    answer as it was outlined); what is `known` of sentences is not asked again. `asked_on` is the
+    day of the question, `names` are those that its outline gave to what the sections share.
+    """
+
+    seconds: float
+    thorough: bool = True
+    summed: bool = True
+    known: Findings = field(default_factory=dict)
+    asked_on: str = ""
+    names: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """Sections and their sentences with what was found of them, and a summary, if there is one."""
+
+    checked: list[Checked]
+    findings: Findings
+    summary: list[Checked]
+
+
+async def verify_sections(
+    model: Model | None, plan: Plan, sections: Sequence[Section], material: Material, check: Check
+) -> Verified:
+    """The sections with what holds of them; one of which nothing is left shows what it cites."""
+    until = time.monotonic() + check.seconds
+    material = material.beside(sections, check.names)
+    sections = await asyncio.to_thread(put_right, sections, material)
+    findings, problems = await verify(
+        model, sections, material, seconds=check.seconds, known=check.known
+    )
+    draft = _Draft([judge_section(section, findings) for section in sections], findings, [])
+    if model is not None and check.thorough:
+        if check.summed and sections and sections[0].kind == "summary":
+            sections = sections[1:]
+            draft = replace(draft, checked=draft.checked[1:], summary=draft.checked[:1])
+        draft, more = await _improve_draft(model, plan, draft, material, check, until)
+        problems += more
+    kept = [keep_what_holds(each, draft.findings) for each in draft.checked]
+    told = [
+        _keep_quotes(one, section, material)
+        for (one, _), section in zip(kept, sections, strict=True)
+    ]
+    whole = once([*draft.summary, *(one for one, _ in told)])
+    lost = [problem for _, more in (*kept, *told) for problem in more]
+    return Verified(
+        tuple(unlinked(one) for one in whole if one.section.sentences), (*problems, *lost)
+    )
+
+
+async def _improve_draft(
+    model: Model, plan: Plan, draft: _Draft, material: Material, check: Check, until: float
+) -> tuple[_Draft, list[Problem]]:
+    """Return the draft with what the writers of its sections put in the place of what did not hold,
+    and with a summary, which is written from that while it is checked.
+    """
+
+    def left() -> float:
+        return max(0.0, until - time.monotonic())
+
+    seconds = MENDING * left()
+    done = await asyncio.gather(
+        *(_mend(model, plan, one, material, seconds) for one in draft.checked)
+    )
+    mends = [changes for changes, _ in done]
+    told = [
+        _as_mended(one.section.changed(changes), draft.findings)
+        for one, changes in zip(draft.checked, mends, strict=True)
+        if check.summed
+    ]
+    first = draft.summary if summable(told, plan.language) else []
+    again = [one.section.changed(some) for one, some in zip(draft.checked, mends, strict=True)]
+    seconds = MENDING * left()
+    (findings, unchecked), (summary, failed) = await asyncio.gather(
+        verify(model, again, material, seconds=seconds, known=draft.findings),
+        summed_up(model, plan, told, first, seconds=seconds, asked_on=check.asked_on),
+    )
+    for one, changes in zip(draft.checked, mends, strict=True):
+        findings |= unproven(one, changes, findings)
+    checked = [
+        settle_changes(one.section, changes, findings)
+        for one, changes in zip(draft.checked, mends, strict=True)
+    ]
+    summed = [under_founded(summary, material)] if summary.sentences else []
+    findings, unseen = await verify(model, summed, material, seconds=left(), known=findings)
+    best, lost = best_of([*(judge_section(one, findings) for one in summed), *first], findings)
+    problems = [problem for _, more in done for problem in more]
+    return _Draft(checked, findings, best), [*problems, *failed, *unchecked, *unseen, *lost]
+
+
+def _as_mended(section: Section, findings: Findings) -> Section:
+    """Return a section as its summary is told it: without what is known not to hold."""
+    found = {each: findings.get(each, UNCHECKED) for each in state_sentences(section)}
+    return keep_what_holds(judge_section(section, found), found)[0].section
+
+
+async def _mend(
+    model: Model, plan: Plan, checked: Checked, material: Material, seconds: float
+) -> tuple[writer.Changes, list[Problem]]:
+    pairs = zip(checked.section.sentences, checked.findings, strict=True)
+    failed = [one for one, finding in pairs if not finding.holds]
+    if not failed:
+        return {}, []
+    evidence = near(failed, material)
+    return await writer.mend(model, plan.question, checked, evidence, seconds=seconds)
+
+
+def _keep_quotes(
+    checked: Checked, written: Section, material: Material
+) -> tuple[Checked, list[Problem]]:
+    """A section; where nothing of it is left, the quotes that it cited as it was written."""
+    own = cited_by(written, material)
+    if checked.section.sentences or not own:
+        return checked, []
+    shown = extractive.section(written.heading, own)
+    problem = Problem(
+        stage="writer",
+        subject=written.heading,
+        reason="No sentence that was written held against the evidence.",
+        effect="The extractive role did this work.",
+    )
+    return Checked(shown, (Finding("supported"),) * len(shown.sentences)), [problem]
+
+
+def summable(sections: Sequence[Section], code: str) -> bool:
+    """Whether sections need a summary: not where little is said, nor where one of them is one."""
+    has_one = any(is_summary(one.heading, code) for one in sections)
+    return not has_one and sum(len(one.sentences) for one in sections) > SUMMED_UP
+
+
+async def summed_up(
+    model: Model,
+    plan: Plan,
+    sections: Sequence[Section],
+    first: Sequence[Checked],
+    *,
+    seconds: float,
+    asked_on: str,
+) -> tuple[Section, list[Problem]]:
+    """The summary of sections that hold, where they need one. Who writes it is told what was found
+    of the answer that the outline gave `first`.
+    """
+    if not summable(sections, plan.language):
+        return writer.in_short("", plan.language), []
+    told = [one for one in sections if one.sentences]
+    return await writer.summarise(model, plan, told, first, seconds=seconds, asked_on=asked_on)
+
+
+def best_of(made: Sequence[Checked], findings: Findings) -> tuple[list[Checked], list[Problem]]:
+    """Of summaries the first that still begins as it was written once what does not hold is taken
+    out, else the first of which anything is left, if any; and what was taken out of it.
+    """
+    kept = [(each, *keep_what_holds(each, findings)) for each in made]
+    left = [(one, lost) for _, one, lost in kept if one.section.sentences]
+    whole = [
+        (one, lost)
+        for each, one, lost in kept
+        if each.section.sentences[:1] == one.section.sentences[:1] != ()
+    ]
+    for one, lost in [*whole, *left][:1]:
+        return [one], lost
+    return [], [problem for _, _, lost in kept for problem in lost]

@@ -1,0 +1,233 @@
+"""Compose a report: disagreements, outline, and sections with what they cite."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from spadework.agents import writer
+from spadework.agents.evidence.counts import counts
+from spadework.agents.extractive.writer import own_cell, own_words
+from spadework.agents.llm.client import Model
+from spadework.agents.outline import WORDS, Known, Outline, by_topic, outline
+from spadework.agents.report.material import Material
+from spadework.agents.report.sentence_context import state_sentences
+from spadework.graph.context import SessionContext
+from spadework.graph.effort.model_policy import SECTION_TOKENS, payable
+from spadework.graph.state import ResearchState, proving
+from spadework.tools.ranking.conflicts import Heard, conflicts
+from spadework.tools.ranking.trust import trust
+from spadework.tools.text.facts import OTHER_WORDS, stems
+from spadework.tools.text.language import spoken
+from spadework.values import Conflict, Evidence, Page, Plan, Problem, Section, Sentence
+
+#: Share of a sentence's content words that another entry must have to be tried for it.
+SAME_MATTER = 0.5
+#: Other entries of its topic that are tried for a sentence which those it cites do not bear out.
+MOST_TRIED = 3
+#: Entries that a section does not cite and its writer is shown when it mends it or writes it anew.
+MOST_NEAR = 8
+
+
+def put_right(sections: Sequence[Section], material: Material) -> list[Section]:
+    """Return the sections; a sentence with something that code finds in none of its sources also
+    cites an entry that has it.
+    """
+    made = []
+    for section in sections:
+        told = {
+            n: (_with_another(each.sentence, material),)
+            for n, each in enumerate(state_sentences(section))
+            if not each.label
+            and not own_cell(each.sentence.text, each.row, material.cited(each.ids))
+        }
+        made.append(under_founded(section.changed(told), material))
+    return made
+
+
+def under_founded(section: Section, material: Material) -> Section:
+    """A section without the sub-headings and names of columns that its pages do not bear out."""
+    cited = _cited_evidence(section, material)
+    parts = [
+        part
+        if part.quoted
+        else part.model_copy(
+            update={
+                "text": part.text and material.founded(part.text, cited),
+                "columns": tuple(material.founded(name, cited) for name in part.columns),
+            }
+        )
+        for part in section.parts
+    ]
+    kept = tuple(part for part in parts if part.form != "heading" or part.text)
+    return section.model_copy(update={"parts": kept})
+
+
+def cited_by(section: Section, material: Material) -> list[Evidence]:
+    """The entries that a section cites; where it cites none that exists, those of its topic."""
+    topic = [e for e in material.ledger.values() if e.topic == section.heading]
+    return _cited_evidence(section, material) or topic
+
+
+def near(failed: Sequence[Sentence], material: Material) -> list[Evidence]:
+    """What a writer may cite anew: what failed sentences cite, and the entries nearest to them."""
+    cited = material.cited(dict.fromkeys(i for one in failed for i in one.evidence_ids))
+    words = " ".join(one.text for one in failed)
+    code = spoken(words)
+    said = stems(words, code)
+    others = [e for e in material.ledger.values() if e not in cited]
+    nearest = sorted(others, key=lambda e: -len(said & stems(f"{e.claim} {e.quote}", code)))
+    return [*cited, *nearest[:MOST_NEAR]]
+
+
+def _cited_evidence(section: Section, material: Material) -> list[Evidence]:
+    return material.cited(dict.fromkeys(i for one in section.sentences for i in one.evidence_ids))
+
+
+def _with_another(sentence: Sentence, material: Material) -> Sentence:
+    cited = material.cited(sentence.evidence_ids)
+    if own_words(sentence, cited) or not _lacks_source(sentence, cited, material):
+        return sentence
+    topics = {e.topic for e in cited}
+    others = [
+        e for e in material.ledger.values() if e not in cited and (e.topic in topics or not topics)
+    ]
+    code = spoken(sentence.text)
+    said = stems(sentence.text, code)
+    shared = {e.id: len(said & stems(e.quote, code)) for e in others}
+    near = [e for e in others if shared[e.id] >= max(1.0, SAME_MATTER * len(said))]
+    for other in sorted(near, key=lambda e: -shared[e.id])[:MOST_TRIED]:
+        if not _lacks_source(sentence, [*cited, other], material):
+            ids = (*(e.id for e in cited), other.id)
+            return sentence.model_copy(update={"evidence_ids": ids})
+    return sentence
+
+
+def _lacks_source(sentence: Sentence, cited: Sequence[Evidence], material: Material) -> bool:
+    return bool(material.refused(sentence, cited) or material.unfounded(sentence, cited))
+
+
+#: Question types that are answered in a section for each topic: they need no outline.
+PLAIN = ("fact",)
+#: Calls that a report takes beside its sections: outline, verdicts, summary.
+BESIDE = 3
+#: The share of the time for writing in which disagreements are looked for, and the least seconds.
+COMPARING, LEAST_SECONDS = 0.2, 0.5
+#: Calls, each as long as that of the plan, for which an outlined report has time one after another.
+LEAST_CALLS = 3
+
+
+async def compose_report(
+    context: SessionContext, state: ResearchState, model: Model | None
+) -> dict[str, Any]:
+    """The sections, the title and what disagrees, as the update of the graph's channels."""
+    plan, ledger, read = state["plan"], proving(state), state.get("pages", {})
+    until = time.monotonic() + context.budget.phase("write")
+    hashes = {e.content_hash for e in ledger} | {page.content_hash for page in read.values()}
+    texts = {digest: await context.pages.get(digest) for digest in hashes}
+    disputes, uncompared = await find_disputes(context, state, texts)
+    made, problems = await _outline(context, state, model, disputes, until - time.monotonic())
+    asked_on, seconds = state.get("asked_on", ""), until - time.monotonic()
+    sections, failed = await writer.write(model, plan, made, seconds=seconds, asked_on=asked_on)
+    first = writer.in_short(made.answer, plan.language).made_by(made.author)
+    if model is None:
+        sections = tuple(_with_counts(plan, section, ledger, texts) for section in sections)
+    return {
+        "sections": [*([first] if first.sentences else []), *sections],
+        "title": made.title,
+        "left_out": list(made.left_out),
+        "missing": list(made.missing),
+        "names": list(made.names),
+        "conflicts": disputes,
+        "problems": [*uncompared, *problems, *failed],
+    }
+
+
+def _with_counts(
+    plan: Plan, section: Section, ledger: Sequence[Evidence], texts: Mapping[str, str]
+) -> Section:
+    """A section that code has written, with what it counts of the lists that the section quotes."""
+    topics = [topic for topic in plan.topics if topic.name == section.heading]
+    told = tuple(
+        one
+        for topic in topics
+        for one in counts(plan, topic, [e for e in ledger if e.topic == topic.name], texts)
+    )
+    return Section(heading=section.heading, sentences=told).followed_by(section)
+
+
+async def _outline(
+    context: SessionContext,
+    state: ResearchState,
+    model: Model | None,
+    disputes: list[Conflict],
+    seconds: float,
+) -> tuple[Outline, list[Problem]]:
+    plan, ledger, most = state["plan"], proving(state), state.get("most_words", 0)
+    in_time = seconds >= LEAST_CALLS * state.get("plan_seconds", 0.0)
+    if (
+        model is None
+        or not ledger
+        or not _needs_outline(context, plan, ledger)
+        or not await context.noted("outlined", "", in_time, True)
+    ):
+        return by_topic(plan, ledger, most if model else 0), []
+    words = WORDS[context.settings.length]
+    words, asked_on = min(words, most) or words, state.get("asked_on", "")
+    known = Known(state.get("coverage", {}), disputes, words, most, asked_on)
+    return await outline(model, plan, ledger, known, seconds=seconds)
+
+
+def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) -> bool:
+    """Whether a report is composed before it is written: not in quick effort, nor for a fact, nor
+    where a section would lack the call, or its tokens.
+    """
+    calls = context.budget.limits.calls - context.budget.spent("calls")
+    coming = len(plan.topics) + BESIDE
+    if calls < coming or payable(context, closing=True) < coming * SECTION_TOKENS:
+        return False
+    fact = plan.question_type in PLAIN and len(plan.topics) == 1
+    return context.settings.effort != "quick" and not fact and len(ledger) > 1
+
+
+async def find_disputes(
+    context: SessionContext, state: ResearchState, texts: Mapping[str, str]
+) -> tuple[list[Conflict], list[Problem]]:
+    """Return the disagreements of the ledger, each side weighed by trust and recency of its pages,
+    as far as the time for them goes; a problem where it did not suffice. `texts` are by content
+    hash.
+    """
+    until = time.monotonic() + max(LEAST_SECONDS, COMPARING * context.budget.phase("write"))
+    plan, pages = state["plan"], state.get("pages", {})
+    found = await asyncio.to_thread(_disputes, plan, proving(state), pages, texts, until)
+    if time.monotonic() < until:
+        return found, []
+    reason = "The time did not suffice to compare all that is quoted."
+    effect = "Sources may disagree without a word of it here."
+    return found, [Problem(stage="writer", subject="disagreements", reason=reason, effect=effect)]
+
+
+def _disputes(
+    plan: Plan,
+    evidence: Sequence[Evidence],
+    pages: Mapping[str, Page],
+    texts: Mapping[str, str],
+    until: float,
+) -> list[Conflict]:
+    heard = {}
+    for url, page in pages.items():
+        parts = trust(page, evidence, ())
+        weight = parts["trust"] * parts["recency"]
+        heard[url] = Heard(page.origin or page.url, weight, texts.get(page.content_hash, ""))
+    return conflicts(evidence, _stems_asked(plan), heard, until)
+
+
+def _stems_asked(plan: Plan) -> set[str]:
+    """The stems of what a question for one fact asks about its subjects; none for any other."""
+    if plan.question_type != "fact":
+        return set()
+    code = spoken(plan.question)
+    asked = stems(plan.question, code) - stems(" ".join(plan.subjects), code)
+    return asked | {other for word in asked for other in OTHER_WORDS.get(word, ())}

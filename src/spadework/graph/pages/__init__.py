@@ -1,0 +1,1 @@
+"""Where pages come from, and how they are shared and cut."""

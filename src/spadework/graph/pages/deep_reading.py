@@ -1,0 +1,250 @@
+"""Read many sources in deep effort: several calls share them, and a second look fills gaps."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+
+from spadework.agents.assessor import LIKELY
+from spadework.agents.deep_reader import Served, judge_ledger, read_share
+from spadework.agents.evidence.confirmation import confirm_fact
+from spadework.agents.evidence.passages import Judgement, PassageView, Spot, to_people
+from spadework.agents.extractive import assessor as extractive
+from spadework.agents.llm.client import Model
+from spadework.agents.researcher import reflect
+from spadework.deadline import BEST_ONLY
+from spadework.graph.context import SessionContext
+from spadework.graph.emit import Emit
+from spadework.graph.evidence import entries
+from spadework.graph.nodes.distil import Looked, distil_pages, readable
+from spadework.graph.nodes.read import read_pages
+from spadework.graph.nodes.search import fused_hits, search_all
+from spadework.graph.nodes.select import Choosing, weigh_hits
+from spadework.graph.pages.chunks import show_passage
+from spadework.graph.pages.provider_search import with_filters
+from spadework.graph.state import ResearchState, WorkerState
+from spadework.tools.ranking.selection import preset_of, select
+from spadework.tools.text import tokens
+from spadework.tools.web.urls import canonical_url
+from spadework.values import Evidence, Page, Passage, Plan, Problem, Topic, Unread
+
+#: Share of the time for assessing in which the pages are read; the rest is for judging the topics.
+READING = 0.7
+#: For how many topics' quotes that are entered into the ledger judging has time in the end.
+ENTERED = 3
+
+Place = tuple[str, int, int]
+
+
+async def in_shares(
+    context: SessionContext, state: ResearchState, topics: Sequence[Topic], seconds: float
+) -> Looked | None:
+    """What the pages of the first round prove of the topics, read in shares; None where all that
+    there is to show fits one window, or is not to be read by a model in deep effort.
+    """
+    model = context.judging
+    first = max(task.round for task in state["tasks"]) == min(t.round for t in state["tasks"])
+    if model is None or not context.deep or not first:
+        return None
+    await tokens.ready()
+    most = await readable(model, context.settings.shown_tokens, seconds)
+    found = {topic.name: state.get("passages", {}).get(topic.name, []) for topic in topics}
+    texts = {
+        p.content_hash: await context.pages.get(p.content_hash) for ps in found.values() for p in ps
+    }
+    pages = {page.content_hash: page for page in state.get("pages", {}).values()}
+    window = context.settings.window_tokens
+    shares = await asyncio.to_thread(shares_of, found, pages, texts, (window, most))
+    if len(shares) < 2:
+        return None
+    return await _look_at_shares(context, model, state, topics, found, shares)
+
+
+async def _look_at_shares(
+    context: SessionContext,
+    model: Model,
+    state: ResearchState,
+    topics: Sequence[Topic],
+    found: Mapping[str, Sequence[Passage]],
+    shares: Sequence[Sequence[Served]],
+) -> Looked:
+    plan, ledger = state["plan"], state.get("evidence", [])
+    seconds = READING * context.budget.phase("assess")
+    done = await asyncio.gather(
+        *(read_share(model, plan, topics, share, seconds=seconds) for share in shares)
+    )
+    problems = [problem for _, failed in done for problem in failed]
+    added: list[Evidence] = []
+    seen = {
+        topic.name: [one.shown for share in shares for one in share if n in one.topics]
+        for n, topic in enumerate(topics)
+    }
+    for left, topic in zip(range(len(topics), 0, -1), topics, strict=True):
+        spots = [spot for named, _ in done for spot in named.get(topic.name, ())]
+        whole = await asyncio.to_thread(_proven, plan, topic, spots, seen[topic.name])
+        share = 1 / (left + ENTERED)
+        new, lost = await entries(context, topic, whole, [*ledger, *added], share=share)
+        added += new
+        problems += lost
+    seconds = context.budget.phase("assess")
+    judged = await asyncio.gather(
+        *(
+            judge_ledger(
+                model,
+                plan,
+                topic,
+                [e for e in [*ledger, *added] if e.topic == topic.name],
+                seen[topic.name],
+                seconds=seconds,
+            )
+            for topic in topics
+        )
+    )
+    return Looked(
+        [judgement for judgement, _ in judged],
+        added,
+        _passages_in(shares, found),
+        [*problems, *(problem for _, failed in judged for problem in failed)],
+    )
+
+
+def _passages_in(
+    shares: Sequence[Sequence[Served]], found: Mapping[str, Sequence[Passage]]
+) -> list[Passage]:
+    starts = {(s.shown.page.content_hash, s.shown.start) for share in shares for s in share}
+    return [
+        p
+        for ps in found.values()
+        for p in ps
+        if any(digest == p.content_hash and p.start <= at < p.end for digest, at in starts)
+    ]
+
+
+def _proven(
+    plan: Plan, topic: Topic, spots: Sequence[Spot], shown: Sequence[PassageView]
+) -> tuple[Spot, ...]:
+    """What was named for a topic and what confirms it; without any, what code finds likely."""
+    if not spots:
+        found = extractive.assess(plan, topic, shown, ())
+        spots = found.spots if found.score > LIKELY else ()
+    return confirm_fact(plan, topic, Judgement(False, 0.0, tuple(spots)), shown).spots
+
+
+def shares_of(
+    found: Mapping[str, Sequence[Passage]],
+    pages: Mapping[str, Page],
+    texts: Mapping[str, str],
+    room: tuple[int, int],
+) -> list[list[Served]]:
+    """The passages of all topics, each once with the topics it was found for, in shares of a window
+    each, all together in the second of the `room`s. The best of every page comes first: a page is
+    left out only where there is no room for one of each.
+    """
+    window, most = room
+    served: dict[Place, list[int]] = {}
+    for n, passages in enumerate(found.values()):
+        for p in passages:
+            served.setdefault((p.content_hash, p.start, p.end), []).append(n)
+    kept: dict[str, list[tuple[Served, int]]] = {}
+    used = 0
+    for passage in _in_order(list(found.values())):
+        place = (passage.content_hash, passage.start, passage.end)
+        if place not in served:
+            continue
+        topics = tuple(served.pop(place))
+        whole = show_passage(pages[passage.content_hash], texts[passage.content_hash], passage)
+        parts = [(Served(part, topics), tokens.count(part.text)) for part in to_people(whole)]
+        cost = sum(count for _, count in parts)
+        if cost <= window and used + cost <= most:
+            used += cost
+            kept.setdefault(passage.content_hash, []).extend(parts)
+    order = sorted(kept, key=lambda digest: -pages[digest].rrf)
+    return _pack_shares([kept[digest] for digest in order], window)
+
+
+def _in_order(found: Sequence[Sequence[Passage]]) -> Iterator[Passage]:
+    """The passages of the topics turn by turn: first the best of every page, then the others."""
+    first: list[list[Passage]] = []
+    for passages in found:
+        best: dict[str, Passage] = {}
+        for p in sorted(passages, key=lambda p: -p.score):
+            best.setdefault(p.content_hash, p)
+        first.append(list(best.values()))
+    for lists in (first, found):
+        for turn in zip_longest(*lists):
+            yield from (p for p in turn if p is not None)
+
+
+def _pack_shares(pages: Sequence[Sequence[tuple[Served, int]]], window: int) -> list[list[Served]]:
+    """Pages in shares, none with more tokens than a window; a page stays together where it can."""
+    shares: list[list[Served]] = []
+    left = 0
+    for page in pages:
+        whole = sum(count for _, count in page)
+        if whole <= window and whole > left:
+            left = 0
+        for one, count in page:
+            if count > left:
+                shares.append([])
+                left = window
+            shares[-1].append(one)
+            left -= count
+    return [
+        sorted(share, key=lambda one: (-one.shown.page.rrf, one.shown.start)) for share in shares
+    ]
+
+
+#: Characters of the best passages that the reflection sees.
+REFLECTION_CHARS = 6_000
+#: Pages that a refined query may bring.
+REFINED_PAGES = 4
+#: The round after which nothing is reflected on.
+FIRST = 1
+
+
+async def looked_again(
+    context: SessionContext, state: WorkerState, drafts: list[Page], emit: Emit
+) -> tuple[list[Page], list[Unread], list[Problem]]:
+    """The pages that one refined query adds to those that were read in the first round, where a
+    reflection on these asks for it, and what it found and could not read. A further round is itself
+    such a search.
+    """
+    task = state["task"]
+    if not context.deep or context.model is None or not drafts or task.round > FIRST:
+        return drafts, [], []
+    took, budget = state.get("plan_seconds", 0.0), context.budget
+    in_time = not budget.under(BEST_ONLY) and budget.fits(took)
+    if not await context.noted("may reflect", task.topic.name, in_time, True):
+        return drafts, [], []
+    pages = {page.content_hash: page for page in drafts}
+    best, used = [], 0
+    for passage in await distil_pages(context, task.topic, drafts, by_model=True):
+        used += passage.end - passage.start
+        if used <= REFLECTION_CHARS:
+            text = await context.pages.get(passage.content_hash)
+            best.append(show_passage(pages[passage.content_hash], text, passage))
+    query, problems = await reflect(
+        context.model, state["question"], task.topic, best, seconds=context.budget.phase("read")
+    )
+    if query is None:
+        return drafts, [], problems
+    before = {canonical_url(url) for url in (*state["read_before"], *(page.url for page in drafts))}
+    again = task.model_copy(update={"queries": (query,), "pages": REFINED_PAGES})
+    again = with_filters(again, context.settings, state["question"])
+    lists, failed, _ = await search_all(context, again, emit, before)
+    settings = context.settings
+    hits = fused_hits(lists)
+    fresh = [hit for hit in hits if canonical_url(hit.url) not in before]
+    weighed, refused = await weigh_hits(context, again, fresh)
+    made = select(
+        weighed,
+        preset=preset_of(settings),
+        pages_per_domain=settings.pages_per_domain,
+        limit=REFINED_PAGES,
+    )
+    emit(Choosing(again, hits, before, refused, made, again=True).told(made))
+    more, lost, missed = await read_pages(
+        context, again, list(made.chosen), list(made.reserve), emit
+    )
+    return [*drafts, *more], lost, [*problems, *failed, *missed]

@@ -1,0 +1,128 @@
+"""Dealing out pages among the workers of a round: the same, whichever of them is first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
+from typing import NamedTuple
+
+from spadework.graph.effort.waits import Stopped, unless_stopped
+from spadework.tools.ranking.fusion import reciprocal_rank_fusion
+from spadework.tools.stores.journal import Journal
+
+#: What a worker would read, best first (canonical URLs), and how many pages it is to have.
+PageRequest = tuple[Sequence[str], int]
+#: The pages that every topic is dealt.
+Assignment = dict[str, list[str]]
+
+#: Seconds that the hits of others are waited for: a slow search does not hold up all topics.
+ASSIGN_SECONDS = 5.0
+
+
+class How(NamedTuple):
+    """How pages are dealt out. `own`: each to one topic, else to all that would read it. `joint`:
+    by the rank that all wishes together give. `most`: so many in all, None for no bound.
+    """
+
+    own: bool = True
+    joint: bool = False
+    most: int | None = None
+
+
+OWN = How()
+
+
+class PageAssignment:
+    """Where the workers of one round, by their topics `among`, lay down what they would read. What
+    was dealt is kept in the journal under `of`, the question and the round: a run that is taken up
+    again deals the same, and waits for nobody who had ended.
+    """
+
+    def __init__(
+        self, journal: Journal, of: tuple[str, int], among: Sequence[str], how: How = OWN
+    ) -> None:
+        self._journal = journal
+        self._key = {"of": of, "among": [*among]}
+        self._among = among
+        self._how = how
+        self._wishes: dict[str, PageRequest] = {}
+        self._full = asyncio.Event()
+        self._dealing = asyncio.Lock()
+        self._dealt: Assignment | None = None
+
+    async def assign(
+        self, topic: str, wish: PageRequest, stop: asyncio.Event, *, seconds: float
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """The pages that are dealt to this topic, and those dealt to others alone, once all wishes
+        are known or after `seconds`. Who comes later takes of what is left.
+        """
+        self._wishes[topic] = wish
+        if self._wishes.keys() >= set(self._among):
+            self._full.set()
+        async with self._dealing:
+            if self._dealt is None:
+                self._dealt = await self._journal.known(
+                    "deal", self._key, Assignment
+                ) or await self._made(stop, min(ASSIGN_SECONDS, seconds))
+        gone = {url for urls in self._dealt.values() for url in urls}
+        others = frozenset(gone - {*self._dealt.get(topic, ())}) if self._how.own else frozenset()
+        # What was dealt before a crash may not be found again.
+        mine = frozenset(url for url in self._dealt.get(topic, ()) if url in wish[0])
+        return mine or self._left(wish, gone), others
+
+    def _left(self, wish: PageRequest, gone: Set[str]) -> frozenset[str]:
+        """What somebody may have who was dealt nothing, or nothing that there is."""
+        urls, wanted = wish
+        room = wanted if self._how.most is None else min(wanted, self._how.most - len(gone))
+        if self._how.own:
+            return frozenset([url for url in urls if url not in gone][:room])
+        first = urls[:wanted]
+        new = [url for url in first if url not in gone]
+        return frozenset([*(url for url in first if url in gone), *new[: max(0, room)]])
+
+    async def _made(self, stop: asyncio.Event, seconds: float) -> Assignment:
+        with suppress(Stopped, TimeoutError):
+            await unless_stopped(stop, self._full.wait(), seconds=seconds)
+
+        async def here() -> list[str]:
+            return [name for name in self._among if name in self._wishes]
+
+        async def work() -> Assignment:
+            among = [*self._among]
+            names = await self._journal.moment("in time", self._key, list[str], here, among)
+            wishes = {name: self._wishes[name] for name in names if name in self._wishes}
+            return assign_pages(wishes, self._how)
+
+        # In a hurry it is not for good: who takes the run up again has time for all of them.
+        if stop.is_set():
+            return await work()
+        return await self._journal.once("deal", self._key, Assignment, work)
+
+
+def assign_pages(wishes: Mapping[str, PageRequest], how: How = OWN) -> Assignment:
+    """Turn by turn, in the order of `wishes`, each topic takes the best page that none has taken
+    yet or, where they are not to be its `own`, its next one, until it has as many as it wants, and
+    no new one when there are as many as may be. The best is the first of its own wish or, `joint`,
+    the one that all wishes together rank highest: what several parts of one matter lead to is
+    nearest to it.
+    """
+    if how.joint:
+        place = {
+            hit.url: n
+            for n, hit in enumerate(reciprocal_rank_fusion([urls for urls, _ in wishes.values()]))
+        }
+        wishes = {
+            topic: (sorted(urls, key=lambda url: place[url]), wanted)
+            for topic, (urls, wanted) in wishes.items()
+        }
+    mine: Assignment = {topic: [] for topic in wishes}
+    taken: set[str] = set()
+    for turn in range(max((wanted for _, wanted in wishes.values()), default=0)):
+        for topic, (urls, wanted) in wishes.items():
+            left = [url for url in urls if url not in taken] if how.own else urls[turn : turn + 1]
+            page = left[0] if turn < wanted and left else None
+            if page is not None and (page in taken or how.most is None or len(taken) < how.most):
+                taken.add(page)
+                mine[topic].append(page)
+    return mine

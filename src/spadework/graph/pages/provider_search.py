@@ -1,0 +1,219 @@
+"""One query at one provider, through the journal: its filters, its hits, ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from spadework.budget import Budget
+from spadework.errors import BudgetSpent, SearchError
+from spadework.graph.context import SessionContext
+from spadework.graph.effort.waits import Stopped, unless_stopped
+from spadework.settings import Settings
+from spadework.tools.fetch.guard import is_http_url
+from spadework.tools.ranking.recency import is_dated
+from spadework.tools.ranking.relevance import query_terms, relevance
+from spadework.tools.ranking.selection import LOCAL
+from spadework.tools.search.provider import Provider
+from spadework.tools.search.search_filters import add_filters
+from spadework.tools.stores.exchanges import Request, Tape
+from spadework.tools.text.markdown import one_line
+from spadework.tools.text.prompt_injection import is_injection, without_injections
+from spadework.tools.web.recorded_traffic import replay_traffic, tape_traffic
+from spadework.values import Found, Freshness, Hit, Plan, Problem, Query, Recommendation, Task
+
+
+def date_queries(queries: Sequence[Query], freshness: Freshness) -> tuple[Query, ...]:
+    """The queries for pages as recent as the plan wants. Of what is asked about now, the first asks
+    for news, the others, at least that one again, for all pages of the past year.
+    """
+    if freshness == "any" or not queries:
+        return tuple(queries)
+    recent = tuple(query.model_copy(update={"freshness": "recent"}) for query in queries)
+    if freshness == "recent":
+        return recent
+    return (queries[0].model_copy(update={"freshness": "now"}), *(recent[1:] or recent))
+
+
+def with_filters(task: Task, settings: Settings, question: str) -> Task:
+    """The task with what the settings wish of every search, and the language of the question."""
+    queries, again = (
+        tuple(add_filters(query, settings, question) for query in of)
+        for of in (task.queries, task.again)
+    )
+    return task.model_copy(update={"queries": queries, "again": again})
+
+
+def gap_query(wanted: Recommendation, plan: Plan, seconds: float) -> Query:
+    """Return the query of a recommended search, which may take so many seconds; for a question
+    about now, over the past year.
+    """
+    return Query(
+        text=wanted.query,
+        kind="gap",
+        freshness="any" if plan.freshness == "any" else "recent",
+        include_domains=wanted.include_domains,
+        exclude_domains=wanted.exclude_domains,
+        results=wanted.max_results,
+        seconds=seconds,
+    )
+
+
+_HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
+
+
+#: In a short run a search may take this long all the same.
+LEAST_SECONDS = 3.0
+
+
+#: A provider keeps its own deadline; past this it is not waited for.
+GRACE_SECONDS = 1.5
+
+
+#: Characters of a snippet that are kept.
+SNIPPET_CHARS = 2_000
+
+
+async def search_one(
+    context: SessionContext, provider: Provider, query: Query, seconds: float
+) -> list[Hit] | Problem:
+    """The hits of one query at one provider with their relevance, or what went wrong. Where none is
+    recent enough, the query is asked again for pages of any age.
+    """
+    try:
+        hits = await _hits(context, provider, query, seconds)
+        if not hits and _may_be_older(query):
+            hits = await _hits(context, provider, _of_any_age(query), seconds)
+    except (SearchError, BudgetSpent, Stopped, TimeoutError) as error:
+        reason = str(error) or "It was not waited for."
+        return Problem(
+            stage="search",
+            subject=provider.name,
+            reason=reason,
+            effect=f"“{query.text}” was not searched there.",
+        )
+    return ranked_hits(hits, query)
+
+
+async def _hits(
+    context: SessionContext, provider: Provider, query: Query, seconds: float
+) -> list[Hit]:
+    """The hits of one query, asked once in the session; those of another session cost no search."""
+    limit = context.settings.search_results
+    new = False
+
+    async def asked() -> list[Hit]:
+        nonlocal new
+        if (kept := await context.search.known(provider, query, limit=limit)) is not None:
+            context.budget.add(cache_hits=1)
+            return kept
+        new = True
+        return await _asked_now(context, provider, query, seconds)
+
+    async def ask(tape: Tape) -> list[Hit]:
+        try:
+            with tape_traffic(tape):
+                hits = await asked()
+        except (Stopped, TimeoutError):
+            raise SearchError("It was not waited for.") from None
+        if not tape.pieces:  # nothing of it came over a wire of ours
+            tape.add({"hits": len(hits)}, _HITS.dump_json(hits))
+        return hits
+
+    async def read(tape: Tape) -> list[Hit]:
+        if "hits" in tape.last.head:
+            return _HITS.validate_json(tape.last.body)
+        with replay_traffic(tape):
+            return await context.search.again(provider, query, limit=limit, seconds=seconds)
+
+    key = _key(context, provider, query)
+    request = Request("search", key, about=f"“{query.text}” at {provider.name}")
+
+    async def work() -> list[Hit]:
+        hits = await context.journal.exchange(request, ask, read)
+        if new:  # what is kept before it is charged would be free for who takes the run up
+            await context.search.keep(provider, query, hits, limit=limit)
+        return hits
+
+    return await context.journal.once("search", key, list[Hit], work)
+
+
+async def _asked_now(
+    context: SessionContext, provider: Provider, query: Query, seconds: float
+) -> list[Hit]:
+    """The hits of one provider; a search that failed is counted as such. Raises SearchError,
+    Stopped, TimeoutError.
+    """
+    made = False
+
+    def charge() -> None:
+        nonlocal made
+        context.budget.charge("searches")
+        made = True
+
+    limit = context.settings.search_results
+    searching = context.search.ask(provider, query, limit=limit, seconds=seconds, charge=charge)
+    try:
+        return await unless_stopped(context.stop, searching, seconds=seconds + GRACE_SECONDS)
+    except (SearchError, TimeoutError):
+        context.budget.add(search_errors=int(made))
+        raise
+
+
+async def kept_hits(context: SessionContext, provider: Provider, query: Query) -> list[Hit] | None:
+    """The hits that `search_one` has found in this session, None where it has not searched."""
+    hits = await context.journal.known("search", _key(context, provider, query), list[Hit])
+    if not hits and _may_be_older(query):
+        hits = await context.journal.known(
+            "search", _key(context, provider, _of_any_age(query)), list[Hit]
+        )
+    return None if hits is None else ranked_hits(hits, query)
+
+
+def _key(context: SessionContext, provider: Provider, query: Query) -> dict[str, Any]:
+    """What makes a search the same as another."""
+    wishes = query.model_dump(
+        mode="json", exclude={"text", "kind", "results", "seconds"}, exclude_defaults=True
+    )
+    return {
+        "provider": provider.name,
+        "query": query.text,
+        "limit": context.settings.search_results,
+        **wishes,
+    }
+
+
+def _may_be_older(query: Query) -> bool:
+    """Whether pages of any age will do where none is recent enough: not where days are named."""
+    return query.freshness != "any" and not is_dated(query)
+
+
+def _of_any_age(query: Query) -> Query:
+    return query.model_copy(update={"freshness": "any"})
+
+
+def ranked_hits(hits: Sequence[Hit], query: Query) -> list[Hit]:
+    """The hits that can be read, with their relevance to a query and where they were found."""
+    terms = query_terms(query.text)
+    return [
+        _rank_hit(hit, query, terms)
+        for hit in hits
+        if hit.url.startswith(LOCAL) or is_http_url(hit.url)
+    ]
+
+
+def search_seconds(budget: Budget, settings: Settings, query: Query) -> float:
+    """Return the seconds that one search may take now."""
+    most = min(settings.search_seconds, query.seconds or settings.search_seconds)
+    return min(most, budget.step("search", least=LEAST_SECONDS))
+
+
+def _rank_hit(hit: Hit, query: Query, terms: list[str]) -> Hit:
+    title = "" if is_injection(hit.title) else one_line(hit.title)
+    snippet = one_line(without_injections(hit.snippet), SNIPPET_CHARS)
+    worth = relevance(title, snippet, hit.position, terms)
+    found = Found(query=query.text, kind=query.kind, provider=hit.provider, rank=hit.position)
+    told = {"title": title, "snippet": snippet, "relevance": worth, "found_by": (found,)}
+    return hit.model_copy(update=told)

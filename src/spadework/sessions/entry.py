@@ -1,0 +1,50 @@
+"""Where a session runs: here, once it has a place in the process, or by workers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext
+from contextvars import ContextVar
+
+from spadework.budget import Budget
+from spadework.sessions import quotas
+from spadework.sessions.brief import Brief
+from spadework.sessions.machines.sharing_limits import limits_shared
+from spadework.sessions.metrics.run_history import reserve
+from spadework.settings import Settings
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.journal_rows import claim_on
+
+#: Whether this is done within a session: one that it starts must not wait for its end.
+_inside: ContextVar[bool] = ContextVar("inside", default=False)
+
+
+@asynccontextmanager
+async def entered(
+    session_id: str,
+    brief: Brief,
+    settings: Settings,
+    budget: Budget,
+    stop: asyncio.Event,
+    progress: Callable[[str], None] | None,
+) -> AsyncIterator[None]:
+    """A place in the process, the clock standing still meanwhile; and what all machines share."""
+    replayed = budget.replayed is not None
+    sharing = nullcontext() if replayed else limits_shared(settings, session_id)
+    if _inside.get() or brief.kind == "read":  # one page waits for no research
+        async with sharing:
+            yield
+        return
+    budget.reserve = await on_disk(reserve, settings.home)
+    budget.pause()
+    async with quotas.place(settings, stop, progress), sharing:
+        budget.go_on()
+        _inside.set(True)
+        yield
+
+
+def by_workers(session_id: str, brief: Brief, settings: Settings) -> bool:
+    """Whether workers run a session: not one that a worker runs now, nor what is within another."""
+    wanted = settings.database_url is not None and brief.kind == "research"
+    return wanted and not _inside.get() and claim_on(session_id) is None

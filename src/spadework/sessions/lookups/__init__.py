@@ -1,0 +1,1 @@
+"""Searches and pages without a report."""

@@ -1,0 +1,52 @@
+"""As much of what was read as there is room for: fitting pieces of a page, quotes of topics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from spadework.agents.extractive import writer
+from spadework.tools.export.fitted_text import PIECE_CHARS, around, largest
+from spadework.tools.export.markdown_report import to_markdown
+from spadework.tools.ranking.bm25 import Bm25
+from spadework.tools.text.language import spoken
+from spadework.tools.text.passages import cut
+from spadework.values import Report, Result
+
+#: Pieces of a long page around which it is shown.
+BEST_PIECES = 5
+#: Characters of one page that are looked at when it is cut to size.
+MOST_CHARS = 60_000
+
+
+def excerpt(text: str, query: str, fits: Callable[[str], bool]) -> str:
+    """The longest excerpt that `fits`: all, else whole pieces around the best, else the start."""
+    spans = _best(text[:MOST_CHARS], query)
+    size = largest(min(len(text), MOST_CHARS), lambda chars: fits(_show_spans(text, spans, chars)))
+    return _show_spans(text, spans, size)
+
+
+def of_quotes(result: Result) -> Result:
+    """The result with a report in which every topic is its quotes, word for word."""
+    sections = tuple(
+        writer.section(topic.name, topic.evidence) for topic in result.topics if topic.evidence
+    )
+    document = Report(title=result.question, sections=sections)
+    ledger = {e.id: e for topic in result.topics for e in topic.evidence}
+    return result.model_copy(
+        update={"document": document, "report": to_markdown(document, ledger, result.sources)}
+    )
+
+
+def _show_spans(text: str, spans: Sequence[tuple[int, int]], chars: int) -> str:
+    if len(text) <= chars:
+        return text
+    return around(text[:MOST_CHARS], spans, chars) or text[:chars]
+
+
+def _best(text: str, query: str) -> list[tuple[int, int]]:
+    """The pieces that share most with the query, best first."""
+    pieces = cut(text, PIECE_CHARS)
+    languages = [spoken(text)] * len(pieces)
+    scores = Bm25([text[start:end] for start, end in pieces], languages).scores(query)
+    ranked = sorted(range(len(pieces)), key=lambda n: -scores[n])
+    return [pieces[n] for n in ranked[:BEST_PIECES] if scores[n] > 0]

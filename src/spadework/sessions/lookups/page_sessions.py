@@ -1,0 +1,136 @@
+"""Pages without a report: the best for a query, or one by address. Each leaves a session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from spadework.budget import Budget
+from spadework.graph.nodes.gather import asked_of
+from spadework.graph.nodes.recall import recorded_pages
+from spadework.graph.session_id import new_session_id
+from spadework.sessions.brief import Brief
+from spadework.sessions.lookups.documents import Linked, checked_address, tell_links
+from spadework.sessions.session import Session
+from spadework.sessions.storage.files import read_page
+from spadework.sessions.storage.session_list import readable_sessions
+from spadework.settings import Settings
+from spadework.tools.ranking.link_authority import LinkStore
+from spadework.tools.ranking.selection import LOCAL, PRESETS
+from spadework.values import Page, Result, Unread, Value
+
+#: Pages that are read for a query when nobody says how many, and the most that may be asked for.
+PAGES, MOST_PAGES = 5, 20
+#: A page is read on in the session that has begun with it, among so many of the newest ones, for so
+#: long.
+LOOKED_THROUGH, READ_ON = 50, timedelta(hours=1)
+
+
+class PageText(Value):
+    """A page that was read, with its text, and with its links where it was read alone."""
+
+    page: Page
+    text: str
+    links: tuple[Linked, ...] = ()
+
+
+class GatheredPages(Value):
+    """The best pages for a query, best first; those that could not be read; and the result of the
+    session, which says what was searched, what failed and what it took.
+    """
+
+    pages: tuple[PageText, ...]
+    unread: tuple[Unread, ...]
+    result: Result
+
+
+def gathering(query: str, *, pages: int = PAGES, settings: Settings | None = None) -> Session:
+    """A new session that searches for a query and reads the best `pages` (1 to 20), by the steps
+    and thresholds of a run, without a model. Raises SettingsError for an empty query.
+
+    It ends with SearchError where no search was answered.
+    """
+    settings = settings or Settings.load()
+    most = min(max(1, pages), MOST_PAGES)
+    if most > PRESETS[settings.preset][1]:
+        settings = settings.with_(preset="recall")
+    asked = asked_of(query).text
+    return _session(Brief(asked, kind="gather", pages=most), settings)
+
+
+def reading(url: str, *, settings: Settings | None = None) -> Session:
+    """A new session that reads one page of the web, or a document of the library (`library://…`),
+    by the levels of a run. Raises SettingsError for what is no address.
+
+    It ends with FetchError where the page cannot be had.
+    """
+    settings = settings or Settings.load()
+    if url.startswith(LOCAL):
+        settings = settings.with_(search="library")
+    else:
+        url = checked_address(url)
+    return _session(Brief(url, kind="read", pages=1), settings)
+
+
+async def gather(
+    query: str,
+    settings: Settings | None = None,
+    *,
+    pages: int = PAGES,
+    providers: Sequence[Any] = (),
+) -> GatheredPages:
+    """The best pages for a query with their texts; `providers` are what is searched with: see
+    `Session.search_with`. Raises SettingsError, and SearchError where no search was answered.
+    """
+    session = gathering(query, pages=pages, settings=settings).search_with(*providers)
+    return await gathered_pages(session, await session.result())
+
+
+async def gathered_pages(session: Session, result: Result) -> GatheredPages:
+    """What a session that has gathered pages has, with its result."""
+    found = session.gathering.gathered if session.gathering else None
+    pages = found.pages if found else ()
+    texts = [await asyncio.to_thread(_text, session.folder, page) for page in pages]
+    return GatheredPages(
+        pages=tuple(
+            PageText(page=page, text=text) for page, text in zip(pages, texts, strict=True)
+        ),
+        unread=result.unread,
+        result=result,
+    )
+
+
+async def page_of(folder: Path) -> PageText | None:
+    """The page that the session in `folder` has read, None where there is none."""
+    pages = await asyncio.to_thread(recorded_pages, folder)
+    if not pages:
+        return None
+    page = pages[0]
+    links = await LinkStore(folder / "links").of(page.url)
+    text = await asyncio.to_thread(_text, folder, page)
+    return PageText(page=page, text=text, links=tell_links(links))
+
+
+def begun_with(home: Path, url: str) -> Path | None:
+    """The folder of the newest session that has read the page at `url` a short while ago, so that
+    who reads on in a long page does not have it fetched anew; None where there is none.
+    """
+    since = datetime.now(UTC) - READ_ON
+    for metadata in islice(readable_sessions(home), LOOKED_THROUGH):
+        if metadata.created_at < since:
+            return None
+        if (metadata.kind, metadata.query, metadata.status) == ("read", url, "completed"):
+            return home / "sessions" / metadata.id
+    return None
+
+
+def _session(brief: Brief, settings: Settings) -> Session:
+    return Session(new_session_id(), brief, settings, Budget.of(settings))
+
+
+def _text(folder: Path, page: Page) -> str:
+    return read_page(folder, page.content_hash) or ""

@@ -1,0 +1,49 @@
+"""The plan of a session that is not run: nothing fetched or kept, only the planning paid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from spadework.events import Event, Notice
+from spadework.graph.nodes.plan import foreseen, make_plan, today
+from spadework.graph.routes import question_of
+from spadework.graph.state import ResearchState
+from spadework.sessions.lookups.documents import temporary_context
+from spadework.sessions.metrics.run_history import experience
+from spadework.sessions.session import Session
+from spadework.values import Forecast, Plan, Problem, Usage, Value
+
+
+class Preview(Value):
+    """What a run would begin with, what planning took, and what failed in it."""
+
+    plan: Plan
+    forecast: Forecast
+    usage: Usage
+    problems: tuple[Problem, ...] = ()
+
+
+async def preview(session: Session, tell: Callable[[str], None] = lambda text: None) -> Preview:
+    """The plan of a session that has not begun, made as its run would make it. `tell` is told what
+    takes long, and what the user should know.
+
+    A model's plan is kept: a run of the same question uses it. Raises SettingsError.
+    """
+
+    def emit(event: Event) -> None:
+        if isinstance(event, Notice):
+            tell(event.text)
+
+    async with temporary_context(session.settings, session.budget, tell) as context:
+        for notice in context.notices:
+            tell(notice)
+        asked = cast("ResearchState", {**session.brief.state(), "asked_on": today()})
+        context.experience = await experience(session.settings.home)
+        made, problems, seconds = await make_plan(context, question_of(asked), emit)
+        return Preview(
+            plan=made,
+            forecast=await foreseen(context, made, seconds, follows=bool(session.brief.follows)),
+            usage=context.budget.used,
+            problems=(*context.problems, *problems),
+        )

@@ -1,0 +1,111 @@
+"""A search without a run: hits ranked and chosen as in one. Nothing is read or left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from spadework.budget import Budget
+from spadework.events import Event, Notice
+from spadework.graph.context import SessionContext
+from spadework.graph.nodes.gather import asked_of, task_of
+from spadework.graph.nodes.search import Answers, fused_hits, search_all
+from spadework.graph.nodes.select import counting
+from spadework.graph.parts import PagesAlone
+from spadework.sessions.lookups.documents import temporary_context
+from spadework.settings import Settings
+from spadework.tools.extract.expected_type import foreseen
+from spadework.tools.ranking.relevance import query_terms, relevance_parts
+from spadework.tools.ranking.selection import Selection, preset_of, reason, select
+from spadework.tools.search.dispatch.provider_choice import usable
+from spadework.tools.search.search_filters import add_filters
+from spadework.values import Hit, Query, Value
+
+__all__ = ["Looked", "Ranked", "search", "usable"]
+
+
+class Ranked(Value):
+    """A hit, the parts of its relevance (title, snippet, position: each 0..1 before it is weighed),
+    what kind of page or file it seems to be, and whether and why a run would read it.
+    """
+
+    hit: Hit
+    parts: dict[str, float]
+    shape: str = ""
+    selected: bool
+    reason: str
+
+
+class Looked(Value):
+    """What a search gave, best first; what was searched; which providers failed, and why; and what
+    else the user should know. `answered`: one has answered, if any was asked.
+    """
+
+    hits: tuple[Ranked, ...] = ()
+    searched: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    answered: bool = True
+
+
+async def search(
+    query: str,
+    settings: Settings | None = None,
+    *,
+    sites: Sequence[str] = (),
+    providers: Sequence[Any] = (),
+    tell: Callable[[str], None] = lambda text: None,
+) -> Looked:
+    """The fused hits of all providers of the settings, or of `providers` (see
+    `Session.search_with`), within the time and the searches of the settings, and of those of its
+    domains that are among `sites`. `tell` is told what takes long.
+
+    Raises SettingsError for an empty query and for settings that cannot be used.
+    """
+    settings = settings or Settings.load()
+    asked = asked_of(query).model_copy(update={"include_domains": tuple(sites)})
+    asked = add_filters(asked, settings, query)
+    told: list[str] = []
+
+    def emit(event: Event) -> None:
+        told.extend([event.text] if isinstance(event, Notice) else [])
+
+    budget = Budget.of(settings)
+    async with temporary_context(settings, budget, tell, PagesAlone(tuple(providers))) as context:
+        answers = await search_all(context, task_of(asked), emit)
+        return _look_up(context, asked, answers, told)
+
+
+def _look_up(
+    context: SessionContext, query: Query, answers: Answers, told: Sequence[str]
+) -> Looked:
+    settings = context.settings
+    hits = [counting(hit, foreseen(hit.url, hit.title).worth) for hit in fused_hits(answers.lists)]
+    made = select(
+        hits,
+        preset=preset_of(settings),
+        pages_per_domain=settings.pages_per_domain,
+        asked=query.text,
+    )
+    failures = {f"{p.reason} {p.effect}".rstrip() for p in answers.problems}
+    beside = (f"{p.reason} {p.effect}".rstrip() for p in context.page_cache.problems)
+    notices = (*context.notices, *(text for text in told if text not in failures), *beside)
+    return Looked(
+        hits=tuple(_rank_hit(hit, query, made) for hit in hits),
+        searched=context.searching,
+        failed=tuple(f"{p.subject}: {p.reason}" for p in answers.problems),
+        notices=tuple(dict.fromkeys(notices)),
+        answered=bool(answers.heard) or not answers.problems,
+    )
+
+
+def _rank_hit(hit: Hit, query: Query, made: Selection) -> Ranked:
+    terms = query_terms(query.text)
+    parts = relevance_parts(hit.title, hit.snippet, hit.position, terms)
+    return Ranked(
+        hit=hit,
+        parts=parts,
+        shape=foreseen(hit.url, hit.title).shape,
+        selected=hit in made.chosen,
+        reason=reason(hit, made),
+    )

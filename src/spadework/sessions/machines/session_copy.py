@@ -1,0 +1,129 @@
+"""Bringing a session to this machine: its folder, made of what the database holds, as a machine
+that runs or shows it needs it. What is drawn from the record is drawn here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from spadework.errors import SessionBusy, SessionError
+from spadework.events import Finished, read_event
+from spadework.sessions.record.log import log_lines
+from spadework.sessions.record.records import redraw
+from spadework.sessions.storage.files import make_folder, whole_result
+from spadework.sessions.storage.lock import hold_session
+from spadework.sessions.storage.session_file import LOG, METADATA
+from spadework.settings import Settings
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.page_store import write_atomically
+
+if TYPE_CHECKING:
+    from spadework.tools.stores.postgres.session_rows import Kept, SharedSessions
+
+
+#: Seconds for which a process of this machine that works on the folder is waited for, and between
+#: two looks.
+BUSY_SECONDS, LOOK_SECONDS = 15.0, 0.2
+#: Sessions that are followed up by one another, at most.
+MOST_FOLLOWED = 6
+
+
+async def bring(
+    shared: SharedSessions, settings: Settings, kept: Kept, *, patient: bool = True
+) -> Path:
+    """The folder of a session in the home of the settings, with all that is known of it by now; a
+    process of this machine that runs it keeps it up to date itself, and is waited for.
+    """
+    folder = settings.home / "sessions" / kept.id
+    until = asyncio.get_running_loop().time() + BUSY_SECONDS
+    while True:
+        try:
+            new = await _fill(shared, folder, kept)
+            break
+        except SessionBusy:
+            late = asyncio.get_running_loop().time() > until
+            if late or not patient or (await on_disk(whole_result, folder)) is not None:
+                return folder
+        await asyncio.sleep(LOOK_SECONDS)
+    if new:
+        with suppress(SessionError):
+            await asyncio.to_thread(redraw, folder, settings)
+    return folder
+
+
+async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -> Path:
+    """The folder of a session that is to be run here, and those of the sessions that it follows.
+    Raises SessionBusy where another process of this machine works on it.
+    """
+    follows: str = json.loads(kept.brief)["follows"]
+    for _ in range(MOST_FOLLOWED):
+        before = await shared.find(follows) if follows else None
+        if before is None or before.owner != kept.owner:
+            break
+        await bring(shared, settings, before)
+        follows = json.loads(before.brief)["follows"]
+    folder = settings.home / "sessions" / kept.id
+    await _fill(shared, folder, kept)
+    return folder
+
+
+async def _fill(shared: SharedSessions, folder: Path, kept: Kept) -> bool:
+    """Write what is missing; whether there were events among it. Raises SessionBusy."""
+    await on_disk(make_folder, folder)
+    names = await shared.file_names(kept.id)
+    missing = [name for name in names if _may_be(name) and not (folder / name).exists()]
+    files = await shared.files(kept.id, missing)
+    with hold_session(folder):
+        for name, data in files.items():
+            await on_disk(write_atomically, folder / name, data)
+        if not (folder / METADATA).exists():
+            await on_disk(write_atomically, folder / METADATA, metadata_at(folder, kept.metadata))
+        told = await on_disk(_whole_lines, folder / LOG)
+        events = await shared.events(kept.id, told)
+        if events:
+            lines = "".join(f"{_at(folder, line)}\n" for _, line in events)
+            await on_disk(log_lines, folder, lines.encode())
+        return bool(events)
+
+
+def metadata_at(folder: Path, metadata: str) -> bytes:
+    """Metadata as they are in a folder: attachments lie in there."""
+    known = json.loads(metadata)
+    known["attachments"] = [str(folder / name) for name in known.get("attachments", [])]
+    return json.dumps(known, indent=1).encode()
+
+
+def _whole_lines(log: Path) -> int:
+    """How many lines a log has, without one that a kill has cut short: that one goes."""
+    try:
+        data = log.read_bytes()
+    except FileNotFoundError:
+        return 0
+    if not data.endswith(b"\n"):
+        whole = data[: data.rfind(b"\n") + 1]
+        write_atomically(log, whole)
+    return data.count(b"\n")
+
+
+def _at(folder: Path, line: str) -> str:
+    """An event as it is told here: a result says where the session lies on this machine."""
+    if '"session_dir"' not in line:
+        return line
+    with suppress(ValidationError):
+        event = read_event(line.encode())
+        if isinstance(event, Finished):
+            result = event.result.model_copy(update={"session_dir": str(folder)})
+            return event.model_copy(update={"result": result}).model_dump_json()
+    return line
+
+
+def _may_be(name: str) -> bool:
+    """Whether a file may have this name: one folder deep at most, and never above."""
+    parts = name.split("/")
+    return len(parts) <= 2 and all(part and not part.startswith(".") for part in parts)

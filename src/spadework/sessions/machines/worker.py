@@ -1,0 +1,85 @@
+"""A worker: it takes sessions that wait in the database and runs them, until it is told to stop.
+What it has not done then goes on elsewhere. What was deleted by whatever process leaves its disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spadework.sessions import admission
+from spadework.sessions.machines.running_one import run_one
+from spadework.sessions.machines.session_lookup import drop
+from spadework.sessions.machines.shared import shared_sessions
+from spadework.sessions.people.people import People
+from spadework.settings import Settings
+from spadework.tools.stores.disk_faults import DatabaseDown
+from spadework.tools.stores.private_files import is_session_id
+
+if TYPE_CHECKING:
+    from spadework.tools.stores.postgres.session_rows import SharedSessions
+
+
+#: Seconds between two looks at what was deleted.
+LOOK_SECONDS = 600.0
+_log = logging.getLogger(__name__)
+
+
+async def work(
+    settings: Settings, most: int, ready: Callable[[str], None], told: asyncio.Event | None = None
+) -> None:
+    """Run at most so many sessions at once, until this is cancelled: what runs then goes on
+    elsewhere at once. Once `told` is set nothing new is taken, and what runs may go on for
+    `drain_seconds`. `ready` is told the name of the worker once it works. Raises SettingsError
+    where there is no database that can be used.
+    """
+    name = f"{socket.gethostname()}-{os.getpid()}"
+    async with shared_sessions(settings) as shared:
+        from spadework.tools.stores.postgres.queue import Leaving, Queue
+
+        def idle() -> int:  # who waits for a user or for a place can do so elsewhere
+            return admission.here().out + admission.here().waiting
+
+        leaving = Leaving(settings.drain_seconds, idle, told or asyncio.Event())
+
+        async def run(session_id: str) -> None:
+            await run_one(shared, settings, session_id, name)
+
+        tidying = asyncio.create_task(keep_tidy(shared, settings))
+        try:
+            ready(f"{name} takes sessions from {shared.database.where}")
+            await Queue(shared.database, run).work(name, most, leaving)
+        finally:
+            tidying.cancel()
+            await asyncio.gather(tidying, return_exceptions=True)
+
+
+async def keep_tidy(shared: SharedSessions, settings: Settings) -> None:
+    """Tidy now and every now and then, as long as it is let."""
+    while True:
+        try:
+            await tidy(shared, settings)
+        except DatabaseDown as error:
+            _log.warning("Copies of deleted sessions may be left: %s", error.strerror)
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+async def tidy(shared: SharedSessions, settings: Settings) -> None:
+    """Delete the copies here of deleted sessions, in everybody's home. Raises DatabaseDown."""
+    people = People(settings)
+    for name in await asyncio.to_thread(lambda: [*people.names()]):
+        own = people.settings_of(name)
+        names = await asyncio.to_thread(_names, own.home / "sessions")
+        await drop(own, await shared.deleted(names))
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return [path.name for path in folder.iterdir() if is_session_id(path.name)]
+    except OSError:
+        return []

@@ -1,0 +1,1 @@
+"""Figures of sessions and of the process."""

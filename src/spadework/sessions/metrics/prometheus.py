@@ -1,0 +1,71 @@
+"""The numbers of this process for Prometheus, read off what it keeps anyhow: the queue before it,
+and the tally of its runs. Labels have few values, which stand in the code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
+from typing import Any
+
+from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+
+from spadework.sessions import admission
+from spadework.sessions.metrics.tally import TALLY
+
+
+def expose(accept: str, streams: int) -> tuple[bytes, str]:
+    """The numbers in the form that the header `accept` names, and its type; `streams` is how many
+    event streams are open.
+    """
+    registry = CollectorRegistry()
+    registry.register(_Numbers(streams))
+    ProcessCollector(registry=registry)
+    encode, media_type = choose_encoder(accept)
+    return encode(registry), media_type
+
+
+class _Numbers(Collector):
+    def __init__(self, streams: int) -> None:
+        self._streams = streams
+
+    def collect(self) -> Iterator[Metric]:
+        """All families, as they are now."""
+        queue = admission.here()
+        sessions = {"running": queue.inside, "queued": queue.waiting, "asking": queue.out}
+        yield _gauge("build_info", "The version that runs.", {version("spadework"): 1}, "version")
+        yield _gauge("sessions", "Sessions here; who asks waits for the user.", sessions, "state")
+        yield _gauge("stopping", "1 when no new question is taken.", {(): int(queue.closed)})
+        yield _gauge("streams", "Open event streams of the page.", {(): self._streams})
+        yield from _since_the_beginning()
+
+
+def _since_the_beginning() -> Iterator[Metric]:
+    refusals = {**TALLY.limited, "day": TALLY.refused["day"]}
+    yield _counter("sessions_ended", "Sessions by how they ended.", TALLY.ended, "status")
+    yield _counter("model_calls", "Calls of models.", TALLY.calls, "role", "verdict")
+    yield _counter("model_tokens", "Tokens of these calls.", TALLY.tokens, "role", "direction")
+    yield _counter("model_dollars", "US dollars, of known prices.", TALLY.dollars, "role")
+    yield _counter("model_seconds", "Seconds of these calls.", TALLY.seconds, "role")
+    yield _counter("searches", "Queries at one provider each.", TALLY.searches, "outcome")
+    yield _counter("pages", "Pages that were tried.", TALLY.pages, "outcome")
+    yield _counter("budget_refusals", "Limits that ended or refused one.", refusals, "limit")
+    yield _counter("questions_refused", "Questions not taken.", TALLY.refused, "reason")
+    yield _counter("alerts", "What to look at in sessions.", TALLY.alerts, "about")
+
+
+def _gauge(name: str, said: str, values: Mapping[Any, float], *labels: str) -> Metric:
+    return _filled(GaugeMetricFamily(f"spadework_{name}", said, labels=labels), values)
+
+
+def _counter(name: str, said: str, values: Mapping[Any, float], *labels: str) -> Metric:
+    return _filled(CounterMetricFamily(f"spadework_{name}", said, labels=labels), values)
+
+
+def _filled(family: GaugeMetricFamily | CounterMetricFamily, values: Mapping[Any, float]) -> Metric:
+    for key, value in list(values.items()):  # a run in another thread may add one
+        family.add_metric([key] if isinstance(key, str) else key, value)
+    return family

@@ -1,0 +1,112 @@
+"""Statistics over all sessions, read from the index: what each found and cost, what brought the
+evidence in the reports, and which sessions need attention.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spadework.sessions.metrics.session_figures import Figures, Gain, Worth
+from spadework.sessions.metrics.session_index import Drawn, View, view_sessions
+from spadework.sessions.storage.session_file import LOG, METADATA, RESULT
+
+#: Alerts that are told in words, the newest first.
+MOST_ALERTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Hold the figures of sessions, newest first; what providers, kinds of queries and rounds
+    brought, by evidence in reports; the rounds of each session; and alerts as sentences, the newest
+    of `alerted` sessions.
+    """
+
+    sessions: Sequence[Figures] = ()
+    worth: Sequence[Worth] = ()
+    rounds: Sequence[tuple[str, Sequence[Sequence[Any]]]] = ()
+    alerts: Sequence[str] = ()
+    alerted: int = 0
+
+    def brought(self, by: str) -> list[Worth]:
+        """What each "provider", "kind" of query or "round" has brought (`by`)."""
+        return [worth for worth in self.worth if worth.by == by]
+
+    def gains(self, newest: int | None = None) -> list[Gain]:
+        """The rounds of the newest sessions, or of all."""
+        shown = self.rounds if newest is None else self.rounds[:newest]
+        return [Gain(id_, *gained) for id_, rounds in shown for gained in rounds]
+
+    def as_json(self) -> str:
+        """All of it as one JSON object."""
+        return json.dumps(
+            {
+                "sessions": [f._asdict() for f in self.sessions],
+                "providers": [worth._asdict() for worth in self.brought("provider")],
+                "kinds": [worth._asdict() for worth in self.brought("kind")],
+                "rounds": [worth._asdict() for worth in self.brought("round")],
+                "gains": [gain._asdict() for gain in self.gains()],
+                "alerts": list(self.alerts),
+                "alerted": self.alerted,
+            },
+            ensure_ascii=False,
+        )
+
+
+def statistics(home: Path, told: Callable[[str], None] | None = None) -> Statistics:
+    """The statistics of all finished sessions under `home`; one whose files cannot be read is
+    named by an alert. `told` hears a sentence where the index must be made.
+    """
+    sessions: list[Figures] = []
+    worth: dict[tuple[str, str], list[int]] = {}
+    rounds: list[tuple[str, list[list[Any]]]] = []
+    alerts: list[str] = []
+    broken: list[str] = []
+    alerted = 0
+    for id_, value in view_sessions(home, _VIEW, told):
+        if isinstance(value, str):
+            broken.append(value)
+            continue
+        figures, to_look_at, brought, gained = value
+        sessions.append(Figures._make(figures))
+        if to_look_at:
+            alerted += 1
+            alerts += to_look_at
+        _add(worth, brought)
+        rounds.append((id_, gained))
+    return Statistics(
+        sessions=sessions,
+        # By what is in reports of what they brought, then by all of it.
+        worth=sorted(
+            (Worth(*name, *counts) for name, counts in worth.items()),
+            key=lambda w: (w.by, -w.cited, -w.evidence, w.name),
+        ),
+        rounds=rounds,
+        alerts=[*alerts[:MOST_ALERTS], *broken[:MOST_ALERTS]],
+        alerted=alerted + len(broken),
+    )
+
+
+def _add(worth: dict[tuple[str, str], list[int]], brought: Iterable[list[Any]]) -> None:
+    """Add what one session's searches have brought."""
+    for by, name, searches, hits, evidence, cited, alone in brought:
+        sums = worth.get((by, name))
+        if sums is None:
+            sums = worth[by, name] = [0] * 5
+        sums[0] += searches
+        sums[1] += hits
+        sums[2] += evidence
+        sums[3] += cited
+        sums[4] += alone
+
+
+def _draw(folder: Path) -> Drawn:
+    from spadework.sessions.metrics.figures import draw  # heavy, and only for what has changed
+
+    return draw(folder)
+
+
+_VIEW = View("figures", (METADATA, RESULT, LOG), _draw)

@@ -1,0 +1,92 @@
+"""What the process has done since it began, in numbers: folded from the events of its runs as they
+are told, and shown by `/metrics`. No text of a question, a page or a model is in it, nor a name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import get_args
+
+from spadework.events import Called, Event, Finished, Read, Searched, Unanswered
+from spadework.sessions.metrics.figures import figures_of
+from spadework.sessions.metrics.session_figures import found_alerts
+from spadework.sessions.record.course import Course
+from spadework.sessions.storage.files import Metadata
+from spadework.settings import Role
+from spadework.values import Result
+
+_ROLES = frozenset(get_args(Role))
+#: What ends a run that is a limit of it, as `Result.stopped_by` names them.
+LIMITS = frozenset({"time", "calls", "searches", "pages", "tokens", "money"})
+
+
+class Tally:
+    """Model calls by role and what became of them, their tokens by role and direction, dollars and
+    seconds by role; searches and pages by what became of them; sessions by how they ended, limits
+    that ended one, questions that were refused, and alerts by what they are about.
+    """
+
+    def __init__(self) -> None:
+        self.calls = Counter[tuple[str, str]]()
+        self.tokens = Counter[tuple[str, str]]()
+        self.dollars = defaultdict[str, float](float)
+        self.seconds = defaultdict[str, float](float)
+        self.searches = Counter[str]()
+        self.pages = Counter[str]()
+        self.ended = Counter[str]()
+        self.limited = Counter[str]()
+        self.refused = Counter[str]()
+        self.alerts = Counter[str]()
+
+    async def counted(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+        """The events of a run as they come; without a result it was `stopped`, or `broken`."""
+        how = "stopped"
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    self.saw(event)
+                    how = "" if isinstance(event, Finished) else how
+                    yield event
+        except (asyncio.CancelledError, GeneratorExit):
+            raise
+        except BaseException:
+            how = how and "broken"
+            raise
+        finally:
+            if how:
+                self.ended[how] += 1
+
+    def saw(self, event: Event) -> None:
+        """Count what an event tells of."""
+        if isinstance(event, Called):
+            self._called(event)
+        elif isinstance(event, Searched):
+            self.searches["answered"] += 1
+        elif isinstance(event, Unanswered):
+            self.searches["unanswered"] += 1
+        elif isinstance(event, Read):
+            self.pages["unread" if event.reason else "known" if event.known else "read"] += 1
+        elif isinstance(event, Finished):
+            self.ended[event.result.status] += 1
+            if event.result.stopped_by in LIMITS:
+                self.limited[event.result.stopped_by] += 1
+
+    def look_at(self, metadata: Metadata, result: Result, course: Course) -> None:
+        """Count what should be looked at in a run that has ended."""
+        figures = figures_of(metadata, result, course)
+        self.alerts.update(about for about, _ in found_alerts(figures))
+
+    def _called(self, event: Called) -> None:
+        role = event.role if event.role in _ROLES else "other"
+        self.calls[role, event.verdict] += 1
+        self.tokens[role, "in"] += event.tokens_in
+        self.tokens[role, "out"] += event.tokens_out
+        self.dollars[role] += event.money or 0.0
+        self.seconds[role] += event.seconds or 0.0
+
+
+#: That of this process.
+TALLY = Tally()

@@ -1,0 +1,192 @@
+"""The record of a session on the disk: every event as one line, and the logs drawn from it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from spadework.events import (
+    VERSION,
+    Asked,
+    Assessed,
+    Called,
+    Cleaned,
+    Ended,
+    Event,
+    Finished,
+    Planned,
+    Read,
+    Reading,
+    Scored,
+    Searched,
+    Selected,
+    Started,
+    Timed,
+    Troubled,
+    Unanswered,
+    read_event,
+)
+from spadework.sessions.storage.session_file import LOG, readable_bytes
+from spadework.settings.kinds import Concern
+from spadework.settings.observability import LEVELS, levels_of
+from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.stores.private_files import private_file, private_folder
+
+
+def log_event(folder: Path, event: Event) -> None:
+    """Append an event that happened now, outside of a run."""
+    timed = event.model_copy(update={"v": VERSION, "at": datetime.now(UTC)})
+    log_lines(folder, timed.model_dump_json().encode() + b"\n")
+
+
+def log_lines(folder: Path, lines: bytes) -> None:
+    """Append lines, on a new line even where a killed process has left part of one."""
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(folder / LOG, flags, 0o600), "ab+") as file:
+        end = os.lseek(file.fileno(), 0, os.SEEK_END)
+        if end and os.pread(file.fileno(), 1, end - 1) != b"\n":
+            lines = b"\n" + lines
+        file.write(lines)
+
+
+def read_log(folder: Path) -> list[Event | None]:
+    """All events so far; None for a line that is none, such as one cut short. [] without a log."""
+    return [_event(line) for line in readable_bytes(folder, LOG).splitlines()]
+
+
+def was_cancelled(folder: Path) -> bool:
+    """Whether the last thing that has happened in a session is that it was cancelled."""
+    last = next((event for event in reversed(read_log(folder)) if event is not None), None)
+    return isinstance(last, Ended) and last.how == "cancelled"
+
+
+def _event(line: bytes) -> Event | None:
+    try:
+        return read_event(line)
+    except ValidationError:
+        return None
+
+
+#: Where they stand in the folder of a session.
+LOGS = "logs"
+
+#: What is told of an event from info on, and the words beside it in debug.
+Told = tuple[Concern, Mapping[str, object], Mapping[str, object]]
+
+#: The events of which that are fields of theirs: their concern, and the names of both.
+_FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
+    Searched: ("search", "provider kind round hits", "topic query"),
+    Unanswered: ("search", "provider kind round", "topic query reason"),
+    Reading: ("crawl", "host round", "topic url title"),
+    Read: ("crawl", "host round level status bytes fetching", "topic url title reason"),
+    Cleaned: ("clean", "host before chars", "url reason"),
+    Called: ("model", "role model shape method tokens_in tokens_out money verdict", "reason"),
+    Started: ("orchestrator", "mode resumed", "question"),
+    Scored: ("orchestrator", "round before score by", "topic why"),
+    Asked: ("orchestrator", "kind", "text"),
+    Ended: ("orchestrator", "how", "text"),
+}
+
+
+class Logs:
+    """The logs that the settings ask for: a level for each logged concern, as text or as JSON."""
+
+    def __init__(self, folder: Path, log: str, *, as_json: bool) -> None:
+        self._folder = folder / LOGS
+        self._levels = levels_of(log)
+        self._as_json = as_json
+
+    def lines(self, events: Iterable[Event]) -> dict[Concern, str]:
+        """The lines of events by concern."""
+        found: dict[Concern, str] = {}
+        for event, (concern, fields, words) in ((e, told) for e in events for told in _told(e)):
+            logged = self._levels.get(concern)
+            level = "warning" if event.failed else "info"
+            if event.at and logged and LEVELS.index(level) >= LEVELS.index(logged):
+                took = {} if event.seconds is None else {"seconds": event.seconds}
+                told = {**fields, **took, **(words if logged == "debug" else {})}
+                at = event.at.isoformat(timespec="milliseconds")
+                head = {"at": at, "level": level, "concern": concern, "event": event.type}
+                line = (
+                    json.dumps(head | told, ensure_ascii=False)
+                    if self._as_json
+                    else f"{at} {level.upper():<7} {concern} {event.type}{_pairs(told)}"
+                )
+                found[concern] = found.get(concern, "") + line + "\n"
+        return found
+
+    def add(self, events: Iterable[Event]) -> None:
+        """Append the lines of events. Raises OSError."""
+        for concern, text in self.lines(events).items():
+            private_folder(self._folder)
+            private_file(self._path(concern))
+            with self._path(concern).open("ab") as file:
+                file.write(text.encode())
+
+    def redraw(self, events: Iterable[Event]) -> list[str]:
+        """Write the logs anew from all events. Returns their names. Raises OSError."""
+        drawn = self.lines(events)
+        for concern, text in drawn.items():
+            private_folder(self._folder)
+            write_atomically(self._path(concern), text.encode())
+        return [f"{LOGS}/{self._path(concern).name}" for concern in drawn]
+
+    def _path(self, concern: Concern) -> Path:
+        return self._folder / f"{concern}.log"
+
+
+def _told(event: Event) -> Iterator[Told]:
+    """What is told of an event; nothing of one that is nobody's concern."""
+    if type(event) in _FIELDS:
+        concern, fields, words = _FIELDS[type(event)]
+        yield concern, _pick(event, fields), _pick(event, words)
+    if isinstance(event, Read) and not event.reason:
+        by = {"by": event.cleaned_by, "cleaning": event.cleaning}
+        yield "clean", {**_pick(event, "host chars"), **by}, {"url": event.url}
+    elif isinstance(event, Selected):
+        fates = [hit.fate for hit in event.hits]
+        counts = {fate: fates.count(fate) for fate in ("chosen", "reserve", "left")}
+        yield "search", {**_pick(event, "round threshold"), **counts}, _pick(event, "topic note")
+    elif isinstance(event, Planned):
+        names = [topic.name for topic in event.plan.topics]
+        yield "orchestrator", {"topics": len(names)}, {"names": "; ".join(names)}
+    elif isinstance(event, Assessed):
+        yield "orchestrator", {"round": event.round, "quotes": event.evidence}, {}
+    elif isinstance(event, Troubled):
+        yield "orchestrator", _pick(event.problem, "stage"), _pick(event.problem, "subject reason")
+    elif isinstance(event, Finished):
+        done = event.result
+        told = {"status": done.status, "rounds": done.iterations}
+        yield "orchestrator", told, {"by": done.stopped_by}
+
+
+def _pick(of: object, names: str) -> dict[str, object]:
+    """Fields by name; `host` is that of the address, which may bear a key beside it."""
+    found: dict[str, object] = {}
+    for name in names.split():
+        if name == "host":
+            split = urlsplit(str(vars(of)["url"]))
+            found[name] = split.hostname or split.scheme
+        else:
+            value = getattr(of, name)
+            found[name] = int(value) if isinstance(value, bool) else value
+    return found
+
+
+def _pairs(told: Mapping[str, object]) -> str:
+    """Fields as ` name=value`; words in quotes, as in JSON."""
+    return "".join(
+        f" {name}={json.dumps(value, ensure_ascii=False) if _needs_quotes(value) else value}"
+        for name, value in told.items()
+        if value not in ("", None)
+    )
+
+
+def _needs_quotes(value: object) -> bool:
+    return isinstance(value, str) and not value.replace("-", "").replace(".", "").isalnum()

@@ -1,0 +1,107 @@
+"""Replaying: a finished session run again from what it heard, without network and model."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+
+from spadework.errors import SessionError, SessionUnreadable
+from spadework.events import Event
+from spadework.graph.parts import SECRETS, Opened, Replay
+from spadework.sessions.brief import Brief
+from spadework.sessions.session import Session
+from spadework.sessions.storage.files import read_metadata, read_result, session_folder
+from spadework.sessions.storage.session_file import JOURNAL, METADATA
+from spadework.settings import Settings
+from spadework.tools.stores.cassette import Missing, Recording
+from spadework.tools.stores.exchanges import Request
+from spadework.values import Result
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A replay: its result, and what the session had reported. `replayed` and `new` count the
+    exchanges that were recorded, and those asked anew; `missing` are the others.
+    """
+
+    result: Result
+    before: Result
+    replayed: int
+    new: int
+    missing: tuple[Missing, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether the report is the same, byte for byte."""
+        return self.result.report == self.before.report
+
+
+async def replay(
+    home: Path,
+    session_id: str,
+    anew: Settings | None = None,
+    watch: Callable[[Event], None] | None = None,
+) -> Replayed:
+    """Run a finished session again, in a home of its own that is gone afterwards; by `anew` a model
+    is asked what was not recorded. `watch` is given each event as it happens.
+
+    Raises SessionNotFound, SessionUnreadable, and SessionError for one that is not finished or has
+    no recording.
+    """
+    folder = session_folder(home, session_id)
+    before = await asyncio.to_thread(read_result, folder)
+    if before is None:
+        hint = f"`spadework resume {session_id}` goes on with it."
+        raise SessionError(f"Session {session_id} is not finished.", hint=hint)
+    read_metadata(folder)
+    with tempfile.TemporaryDirectory(prefix="spadework-replay-") as temporary:
+        own = Path(temporary)
+        await asyncio.to_thread(_copy, folder, own)
+        try:
+            recording = await Recording.open(own / JOURNAL)
+            async with aclosing(recording):
+                session = await _session(own, session_id, recording)
+                result = await session.replaying(Replay(recording, anew)).result(watch)
+        except sqlite3.DatabaseError as error:
+            raise SessionUnreadable(
+                f"Session {session_id} cannot be read: {JOURNAL}: {error}."
+            ) from None
+    lacking = recording.missing
+    return Replayed(result, before, recording.replayed, recording.new, tuple(lacking))
+
+
+async def _session(home: Path, session_id: str, recording: Recording) -> Session:
+    """The session as it was begun, in another home."""
+    told = await recording.noted(Request("opened", ""))
+    brief = await recording.noted(Request("brief", ""))
+    if told is None or brief is None:
+        raise SessionError(
+            f"Session {session_id} has no recording: a version before this one kept no answers as"
+            " they came."
+        )
+    known = Opened.model_validate(told).settings
+    kept = {name: value for name, value in known.items() if name in Settings.model_fields}
+    if "search_country" not in known and kept.get("search_language") == "en":
+        del kept["search_language"]  # it was so of itself, and wished nothing of SearXNG and others
+    settings = Settings.load(**{**kept, "home": home})
+    # Nothing depends on the keys of whoever replays it.
+    settings = settings.model_copy(update=dict.fromkeys(SECRETS))
+    session = Session.resume(session_id, settings=settings)
+    session.brief = Brief.of(brief)
+    return session
+
+
+def _copy(folder: Path, home: Path) -> None:
+    """The journal and what is known of a session, where a replay may write."""
+    own = home / "sessions" / folder.name
+    own.mkdir(parents=True)
+    shutil.copy(folder / METADATA, own)
+    for name in (JOURNAL, f"{JOURNAL}-wal"):
+        if (folder / name).is_file():
+            shutil.copy(folder / name, home)

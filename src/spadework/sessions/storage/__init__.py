@@ -1,0 +1,1 @@
+"""What a session keeps on the disk."""

@@ -1,0 +1,63 @@
+"""As much of a text as there is room for: whole blocks, or whole pieces around what counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from spadework.tools.text.markdown import blocks
+from spadework.tools.text.passages import cut
+
+#: Characters of the pieces that a page is cut into.
+PIECE_CHARS = 1_500
+_GAP = "[…]"
+
+
+def shorten_report(report: str, chars: int) -> str:
+    """At most `chars` of a Markdown text in whole blocks; else the first's beginning."""
+    if len(report) <= chars:
+        return report
+    ends = [block.end for block in blocks(report) if block.end <= chars]
+    return report[: ends[-1] if ends else chars].rstrip()
+
+
+def around(text: str, spans: Sequence[tuple[int, int]], most: int) -> str:
+    """Pieces of a page, at most `most` characters: those with `spans` in order, neighbours."""
+    pieces = cut(text, PIECE_CHARS)
+    numbered = [*enumerate(pieces)]
+    holding = [n for start, end in spans for n, (at, to) in numbered if at < end and start < to]
+    # The places of pieces by their distance from those that hold something.
+    away = {n: min(abs(n - held) for held in holding or [0]) for n, _ in numbered}
+    taken: set[int] = set()
+    room = most
+    for n in [*holding, *sorted(away, key=away.__getitem__)]:
+        size = pieces[n][1] - (pieces[n - 1][1] if n else 0) + len(_GAP) + 4
+        if n not in taken and size <= room:
+            taken.add(n)
+            room -= size
+    return _joined(text, pieces, sorted(taken))
+
+
+def _joined(text: str, pieces: Sequence[tuple[int, int]], taken: Sequence[int]) -> str:
+    """The taken pieces, with a mark where something before, between or after is missing."""
+    parts = [_GAP] if taken and taken[0] > 0 else []
+    first: int | None = None
+    for n, following in zip(taken, [*taken[1:], None], strict=False):
+        first = n if first is None else first
+        if following == n + 1:
+            continue
+        parts.append(text[pieces[first][0] : pieces[n][1]])
+        if n < len(pieces) - 1:
+            parts.append(_GAP)
+        first = None
+    return "\n\n".join(parts)
+
+
+def largest(top: int, fits: Callable[[int], bool]) -> int:
+    """The greatest number up to `top` that fits, where all below do too; 0 if none did."""
+    if fits(top):
+        return top
+    low, high = 0, top
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

@@ -1,0 +1,154 @@
+"""Zip files of parts: each part within a limit, every fault of the file a refusal by name."""
+
+from __future__ import annotations
+
+import io
+import lzma
+import posixpath
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from spadework.errors import FetchError, TooLarge, Unreadable
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.markdown_writer import blocks, plain
+from spadework.tools.extract.xml import Element, attribute, tag, text, xml_tree
+from spadework.tools.text.quantities import moment
+
+#: Most bytes of one part, unpacked.
+MAX_PART = 50_000_000
+#: Most entries of a zip file; each takes half a kilobyte of memory, ten times its size.
+MAX_ENTRIES = 100_000
+_ENTRY = b"PK\x01\x02"
+#: The parts of Office files that hold no words, or words that stand on every page or in other
+#: parts, and those whose readers say themselves what they leave out.
+_FURNITURE = re.compile(
+    r"(?:^|/)(?:_rels|docProps|customXml|theme|media|fonts|printerSettings|slide(?:Layout|Master)s"
+    r"|(?:notes|handout)Masters|glossary|tags|activeX|ctrlProps|pivotCache|pivotTables|tables"
+    r"|queryTables|slicers?(?:Caches)?|externalLinks|revisions|slides|notesSlides|worksheets"
+    r"|chartsheets|dialogsheets|macrosheets|changesInfos|ink|webextensions)/"
+    r"|(?:^|/)(?:styles|stylesWithEffects|settings|webSettings|fontTable|numbering|header\d*|people"
+    r"|footer\d*|presProps|viewProps|tableStyles|vbaData|calcChain|sharedStrings|metadata|layout\d*"
+    r"|comments(?:Ids|Extended|Extensible)|commentAuthors|authors|connections|quickStyle\d*"
+    r"|colors\d*|style\d*|drawing\d*|volatileDependencies|revisionInfo|\[Content_Types\]"
+    r"|person|xmlMaps|vmlDrawing\d*|footnotes|endnotes|mimetype)\.\w+$|vbaProject|\.rels$|\.vml$"
+)
+#: So many parts that are not read are named.
+_MOST_NAMED = 5
+
+_FAULTS = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
+    *(NotImplementedError, RuntimeError, ValueError, OverflowError, IndexError),
+)
+
+
+@contextmanager
+def whole(what: str) -> Iterator[None]:
+    """What the standard library raises for damaged archives as Unreadable; `what` is the file."""
+    try:
+        yield
+    except FetchError:
+        raise
+    except _FAULTS as error:
+        if "encrypted" in str(error):
+            raise Unreadable(f"The {what} is locked by a password.") from None
+        raise Unreadable(
+            f"The {what} is damaged: {str(error)[:100].strip(' .') or type(error).__name__}."
+        ) from None
+
+
+def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
+    """A zip file. Raises Unreadable when damaged, TooLarge for more than MAX_ENTRIES entries."""
+    entries = body.count(_ENTRY)
+    if entries > MAX_ENTRIES:
+        raise TooLarge(f"The {what} has {entries:,} entries, the limit is {MAX_ENTRIES:,}.")
+    with whole(what):
+        return zipfile.ZipFile(io.BytesIO(body))
+
+
+class Package:
+    """A zip file's parts; `what` names it in errors, `main` is an Office file's first part."""
+
+    def __init__(self, body: bytes, what: str) -> None:
+        self.what = what
+        self._zip = open_zip(body, what)
+        self._read: set[str] = set()
+        self.names = {name.lstrip("/"): name for name in self._zip.namelist()}
+        self.main = self._main() if "[Content_Types].xml" in self.names else ""
+
+    def read(self, name: str, limit: int = MAX_PART) -> bytes:
+        """A part, b"" without one. Raises TooLarge over `limit` bytes, Unreadable when damaged."""
+        if name not in self.names:
+            return b""
+        self._read.add(name)
+        with whole(self.what), self._zip.open(self.names[name]) as part:
+            found = part.read(limit + 1)
+        if len(found) > limit:
+            raise TooLarge(f"A part of the {self.what} has more than {limit:,} bytes.")
+        return found
+
+    def tree(self, name: str) -> Element | None:
+        """A part as XML, None where it is missing or empty."""
+        xml = self.read(name)
+        return xml_tree(xml, self.what) if xml.strip() else None
+
+    def needed(self, name: str) -> Element:
+        """A part as XML. Raises Unreadable where it is missing."""
+        found = self.tree(name)
+        if found is None:
+            raise Unreadable(f"The {self.what} is damaged: {name} is missing.")
+        return found
+
+    def _main(self) -> str:
+        """The part of an Office file that all others belong to, "" where none is named."""
+        root = self.tree("_rels/.rels")
+        for relation in root if root is not None else ():
+            if attribute(relation, "Type").endswith("/officeDocument"):
+                return attribute(relation, "Target").lstrip("/")
+        return ""
+
+    def relations(self, name: str) -> dict[str, str]:
+        """What a part of an Office file refers to: its ids, with names of parts or with URLs."""
+        folder, _, file = name.rpartition("/")
+        found = self.tree(f"{folder}/_rels/{file}.rels")
+        relations = {}
+        for relation in found if found is not None else ():
+            target = attribute(relation, "Target")
+            if attribute(relation, "TargetMode") != "External":
+                target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            relations[attribute(relation, "Id")] = target
+        return relations
+
+    def about(self, markdown: str, *, title: str = "", kind: str) -> Extracted:
+        """An Office file with what it says about itself; `title` is used where it says none."""
+        core = self.tree("docProps/core.xml")
+        said = {tag(part): text(part) for part in core} if core is not None else {}
+        said["date"] = said.get("modified") or said.get("created", "")
+        return described(said, blocks([markdown, self._unread()]), title=title, kind=kind)
+
+    def _unread(self) -> str:
+        """Return a line that names the parts that no reader has opened, but for furniture."""
+        left = [name for name in self.names if name not in self._read and _is_text(name)]
+        named = ", ".join(left[:_MOST_NAMED])
+        more = f" and {len(left) - _MOST_NAMED} more" if len(left) > _MOST_NAMED else ""
+        return plain(f"… Parts of the file are not read: {named}{more}.") if left else ""
+
+
+def _is_text(name: str) -> bool:
+    """Return whether a part may hold words of the document that are shown nowhere else."""
+    return not name.endswith("/") and not _FURNITURE.search(name)
+
+
+def described(said: Mapping[str, str], markdown: str, *, title: str = "", kind: str) -> Extracted:
+    """A document with what it says of itself in Dublin Core's names; `title` where it has none."""
+    return Extracted(
+        title=said.get("title") or title,
+        markdown=markdown,
+        author=said.get("creator", ""),
+        published_at=moment(said.get("date", "")),
+        language=said.get("language", "").split("-")[0].lower(),
+        kind=kind,
+    )

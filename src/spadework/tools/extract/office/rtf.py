@@ -1,0 +1,100 @@
+"""RTF files as Markdown: the text that striprtf finds, as paragraphs, lists and tables."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import Any
+
+from striprtf import striprtf
+
+from spadework.errors import TooLarge, Unreadable
+from spadework.tools.extract.document_kinds import file_name
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.markdown_writer import blocks, item, plain, sheet_table
+from spadework.tools.extract.notation import Place, joined
+
+_to_text: Any = striprtf.rtf_to_text  # it has no types
+
+#: Longest file that is read, without its pictures; far longer ones take minutes.
+MAX_BYTES = 20_000_000
+
+#: The marks of pictures, whose bytes are no text, and of fields, for which striprtf searches in a
+#: time that grows with the square of a file.
+_PICTURE = re.compile(rb"(?<=\\pict)[^{}]{1000,}(?=})")
+_FIELD = re.compile(r"\\field(?![a-z])")
+#: Raised or lowered text: up to the end of its group, or to what ends it.
+_SCRIPT = re.compile(
+    r"(\\(?:super|sub)(?![a-z0-9]))\s?([^{}]{0,200}?)(\\(?:nosupersub|plain)\b|(?=[{}]))"
+)
+#: Marks around such text, which no reader of the format touches.
+_BEGINS, _ENDS = ("\x01", "\x02"), "\x03"
+_PLACES = {"\x01": Place.LOWERED, "\x02": Place.RAISED}
+_MARKED = re.compile(r"([\x01\x02][^\x03]*\x03)")
+_HIDDEN = re.compile(r"{\\v [^{}\\]*}")
+_TITLE, _AUTHOR = (re.compile(rf"{{\\{name}\s+([^{{}}\\]+)}}") for name in ("title", "author"))
+_MARK = re.compile(r"(?:[·•▪o\uf0b7]|(\d{1,3})[.)])\t\s*")
+
+
+def extract_rtf(body: bytes, url: str) -> Extracted:
+    """An RTF file's text, title, author. Raises Unreadable without text, TooLarge."""
+    if not body.lstrip().startswith(b"{\\rtf"):
+        raise Unreadable("The RTF file is damaged: it does not begin as one.")
+    body = _PICTURE.sub(b"", body)
+    if len(body) > MAX_BYTES:
+        raise TooLarge(f"The RTF file has more than {MAX_BYTES:,} bytes of text.")
+    source = _HIDDEN.sub("", _FIELD.sub("", body.decode("latin-1")))
+    source = _SCRIPT.sub(_marked, source)
+    try:
+        text = _to_text(source, errors="replace")
+        text = _with_scripts(text) if _ENDS in text else text
+    except (ValueError, TypeError, LookupError, OverflowError):
+        raise Unreadable("The RTF file is damaged.") from None
+    markdown = _markdown(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    if not markdown:
+        raise Unreadable("The RTF file has no text in it.")
+    title, author = _TITLE.search(source), _AUTHOR.search(source)
+    return Extracted(
+        title=title[1].strip() if title else file_name(url),
+        markdown=markdown,
+        author=author[1].strip() if author else "",
+        kind="rtf",
+    )
+
+
+def _marked(found: re.Match[str]) -> str:
+    """A raised or lowered part of a source with marks around it, which striprtf leaves alone."""
+    begins = _BEGINS["super" in found[1]]
+    return f"{found[1]} {begins}{found[2]}{_ENDS}{found[3]}"
+
+
+def _with_scripts(text: str) -> str:
+    """Text with what the marks stand around written as raised or lowered."""
+    pieces = []
+    for part in _MARKED.split(text):
+        place = _PLACES.get(part[:1], Place.LEVEL)
+        pieces.append((part.strip("".join(_PLACES) + _ENDS), place))
+    return joined(pieces)
+
+
+def _markdown(text: str) -> str:
+    """Lines that end in a bar are rows of a table, lines with a mark and a tab are items."""
+    parts = []
+    lines = (line for line in text.split("\n") if line.strip())
+    for kind, group in groupby(lines, key=_kind):
+        found = list(group)
+        if kind == "row":
+            parts.append(sheet_table(line.rstrip().removesuffix("|").split("|") for line in found))
+        elif kind == "item":
+            marks = [(mark, line[mark.end() :]) for line in found if (mark := _MARK.match(line))]
+            items = (item(plain(said), f"{mark[1]}." if mark[1] else "-") for mark, said in marks)
+            parts.append("\n".join(items))
+        else:
+            parts += [plain(" ".join(line.split())) for line in found]
+    return blocks(parts)
+
+
+def _kind(line: str) -> str:
+    if line.rstrip().endswith("|"):
+        return "row"
+    return "item" if _MARK.match(line) else "text"

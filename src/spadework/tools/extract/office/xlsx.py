@@ -1,0 +1,229 @@
+"""Excel files as Markdown: each shown sheet a table of values, read row by row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import NamedTuple
+
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.markdown_writer import (
+    MAX_COLUMNS,
+    MAX_ROWS,
+    blocks,
+    heading,
+    not_shown,
+    plain,
+    sheet_table,
+)
+from spadework.tools.extract.notation import Place, joined
+from spadework.tools.extract.office.drawings import drawing
+from spadework.tools.extract.office.package import Package
+from spadework.tools.extract.xml import (
+    Element,
+    attribute,
+    below,
+    child,
+    number,
+    tag,
+    text,
+    xml_tree,
+)
+
+#: Sheets behind this one are not read.
+MAX_SHEETS = 50
+
+#: The formats of numbers that are dates in every file, and the letters by which others are known,
+#: outside quotes and brackets.
+_DATES = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
+_QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
+_DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
+#: The built-in format of time that goes by, of which there may be more than a day, and its letters.
+_LAPSE, _LAPSES = 46, re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
+_ROW = re.compile(rb"<(?:\w+:)?row\b")
+_PLACE = re.compile(r"([A-Z]{1,3})\d+")
+_MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s+ref=\"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})\"")
+#: Most ranges of merged cells that are heeded, and the rows of a sheet.
+_MOST_MERGED, _MOST_ROWS = 2_000, 1_048_576
+_DAY_ONE = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
+
+
+class _Range(NamedTuple):
+    """Merged cells: columns from 0, rows from 1."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+def extract_xlsx(package: Package, url: str) -> Extracted:
+    """A workbook's values, title, author and date. Raises Unreadable if damaged, TooLarge."""
+    book = package.needed(package.main)
+    relations = package.relations(package.main)
+    every = below(book, "sheet")
+    sheets = [sheet for sheet in every if attribute(sheet, "state", "visible") == "visible"]
+    from_1904 = attribute(child(book, "workbookPr"), "date1904") in ("1", "true")
+    values = _Values(package, from_1904=from_1904)
+    parts = []
+    for sheet in sheets[:MAX_SHEETS]:
+        name = relations.get(attribute(sheet, "id"), "")
+        xml = package.read(name)
+        first, behind = _first_rows(xml)
+        rows = sheet_table(values.rows(first, _merged(xml[len(first) :] or xml)), behind=behind)
+        shown = [rows, *_beside(package, package.relations(name))]
+        head = heading(attribute(sheet, "name"), 2)
+        parts.append(blocks([head, *shown]) if any(shown) else "")
+    parts.append(not_shown(len(sheets) - MAX_SHEETS, "sheets"))
+    return package.about(blocks(parts), kind="xlsx")
+
+
+def _first_rows(xml: bytes) -> tuple[bytes, int]:
+    """A sheet's XML up to the last shown row, and how many follow; those are not parsed."""
+    behind = islice(_ROW.finditer(xml), MAX_ROWS, None)
+    cut = next(behind, None)
+    return (xml[: cut.start()], 1 + sum(1 for _ in behind)) if cut else (xml, 0)
+
+
+class _Values:
+    """What the cells of a workbook show: its shared strings, and which of its formats are dates."""
+
+    def __init__(self, package: Package, *, from_1904: bool) -> None:
+        self._what = package.what
+        self._day_one = _DAY_ONE[from_1904]
+        self._widest = 0
+        strings = package.tree("xl/sharedStrings.xml")
+        shared = below(strings, "si") if strings is not None else ()
+        self._strings = [_string(element) for element in shared]
+        self._dates = _date_styles(package.tree("xl/styles.xml"))
+
+    def rows(self, xml: bytes, merged: Iterable[_Range]) -> Iterator[list[str]]:
+        """The rows of a sheet; `merged` cells say their text in each of their rows and columns,
+        but where it is all that a row says.
+        """
+        if not xml.strip():
+            return
+        coming = sorted(merged, key=lambda found: found.top, reverse=True)
+        said: list[tuple[_Range, str]] = []
+        for place, row in enumerate(below(xml_tree(xml, self._what), "row"), 1):
+            cells = self._row(row)
+            at = number(attribute(row, "r"), most=_MOST_ROWS) or place
+            own = sum(map(bool, cells))
+            while coming and coming[-1].top <= at:
+                found = coming.pop()
+                shown = cells[found.left] if found.left < len(cells) else ""
+                said += [(found, shown)] if shown and found.top == at else []
+            said = [(found, shown) for found, shown in said if found.bottom >= at]
+            for found, shown in said:
+                if own > 1 or found.top < at:
+                    cells += [""] * (found.right + 1 - len(cells))
+                    cells[found.left : found.right + 1] = [shown] * (found.right + 1 - found.left)
+            yield cells
+
+    def _row(self, row: Element) -> list[str]:
+        cells: dict[int, str] = {}
+        following = 0
+        for cell in row:
+            column = _column(attribute(cell, "r"), following)
+            following = column + 1
+            if tag(cell) == "c":
+                cells[column] = self._value(cell)
+        width = max((column for column, value in cells.items() if value), default=-1) + 1
+        # The widest row is told whole, to be counted.
+        shown = width if width > self._widest else min(width, MAX_COLUMNS)
+        self._widest = max(self._widest, width)
+        return [cells.get(column, "") for column in range(shown)]
+
+    def _value(self, cell: Element) -> str:
+        kind = attribute(cell, "t", "n")
+        if kind == "inlineStr":
+            return _string(child(cell, "is"))
+        element = child(cell, "v")
+        written = (element.text or "").strip() if element is not None else ""
+        if kind == "s":
+            place = number(written, most=len(self._strings))
+            return self._strings[place] if written and place < len(self._strings) else ""
+        if kind == "b":
+            return {"1": "TRUE", "0": "FALSE"}.get(written, written)
+        return self._number(written, attribute(cell, "s", "0")) if kind == "n" else written
+
+    def _number(self, written: str, style: str) -> str:
+        """A number as it is meant: a date, or without the noise of its last binary digits."""
+        try:
+            days = float(written)
+            if style not in self._dates:
+                return f"{days:.15g}"
+            if self._dates[style] and days >= 1:
+                minutes, seconds = divmod(round(days * 86_400), 60)
+                return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
+            moment = (self._day_one + timedelta(seconds=round(days * 86_400))).isoformat(" ")
+        except (ValueError, OverflowError):
+            return written
+        return moment.removesuffix(" 00:00:00") if days >= 1 else moment[11:]
+
+
+def _column(place: str, following: int) -> int:
+    """The number, from 0, of the column a cell says it is in; `following` where it does not say."""
+    found = _PLACE.fullmatch(place)
+    column = 0
+    for letter in found[1] if found else "":
+        column = column * 26 + ord(letter) - 64
+    return column - 1 if found else following
+
+
+def _merged(xml: bytes) -> list[_Range]:
+    """The ranges of merged cells of a sheet, as far as columns are shown."""
+    found = []
+    for left, top, right, bottom in islice(_MERGED.findall(xml), _MOST_MERGED):
+        columns = _column(left.decode() + "1", 0), _column(right.decode() + "1", 0)
+        first, last = columns[0], min(columns[1], MAX_COLUMNS - 1)
+        found.append(_Range(first, int(top), last, int(bottom)))
+    return [merged for merged in found if merged.left <= merged.right]
+
+
+def _beside(package: Package, relations: dict[str, str]) -> Iterator[str]:
+    """What stands on a sheet outside of its cells: charts, text boxes and comments."""
+    for name in relations.values():
+        if "/drawings/drawing" in name and (root := package.tree(name)) is not None:
+            inside = package.relations(name)
+            yield from (drawing(package, inside, part) for part in below(root, "chart", "relIds"))
+            yield from (plain(" ".join(text(box).split())) for box in below(root, "txBody"))
+    threaded = any("/threadedComment" in name for name in relations.values())
+    kind = "threadedComment" if threaded else "comment"
+    for name in relations.values():
+        if f"/{kind}" in name and (root := package.tree(name)) is not None:
+            for comment in below(root, kind):
+                yield plain(f"Comment on {attribute(comment, 'ref')}: {text(comment)}")
+
+
+def _string(element: Element | None) -> str:
+    """The text of a string, without its pronunciation."""
+    parts = below(element, "t") if element is not None else ()
+    return joined(
+        (part.text or "", _place(part.getparent()))
+        for part in parts
+        if tag(part.getparent()) != "rPh"
+    )
+
+
+def _place(run: Element) -> Place:
+    aligned = attribute(child(run, "rPr", "vertAlign"), "val")
+    return {"superscript": Place.RAISED, "subscript": Place.LOWERED}.get(aligned, Place.LEVEL)
+
+
+def _date_styles(styles: Element | None) -> dict[str, bool]:
+    """The numbers of the cell styles that show dates or times, and whether as time that goes by."""
+    if styles is None:
+        return {}
+    dates = {str(number): number == _LAPSE for number in _DATES}
+    for found in below(styles, "numFmt"):
+        name, shown = (attribute(found, of) for of in ("numFmtId", "formatCode"))
+        shown = shown.partition(";")[0]
+        dates.pop(name, None)
+        if _LAPSES.search(shown) or _DATE_LETTERS.search(_QUOTED.sub("", shown)):
+            dates[name] = bool(_LAPSES.search(shown))
+    formats = child(styles, "cellXfs")
+    used = [attribute(found, "numFmtId") for found in formats] if formats is not None else []
+    return {str(n): dates[number] for n, number in enumerate(used) if number in dates}

@@ -1,0 +1,137 @@
+"""The text in a picture, by Tesseract if installed: a program that ends when its time is over."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from itertools import groupby
+from statistics import median
+from typing import TYPE_CHECKING
+
+from spadework.extras import how_to_install
+from spadework.tools.extract.markdown_writer import plain
+from spadework.tools.extract.process import reading_until
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+
+#: An image is made smaller to so many pixels: a page at 200 dots an inch has half of them.
+MAX_PIXELS = 8_000_000
+#: Letters of a screen are smaller than those of a scan, and read better when they are larger.
+SMALL_SIDE, ENLARGED = 1_200, 2
+#: A line is kept when half of its words are at least so sure, and of these words the ones that are
+#: at least this sure, of 100.
+SURE, LEAST_SURE = 60, 20
+#: Longest time for one picture, in seconds.
+SECONDS = 20.0
+#: Languages that are read at once; each takes time.
+MAX_LANGUAGES = 3
+#: How the lack of it is mended.
+MEND = (
+    "Install Tesseract (on Debian: tesseract-ocr, and tesseract-ocr-deu for German), and what hands"
+    f" it images: {how_to_install('ocr')}."
+)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A line in a picture, in pixels from the upper left; a paragraph's lines share its number."""
+
+    text: str
+    left: int
+    top: int
+    right: int
+    bottom: int
+    paragraph: tuple[str, ...]
+
+
+def has_ocr() -> bool:
+    """Is it installed, and Pillow, which opens images for it?"""
+    return bool(shutil.which("tesseract")) and has_pillow()
+
+
+def has_pillow() -> bool:
+    """Is there what opens images?"""
+    return find_spec("PIL") is not None
+
+
+def lines_in(image: Image.Image) -> list[Seen]:
+    """A picture's lines in reading order; none without Tesseract, or when it is not in time."""
+    seconds = min(SECONDS, reading_until() - time.monotonic())
+    if not has_ocr() or seconds <= 0:
+        return []
+    fits = math.sqrt(MAX_PIXELS / (image.width * image.height))
+    share = min(fits, ENLARGED if max(image.size) < SMALL_SIDE else 1.0)
+    shown = _on_white(image.resize([max(1, int(side * share)) for side in image.size]))
+    page = io.BytesIO()
+    shown.save(page, "PPM")
+    command = ["tesseract", "stdin", "stdout", "--dpi", "200", "-l", _languages(), "tsv"]
+    environment = os.environ | {"OMP_THREAD_LIMIT": "1"}
+    try:
+        told = subprocess.run(
+            command, input=page.getvalue(), capture_output=True, timeout=seconds, env=environment
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return list(_lines(told.decode("utf-8", "replace"), share))
+
+
+def text_in(image: Image.Image) -> str:
+    """The text in a picture as paragraphs; "" where there is none."""
+    groups = groupby(lines_in(image), key=lambda line: line.paragraph)
+    return "\n\n".join(plain("\n".join(line.text for line in lines)) for _, lines in groups)
+
+
+def _on_white(image: Image.Image) -> Image.Image:
+    """An image in grey without transparency: black letters on nothing would be black on black."""
+    if image.mode not in ("RGBA", "LA", "PA") and "transparency" not in image.info:
+        return image.convert("L")
+    from PIL import Image  # of an extra
+
+    image = image.convert("RGBA")
+    page = Image.new("RGBA", image.size, "white")
+    page.alpha_composite(image)
+    return page.convert("L")
+
+
+@cache
+def _languages() -> str:
+    """The languages that are installed, English first."""
+    told = subprocess.run(["tesseract", "--list-langs"], capture_output=True, timeout=SECONDS)
+    names = told.stdout.decode("utf-8", "replace").split("\n")[1:]
+    known = [name for name in names if name.isalpha() and len(name) == 3 and name != "osd"]
+    return "+".join(sorted(known, key=lambda name: name != "eng")[:MAX_LANGUAGES]) or "eng"
+
+
+def _lines(told: str, share: float) -> Iterator[Seen]:
+    """The lines of Tesseract's table of words."""
+    rows = csv.DictReader(io.StringIO(told), delimiter="\t", quoting=csv.QUOTE_NONE)
+    words = [row for row in rows if row.get("level") == "5" and (row.get("text") or "").strip()]
+    for _, group in groupby(words, key=_place):
+        found = list(group)
+        if median(float(word["conf"]) for word in found) < SURE:
+            continue
+        kept = [word for word in found if float(word["conf"]) >= LEAST_SURE]
+        boxes = [[int(word[name]) for name in ("left", "top", "width", "height")] for word in kept]
+        yield Seen(
+            " ".join(word["text"].strip() for word in kept),
+            int(min(left for left, _, _, _ in boxes) / share),
+            int(min(top for _, top, _, _ in boxes) / share),
+            int(max(left + width for left, _, width, _ in boxes) / share),
+            int(max(top + height for _, top, _, height in boxes) / share),
+            _place(kept[0])[:2],
+        )
+
+
+def _place(word: dict[str, str]) -> tuple[str, str, str]:
+    return word["block_num"], word["par_num"], word["line_num"]

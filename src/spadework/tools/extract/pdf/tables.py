@@ -1,0 +1,192 @@
+"""The tables of a PDF page whose cells are ruled: found by their lines, read cell by cell."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice, pairwise
+from typing import Any
+
+import pypdfium2
+
+from spadework.tools.extract.markdown_writer import sheet_table
+from spadework.tools.extract.pdf.lines import Line, is_figure, is_turned, words_of
+
+_PDFIUM: Any = pypdfium2.raw  # it has no types
+#: In points: the thickest and the shortest rule, and how near to each other rules meet.
+THICK, LONG, NEAR = 3.0, 6.0, 3.0
+#: A page with more drawn things, or more rules, is a drawing.
+MOST_DRAWN, MOST_RULES = 10_000, 600
+
+
+class _Unproven(Exception):
+    """The lines of a page stand in no table, whatever is ruled around them."""
+
+
+@dataclass
+class _Grid:
+    """Rules that meet: of the upright ones (x, bottom, top), of the others (y, left, right)."""
+
+    upright: list[tuple[float, float, float]] = field(default_factory=list)
+    level: list[tuple[float, float, float]] = field(default_factory=list)
+
+
+def with_tables(page: Any, text_page: Any, lines: list[list[Line]]) -> list[list[Line]]:
+    """The lines of a page, those in a ruled table replaced by the table where it is proven: each
+    word of them stands in one cell of it, and they are not set upright.
+    """
+    words: list[Line] | None = None
+    if is_turned(text_page):
+        return lines
+    for grid in _grids(*_rules(page)):
+        across = _marks([x for x, _, _ in grid.upright])
+        down = _marks([y for y, _, _ in grid.level])
+        if len(across) < 3 or len(down) < 3:
+            continue
+        if words is None:
+            words = [word for line in words_of(text_page) for word in line]
+        inside = [word for word in words if _stands_in(word, across, down)]
+        try:
+            bands = [_band(grid, inside, across, *edges) for edges in pairwise(down)]
+            lines = _replaced(lines, across, down, sheet_table(chain(*reversed(bands))))
+        except _Unproven:
+            continue
+    return lines
+
+
+def _replaced(
+    lines: list[list[Line]], across: list[float], down: list[float], shown: str
+) -> list[list[Line]]:
+    """The lines with a table in place of those parts that stand in it."""
+    parted = [_split(line, across, down) for line in lines]
+    place = next((n for n, (inside, _) in enumerate(parted) if inside), None)
+    if place is None or not shown:
+        return lines
+    first = replace(parted[place][0][0], text="", table=shown, left=across[0], right=across[-1])
+    kept = [outside for _, outside in parted]
+    kept.insert(place, [first])
+    return [line for line in kept if line]
+
+
+def _split(
+    line: list[Line], across: list[float], down: list[float]
+) -> tuple[list[Line], list[Line]]:
+    """The parts of a line inside and outside of a table. Raises _Unproven for one in both."""
+    inside = [part for part in line if _stands_in(part, across, down)]
+    if any(part.left < across[0] - NEAR or part.right > across[-1] + NEAR for part in inside):
+        raise _Unproven
+    return inside, [part for part in line if part not in inside]
+
+
+def _rules(page: Any) -> tuple[list[tuple[float, float, float]], list[tuple[float, float, float]]]:
+    upright, level = [], []
+    for left, bottom, right, top in _drawn_boxes(page):
+        if right - left <= THICK and top - bottom >= LONG:
+            upright.append(((left + right) / 2, bottom, top))
+        elif top - bottom <= THICK and right - left >= LONG:
+            level.append(((bottom + top) / 2, left, right))
+    return (upright, level) if len(upright) + len(level) <= MOST_RULES else ([], [])
+
+
+def _drawn_boxes(page: Any) -> Iterator[tuple[float, float, float, float]]:
+    """The boxes of what is drawn on a page; of a frame, those of its four sides."""
+    for path in islice(
+        page.get_objects(filter=[_PDFIUM.FPDF_PAGEOBJ_PATH], max_depth=3), MOST_DRAWN
+    ):
+        left, bottom, right, top = path.get_bounds()
+        if min(right - left, top - bottom) > THICK and _is_frame(path):
+            yield from (
+                (left, bottom, left, top),
+                (right, bottom, right, top),
+                (left, bottom, right, bottom),
+                (left, top, right, top),
+            )
+        else:
+            yield left, bottom, right, top
+
+
+def _is_frame(path: Any) -> bool:
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    _PDFIUM.FPDFPath_GetDrawMode(path, fill, stroke)
+    return bool(stroke.value) and _PDFIUM.FPDFPath_CountSegments(path) in (4, 5)
+
+
+def _grids(
+    upright: list[tuple[float, float, float]], level: list[tuple[float, float, float]]
+) -> list[_Grid]:
+    """The rules in groups that meet."""
+    grids: list[_Grid] = []
+    for y, left, right in level:
+        met = _Grid([], [(y, left, right)])
+        met.upright = [rule for rule in upright if _meet(rule, (y, left, right))]
+        joined = [grid for grid in grids if not set(grid.upright).isdisjoint(met.upright)]
+        for grid in joined:
+            met.upright += [rule for rule in grid.upright if rule not in met.upright]
+            met.level += grid.level
+            grids.remove(grid)
+        grids.append(met)
+    return grids
+
+
+def _meet(upright: tuple[float, float, float], level: tuple[float, float, float]) -> bool:
+    (x, bottom, top), (y, left, right) = upright, level
+    return left - NEAR <= x <= right + NEAR and bottom - NEAR <= y <= top + NEAR
+
+
+def _marks(places: list[float]) -> list[float]:
+    """Places in their order, those that are near to each other as one."""
+    marks: list[float] = []
+    for place in sorted(places):
+        if not marks or place - marks[-1] > NEAR:
+            marks.append(place)
+    return marks
+
+
+def _stands_in(line: Line, across: list[float], down: list[float]) -> bool:
+    level, upright = (line.left + line.right) / 2, line.bottom + line.size / 2
+    return across[0] <= level <= across[-1] and down[0] <= upright <= down[-1]
+
+
+def _band(
+    grid: _Grid, words: list[Line], across: list[float], bottom: float, top: float
+) -> list[list[str]]:
+    """The row between two rules; as many as it has lines, where figures stand below each other
+    in a cell of it. Raises _Unproven where a word stands in two cells.
+    """
+    found = [word for word in words if bottom <= word.bottom + word.size / 2 < top]
+    lines = _in_lines(found)
+    cells = [_cells(grid, line, across, (bottom + top) / 2) for line in lines]
+    columns = list(zip(*cells, strict=True))
+    if any(sum(map(is_figure, column)) > 1 for column in columns):
+        return cells
+    return [[" ".join(filter(None, column)) for column in columns]] if cells else []
+
+
+def _in_lines(words: list[Line]) -> list[list[Line]]:
+    """Words in lines from the top, each from left to right."""
+    lines: list[list[Line]] = []
+    for word in sorted(words, key=lambda word: -word.bottom):
+        if lines and lines[-1][0].bottom - word.bottom < word.size / 2:
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+    return [sorted(line, key=lambda word: word.left) for line in lines]
+
+
+def _cells(grid: _Grid, words: list[Line], across: list[float], middle: float) -> list[str]:
+    """The cells of a line; one that goes over several columns stands in the first of them."""
+    ruled = [
+        mark
+        for mark in across[1:-1]
+        if any(abs(x - mark) <= NEAR and low <= middle <= high for x, low, high in grid.upright)
+    ]
+    starts = [across[0], *ruled]
+    cells = [""] * (len(across) - 1)
+    for word in words:
+        if any(word.left + NEAR < mark < word.right - NEAR for mark in ruled):
+            raise _Unproven
+        level = (word.left + word.right) / 2
+        place = across.index(max(start for start in starts if start <= level))
+        cells[place] = f"{cells[place]} {word.text}".strip()
+    return cells

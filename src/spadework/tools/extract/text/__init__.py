@@ -1,0 +1,1 @@
+"""Formats of text: Markdown, reStructuredText, feeds, mail, tables."""

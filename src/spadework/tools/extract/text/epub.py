@@ -1,0 +1,67 @@
+"""E-books (EPUB) as Markdown: their chapters in the order of reading, each read like a web page."""
+
+from __future__ import annotations
+
+import posixpath
+from urllib.parse import unquote
+
+from spadework.errors import TooLarge, Unreadable
+from spadework.tools.extract.charset import decode
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.html import extract
+from spadework.tools.extract.markdown_writer import blocks, not_shown, plain
+from spadework.tools.extract.office.package import Package, described
+from spadework.tools.extract.xml import Element, attribute, below, tag, text
+
+#: Chapters behind this one are not read.
+MAX_CHAPTERS = 500
+#: Most bytes of all chapters together, unpacked.
+MAX_BYTES = 100_000_000
+
+_PAGES = ("application/xhtml+xml", "text/html")
+
+
+def extract_epub(package: Package, url: str) -> Extracted:
+    """A book's text, title, author, date, language. Raises Unreadable if damaged, TooLarge."""
+    container = package.needed("META-INF/container.xml")
+    path = unquote(attribute(next(below(container, "rootfile"), None), "full-path"))
+    book = package.needed(path)
+    told = [*below(book, "title", "creator", "date", "language")]
+    said = {tag(part): text(part) for part in reversed(told)}  # a subtitle is a second title
+    said["creator"] = ", ".join(text(part) for part in told if tag(part) == "creator")
+    chapters = _chapters(package, book, posixpath.dirname(path), url)
+    return described(said, blocks(chapters), kind="epub")
+
+
+def _chapters(package: Package, book: Element, folder: str, url: str) -> list[str]:
+    chapters = []
+    left = MAX_BYTES
+    order = _reading_order(book, folder)
+    for name in order[:MAX_CHAPTERS]:
+        body = package.read(name)
+        left -= len(body)
+        if left < 0:
+            what = f"The chapters of the {package.what}"
+            raise TooLarge(f"{what} have more than {MAX_BYTES:,} bytes.")
+        try:
+            chapters.append(extract(decode(body), url).markdown.strip("\n"))
+        except TooLarge as error:
+            named = posixpath.basename(name)
+            chapters.append(plain(f"… The chapter {named} is not shown: {error}."))
+        except Unreadable:  # it is a picture alone
+            continue
+    return [*chapters, not_shown(len(order) - MAX_CHAPTERS, "chapters")]
+
+
+def _reading_order(book: Element, folder: str) -> list[str]:
+    """The parts of the package that hold the chapters; the table of contents is none."""
+    pages = (
+        entry
+        for entry in below(book, "item")
+        if attribute(entry, "media-type") in _PAGES
+        and "nav" not in attribute(entry, "properties").split()
+    )
+    places = ((attribute(page, "id"), unquote(attribute(page, "href"))) for page in pages)
+    files = {name: posixpath.normpath(posixpath.join(folder, place)) for name, place in places}
+    order = [attribute(entry, "idref") for entry in below(book, "itemref")]
+    return [files[entry] for entry in dict.fromkeys(order) if entry in files]

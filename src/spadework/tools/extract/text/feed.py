@@ -1,0 +1,93 @@
+"""Feeds (RSS and Atom) as Markdown: each entry a section with its date, link and text."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from urllib.parse import urljoin
+
+from spadework.tools.extract.extracted import Extracted, Link
+from spadework.tools.extract.markdown_writer import blocks, heading, not_shown
+from spadework.tools.extract.text.markdown_html import html_to_text
+from spadework.tools.extract.xml import Element, attribute, below, tag, text
+from spadework.tools.text.quantities import moment
+
+#: Names of the root elements of RSS 2, Atom and RSS 1.
+FEEDS = ("rss", "feed", "RDF")
+#: Entries behind this one are not read.
+MAX_ENTRIES = 200
+
+_DATES = ("published", "pubDate", "date", "updated", "modified", "lastBuildDate")
+_CONTENTS = ("encoded", "content", "description", "summary", "subtitle", "tagline")
+
+
+def read_feed(root: Element, url: str) -> Extracted:
+    """The entries of a feed in their order; `published_at` is the day of the newest."""
+    found = list(below(root, "item", "entry"))
+    entries = found[:MAX_ENTRIES]
+    about = next(below(root, "channel"), root)
+    read = [_entry(entry, url) for entry in entries]
+    dates = [date for date in map(_date, entries) if date]
+    title = _of(about, "title")
+    rest = not_shown(len(found) - MAX_ENTRIES, "entries")
+    return Extracted(
+        title=title,
+        markdown=blocks(
+            [heading(title, 1), _content(about), *(markdown for markdown, _ in read), rest]
+        ),
+        author=_author(about),
+        published_at=max(dates, default=None) or _date(about),
+        language=(_of(about, "language") or attribute(root, "lang")).split("-")[0].lower(),
+        links=tuple({link.url: link for _, link in read if link.url}.values()),
+        kind="feed",
+    )
+
+
+def _entry(entry: Element, url: str) -> tuple[str, Link]:
+    """An entry as Markdown, and its link, whose `url` is "" where it has none."""
+    title = _of(entry, "title")
+    link = _link(entry, url)
+    date = _date(entry)
+    day, address = date.date().isoformat() if date else "", f"<{link}>" if link else ""
+    line = " · ".join(part for part in (day, _author(entry), address) if part)
+    shown = blocks([heading(title or link or "Entry", 2), line, _content(entry)])
+    return shown, Link(link, title or link)
+
+
+def _of(element: Element, *names: str) -> str:
+    """The text, without markup, of the first filled child that has one of these names."""
+    found = {tag(part): text(part) for part in reversed(element)}
+    shown = next((found[name] for name in names if found.get(name)), "")
+    return " ".join(html_to_text(shown).split())
+
+
+def _content(element: Element) -> str:
+    found = {tag(part): part for part in reversed(element)}
+    part = next((found[name] for name in _CONTENTS if name in found and text(found[name])), None)
+    return html_to_text("".join(part.itertext())) if part is not None else ""
+
+
+def _date(element: Element) -> datetime | None:
+    found = {tag(part): text(part) for part in reversed(element)}
+    return next((date for name in _DATES if (date := moment(found.get(name, "")))), None)
+
+
+def _author(element: Element) -> str:
+    author = next((part for part in element if tag(part) in ("author", "creator")), None)
+    name = next(below(author, "name"), None) if author is not None else None
+    return text(name if name is not None else author)
+
+
+def _link(element: Element, url: str) -> str:
+    """Where an entry leads: RSS's link, or the one of Atom's links that is the page itself."""
+    links = [part for part in element if tag(part) == "link"]
+    found = [
+        text(link) or attribute(link, "href")
+        for link in links
+        if attribute(link, "rel", "alternate") == "alternate"
+    ]
+    try:
+        target = urljoin(url, found[0]) if found else ""
+    except ValueError:
+        return ""
+    leads = target.startswith(("http://", "https://")) and not set(target) & set(" <>\n")
+    return target if leads else ""

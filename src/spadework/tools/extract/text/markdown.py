@@ -1,0 +1,243 @@
+"""Markdown files as clean Markdown: badges, HTML, comments and link lists go, code stays."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from spadework.tools.extract.extracted import Extracted, Link
+from spadework.tools.extract.markdown_writer import (
+    blocks,
+    fence,
+    heading,
+    item,
+    plain,
+    quote,
+    table,
+)
+from spadework.tools.extract.text.markdown_html import html_to_text
+from spadework.tools.extract.text.markdown_inline import Words, words
+from spadework.tools.text.quantities import moment
+
+_CONTENTS = re.compile(r"\W*(?:table of )?contents?\W*|\W*toc\W*|\W*on this page\W*", re.I)
+_ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?|===)(?:\s|$)")
+_ALERT = re.compile(r"\A\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]\s*")
+_DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
+_CODE_DIRECTIVES = frozenset((
+    "code", "code-block", "code-cell", "sourcecode", "doctest", "literalinclude", "parsed-literal",
+))  # fmt: skip
+#: The metadata that site generators read at the beginning of a file, and its simple fields.
+_FRONT_MATTER = re.compile(
+    r"\A\ufeff?(---|\+\+\+)[ \t]*\n(.*?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.S
+)
+_FIELD = re.compile(r"^([A-Za-z][\w-]*)\s*[:=]\s*(.*?)\s*$", re.M)
+_NOTE = re.compile(r"^ {0,3}\[\^([\w-]{1,40})\]:[ \t]*", re.M)
+_CALL = re.compile(r"\[\^([\w-]{1,40})\]")
+#: How deep fences that hold Markdown (MyST directives, tabs) are followed.
+_MAX_NESTED = 3
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable("text_join")
+
+
+def clean_markdown(text: str, url: str) -> Extracted:
+    """A Markdown file made clean: a line a paragraph, ATX headings, fenced code.
+
+    `title` is the front matter's, else the first heading, else "". Links become their text and are
+    listed in `links`; relative ones only where `url` is on the web.
+    """
+    fields, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
+    reader = _Reader(url)
+    markdown = blocks(reader.read(_with_notes(body)))
+    return Extracted(
+        title=fields.get("title") or reader.title,
+        markdown=markdown + "\n" if markdown else "",
+        author=fields.get("author", ""),
+        published_at=moment(fields.get("date", "")),
+        language=fields.get("lang", fields.get("language", "")),
+        links=tuple(dict.fromkeys(reader.links)),
+        kind="documentation",
+    )
+
+
+def _with_notes(text: str) -> str:
+    """The text with its footnotes as paragraphs, and the marks that call for them in brackets."""
+    known = set(_NOTE.findall(text)) if "[^" in text else ()
+    if not known:
+        return text
+    shown = _NOTE.sub(r"\n[\1] ", text)
+    return _CALL.sub(lambda mark: f"[{mark[1]}]" if mark[1] in known else mark[0], shown)
+
+
+def _front_matter(text: str) -> tuple[dict[str, str], str]:
+    """The simple fields of YAML or TOML front matter, by lower-case names, and the text after."""
+    match = _FRONT_MATTER.match(text)
+    if not match:
+        return {}, text
+    fields = {name.lower(): value.strip("\"'") for name, value in _FIELD.findall(match[2])}
+    return (fields, text[match.end() :]) if fields else ({}, text)
+
+
+class _Reader:
+    """Reads a file's blocks; `title` is the first heading of level 1, or one that opens it."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.title = ""
+        self.links: list[Link] = []
+        self._sections = 0
+        self._nested = 0
+        self._begun = False
+
+    def read(self, text: str) -> list[str]:
+        return _without_empty_contents(self._blocks(_Cursor(_parser().parse(text))))
+
+    def _blocks(self, cursor: _Cursor) -> list[str]:
+        """The blocks up to the end of the container the cursor stands in."""
+        found: list[str] = []
+        while (token := cursor.next()) and token.nesting >= 0:
+            block = self._block(token, cursor, found[-1] if found else "")
+            found += [block] if block.strip() else []
+            self._begun = self._begun or bool(found)
+        return found
+
+    def _block(self, token: Token, cursor: _Cursor, before: str) -> str:
+        match token.type:
+            case "heading_open":
+                return self._heading(int(token.tag[1]), cursor)
+            case "paragraph_open":
+                return self._paragraph(cursor)
+            case "fence":
+                return self._fence(token)
+            case "code_block":
+                inner = _ADMONITION.match(before)
+                return self._inner(token.content) if inner else fence(token.content)
+            case "html_block":
+                return self._html(token.content)
+            case "bullet_list_open" | "ordered_list_open":
+                return self._list(token, cursor)
+            case "blockquote_open":
+                text = blocks(self._blocks(cursor))
+                text = _ALERT.sub(lambda kind: f"**{kind[1].capitalize()}:** ", text)
+                return quote(text) if text else ""
+            case "table_open":
+                return self._table(cursor)
+            case _:
+                return ""
+
+    def _heading(self, level: int, cursor: _Cursor) -> str:
+        found = self._words(cursor)
+        cursor.next()
+        self._sections += level > 1
+        if not self.title and not found.empty and (level == 1 or not self._begun):
+            self.title = found.text.replace("`", "").replace("*", "")
+        return "" if found.empty else heading(found.text, level)
+
+    def _paragraph(self, cursor: _Cursor) -> str:
+        found = self._words(cursor)
+        cursor.next()
+        only_links = found.linked and not found.unlinked and len(found.links) + found.anchors > 1
+        # A line of nothing but links above the first section is the site's navigation.
+        navigation = only_links and (not self._sections or not found.links)
+        return "" if found.empty or navigation else plain(found.text)
+
+    def _words(self, cursor: _Cursor) -> Words:
+        token = cursor.next()
+        found = words(token.children or [] if token else [], self.url)
+        self.links += found.links
+        return found
+
+    def _fence(self, token: Token) -> str:
+        info = token.info.strip()
+        directive = _DIRECTIVE.match(info)
+        if not directive:
+            return fence(token.content, info.split()[0].strip("{}.").lower() if info else "")
+        if directive[1] in _CODE_DIRECTIVES:
+            return fence(token.content, directive[2].strip().lower())
+        return self._inner(token.content)
+
+    def _inner(self, text: str) -> str:
+        if self._nested >= _MAX_NESTED:
+            return fence(text)
+        self._nested += 1
+        found = blocks(self.read(text))
+        self._nested -= 1
+        return found
+
+    def _html(self, source: str) -> str:
+        text = html_to_text(source)
+        first = re.match(r"# (.+)", text)
+        if first and not self.title:
+            self.title = first[1]
+        return text
+
+    def _list(self, token: Token, cursor: _Cursor) -> str:
+        start = cursor.position
+        number = int(token.attrs.get("start", 1)) if token.type == "ordered_list_open" else None
+        items: list[str] = []
+        tight = True
+        while (entry := cursor.next()) and entry.nesting > 0:
+            inner = cursor.peek()
+            tight = tight and (inner is None or inner.type != "paragraph_open" or inner.hidden)
+            found = self._blocks(cursor)
+            dense = tight and not any(part.startswith("```") for part in found)
+            text = "\n".join(found) if dense else blocks(found)
+            if text:
+                items.append(item(text, "-" if number is None else f"{number + len(items)}."))
+        if _is_contents(cursor.since(start)):
+            return ""
+        return ("\n" if tight else "\n\n").join(items)
+
+    def _table(self, cursor: _Cursor) -> str:
+        rows: list[list[str]] = []
+        depth = 1
+        while depth and (token := cursor.next()):
+            depth += (token.type == "table_open") - (token.type == "table_close")
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type == "inline":
+                found = words(token.children or [], self.url)
+                self.links += found.links
+                rows[-1].append("" if found.empty else found.text)
+        return table([row for row in rows if any(row)])
+
+
+class _Cursor:
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.position = 0
+
+    def peek(self) -> Token | None:
+        return self.tokens[self.position] if self.position < len(self.tokens) else None
+
+    def next(self) -> Token | None:
+        token = self.peek()
+        self.position += 1
+        return token
+
+    def since(self, start: int) -> list[Token]:
+        return self.tokens[start : self.position]
+
+
+def _is_contents(tokens: list[Token]) -> bool:
+    """A list in which every word is in a link into the same page."""
+    found = [words(token.children or [], "") for token in tokens if token.type == "inline"]
+    return sum(each.anchors for each in found) > 1 and not any(
+        each.unlinked or each.links for each in found
+    )
+
+
+def _without_empty_contents(found: list[str]) -> list[str]:
+    """Leaves out a heading "Contents" with nothing below it."""
+    below = [*found[1:], "#"]
+
+    def empty(block: str, after: str) -> bool:
+        headed = block.startswith("#") and after.startswith("#")
+        return headed and bool(_CONTENTS.fullmatch(block.lstrip("# ")))
+
+    return [block for block, after in zip(found, below, strict=False) if not empty(block, after)]

@@ -1,0 +1,98 @@
+"""Plain text as Markdown: paragraphs, underlined or numbered headings, lists, code blocks."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.markdown_writer import blocks, fence, heading, item, plain
+
+_UNDERLINE = re.compile(r"([=\-~*^#])\1{2,}\s*$")
+_NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[A-Z]\S*(?:\s+\S+){0,9}$")
+_BULLET = re.compile(r"\s{0,3}(?:[-*+\u2022\u2013]|(\d{1,3}[.)]))\s+(?=\S)")
+_COLUMNS = re.compile(r"\S(?: {3,}|\t)\S")
+_PARTS = re.compile(r"\n(?:[ \t]*\n)+")
+#: From this length on a line was broken by an editor, and the next goes on with the sentence.
+_WRAPPED = 45
+#: From this indentation on, a block is code or a table.
+_INDENTED = 4
+
+
+def extract_text(text: str, url: str) -> Extracted:
+    """A text file as Markdown. Nothing in it is markup; indented blocks and columns are fenced.
+
+    `title` is a heading the text opens with, else its first line when that is short and stands
+    alone, else "".
+    """
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\f", "\n\n")
+    parts = [part for part in _PARTS.split(text.strip("\n")) if part.strip()]
+    found = _join_blocks([_block(part) for part in parts])
+    markdown = blocks(found)
+    return Extracted(
+        title=_title(parts, found), markdown=markdown + "\n" if markdown else "", kind="text"
+    )
+
+
+def _block(part: str) -> str:
+    lines = [line.rstrip() for line in part.expandtabs(4).split("\n")]
+    if len(lines) == 2 and _UNDERLINE.fullmatch(lines[1]) and lines[0].strip():
+        return heading(lines[0].strip(), 1 if lines[1][0] in "=#*" else 2)
+    if len(lines) == 1 and (level := _heading_level(lines[0])):
+        return heading(lines[0], level)
+    if len(lines) == 3 and _UNDERLINE.fullmatch(lines[0]) and lines[2] == lines[0]:
+        return heading(lines[1], 1)
+    if _BULLET.match(lines[0]):
+        return _list(lines)
+    columns = len(lines) > 1 and sum(map(bool, map(_COLUMNS.search, lines))) > len(lines) / 2
+    if columns or min(len(line) - len(line.lstrip()) for line in lines if line) >= _INDENTED:
+        return fence("\n".join(lines))
+    return plain(_unwrap_lines(lines))
+
+
+def _heading_level(line: str) -> int:
+    """The level of a line that stands alone and is numbered or in capitals, else 0."""
+    if number := _NUMBERED.match(line):
+        return 0 if line.endswith((".", ",", ";")) else 2 + number[1].count(".")
+    words = line.strip()
+    shouted = words.isupper() and 4 <= len(words) <= 60 and words[-1].isalnum() and line == words
+    return 2 if shouted else 0
+
+
+def _list(lines: list[str]) -> str:
+    items: list[tuple[str, list[str]]] = []
+    for line in lines:
+        if bullet := _BULLET.match(line):
+            marker = f"{bullet[1].rstrip(').')}." if bullet[1] else "-"
+            items.append((marker, [line[bullet.end() :]]))
+        else:
+            items[-1][1].append(line.strip())
+    return "\n".join(item(plain(" ".join(words)), marker) for marker, words in items)
+
+
+def _unwrap_lines(lines: list[str]) -> str:
+    """A paragraph's lines, joined where an editor broke them; addresses and verse stay lines."""
+    text = lines[0].strip()
+    for before, line in pairwise(lines):
+        text += (" " if len(before) >= _WRAPPED else "\n") + line.strip()
+    return text
+
+
+def _join_blocks(found: list[str]) -> list[str]:
+    """Fenced blocks that follow one another are one: an empty line inside code parted them."""
+    joined: list[str] = []
+    for block in found:
+        if joined and joined[-1].startswith("```\n") and block.startswith("```\n"):
+            joined[-1] = f"{joined[-1].removesuffix('```')}\n{block.removeprefix('```' + chr(10))}"
+        else:
+            joined.append(block)
+    return joined
+
+
+def _title(parts: list[str], found: list[str]) -> str:
+    if found and found[0].startswith("#"):
+        return found[0].lstrip("# ")
+    first = parts[0].strip() if parts else ""
+    alone = "\n" not in first and not first.endswith((".", ",", ":"))
+    return first if 2 < len(first) <= 100 and alone else ""

@@ -1,0 +1,124 @@
+"""XML of packages and pages: parsed safely, walked, and its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.entities import html5
+from typing import Any
+
+import lxml.etree as etree
+
+from spadework.errors import TooLarge, Unreadable
+
+#: Most tags and attributes of a tree; each takes up to 200 bytes of memory.
+MAX_NODES = 2_000_000
+
+Element = Any  # lxml has no types
+
+
+def xml_tree(xml: bytes, what: str) -> Element:
+    """The root element of some XML, mended where it is broken; `what` names it in errors.
+
+    Raises TooLarge for more than MAX_NODES tags and attributes, Unreadable where there is nothing
+    to be mended.
+    """
+    if xml.count(b"<") + xml.count(b"=") > MAX_NODES:
+        raise TooLarge(f"The {what} has more than {MAX_NODES:,} tags and attributes.")
+    try:
+        root = etree.fromstring(xml, safe_parser(recover=True, remove_comments=True))
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise Unreadable(
+            f"The {what} is damaged: {str(error)[:100].strip(' .') or 'it is empty'}."
+        ) from None
+    if root is None:
+        raise Unreadable(f"The {what} is damaged: there is no XML in it.")
+    return root
+
+
+def safe_parser(**options: bool) -> Any:
+    """A parser that reaches nothing outside of the text. Of depth (256) and of the amplification of
+    entities in attributes libxml2 takes care itself, since `huge_tree` is off.
+    """
+    safe = {"resolve_entities": False, "load_dtd": False, "no_network": True, "huge_tree": False}
+    return etree.XMLParser(remove_pis=True, **safe, **options)
+
+
+def tag(element: Element) -> str:
+    """An element's name without namespace, "" for what is none, such as an entity."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def attribute(element: Element | None, name: str, default: str = "") -> str:
+    """An attribute by its name without namespace; `default` also where there is no element."""
+    if element is None:
+        return default
+    for key, value in element.attrib.items():
+        if key.rpartition("}")[2] == name:
+            return str(value)
+    return default
+
+
+def below(element: Element, *names: str) -> Iterator[Element]:
+    """All elements of these names in an element, in their order, itself left out."""
+    return (found for found in element.iterdescendants() if tag(found) in names)
+
+
+def child(element: Element | None, *path: str) -> Element | None:
+    """The first child of the first name, in it that of the second, …; None if one is missing."""
+    for name in path:
+        children = element if element is not None else ()
+        element = next((found for found in children if tag(found) == name), None)
+    return element
+
+
+def number(written: str, *, most: int) -> int:
+    """A whole number of a file, no more than `most`; 0 for what is none."""
+    return min(int(written), most) if written.isdecimal() and len(written) < 19 else 0
+
+
+def text(element: Element | None) -> str:
+    """All text in an element on one line, "" where there is no element."""
+    return " ".join("".join(element.itertext()).split()) if element is not None else ""
+
+
+_NAMESPACE = "http://www.w3.org/1999/xhtml"
+_HEAD_CHARS = 2_000
+_DECLARATION = re.compile(r"\s*<\?xml\b[^>]*\?>")
+_ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*;)")
+_OF_XML = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
+#: Elements that HTML does not end before their closing tag, whatever stands in them.
+_SWALLOWING = re.compile(
+    r"<(title|script|style|textarea|iframe|noscript|noembed|noframes|xmp)\b([^<>]*)/>",
+    re.IGNORECASE,
+)
+
+
+def as_html(text: str) -> str:
+    """A document as HTML that says what it says as XML, where it is XHTML; any other as it is.
+
+    What calls itself XHTML and is not well-formed stays HTML, but for elements that are closed in
+    themselves and would swallow the rest.
+    """
+    head = text[:_HEAD_CHARS]
+    if _NAMESPACE not in head or ("/>" not in text and "<![CDATA[" not in text):
+        return text
+    root = _well_formed(text)
+    if root is None:
+        return _SWALLOWING.sub(r"<\1\2></\1>", text)
+    for element in root.iter(f"{{{_NAMESPACE}}}*"):
+        element.tag = etree.QName(element).localname
+    etree.cleanup_namespaces(root)
+    return str(etree.tostring(root, method="html", encoding="unicode", doctype="<!DOCTYPE html>"))
+
+
+def _well_formed(text: str) -> Any:
+    """The root of well-formed XML, None for any other; HTML's names of characters are known."""
+    named = _ENTITY.sub(
+        lambda name: name[0] if name[1] in _OF_XML else html5.get(name[1], name[0]),
+        _DECLARATION.sub("", text, count=1),
+    )
+    try:
+        return etree.fromstring(named.encode(errors="replace"), safe_parser())
+    except (etree.XMLSyntaxError, ValueError):
+        return None

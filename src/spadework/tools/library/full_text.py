@@ -1,0 +1,385 @@
+"""The full-text index: its fields, terms and queries."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+import tantivy
+
+from spadework.errors import SearchError
+from spadework.tools.library.document import plain_name
+from spadework.tools.library.folders import KINDS
+from spadework.tools.ranking.query_operators import Only
+from spadework.tools.ranking.relevance import query_terms
+
+#: Terms that lose their meaning when their signs are dropped: C++, C#, .NET.
+#: Each pattern begins with a sign, which is found much faster than a word with a sign after it.
+_DOT_FIRST = re.compile(r"\.(?<![\w.]\.)[A-Za-z]{2,}\b")
+_SIGNS_LAST = (re.compile(r"\+\+(?!\w)"), re.compile(r"#(?!\w)"))
+#: A capital that begins a word inside a name. To begin with the capital, and look around it, is
+#: much faster than to look everywhere.
+_CAMEL = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
+#: Scripts written without spaces: every sign is a word of its own.
+_UNSPACED = re.compile(
+    r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff])"
+)
+_WORD = re.compile(r"[^\W_]+")
+#: Stems that are no beginning of their words (dying), but for their last letter (hoping, happy).
+_IRREGULAR = frozenset(("die", "lie", "tie"))
+_NAME = r"[\p{L}\p{N}_]+(?:[.\-][\p{L}\p{N}_]+)*"
+
+#: The fields that hold words, and how much a match in each counts against one in the body.
+BOOSTS = {"title": 1.5, "heading": 1.2, "body": 1.0}
+
+
+@lru_cache(maxsize=1)
+def schema() -> tantivy.Schema:
+    """The fields of a passage; texts are not stored here.
+
+    `names` holds the words of title, URL and headings as they are written, `signed` the terms that
+    must keep their signs, and `subject`, on the first passage of a document, what it is about in
+    one piece. `places`, `kind` and `day` are what a search can be kept to: the collection and the
+    folders of the document, what kind of file it is, and the day it is of (`date.toordinal`).
+    """
+    builder = tantivy.SchemaBuilder()
+    for name in BOOSTS:
+        builder.add_text_field(name, tokenizer_name="words")
+    builder.add_text_field("names", tokenizer_name="names", index_option="freq")
+    builder.add_text_field("signed", tokenizer_name="signed", index_option="freq")
+    builder.add_text_field("subject", tokenizer_name="raw", index_option="basic")
+    for name in ("places", "kind"):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    builder.add_integer_field("document", indexed=True, fast=True)
+    for name in ("start", "end"):
+        builder.add_integer_field(name, fast=True)
+    builder.add_integer_field("day", indexed=True)
+    return builder.build()
+
+
+@lru_cache(maxsize=1)
+def word_analyzer() -> tantivy.TextAnalyzer:
+    """Words without case and accents, reduced to their English stem."""
+    only = tantivy.Filter
+    filters = only.lowercase(), only.ascii_fold(), only.remove_long(60), only.stemmer("english")
+    return _analyzer(tantivy.Tokenizer.simple(), *filters)
+
+
+@lru_cache(maxsize=1)
+def name_analyzer() -> tantivy.TextAnalyzer:
+    """Names as they are written, without case."""
+    return _analyzer(tantivy.Tokenizer.regex(_NAME), tantivy.Filter.lowercase())
+
+
+def _analyzer(tokenizer: tantivy.Tokenizer, *filters: tantivy.Filter) -> tantivy.TextAnalyzer:
+    builder = tantivy.TextAnalyzerBuilder(tokenizer)
+    for each in filters:
+        builder = builder.filter(each)
+    return builder.build()
+
+
+@contextmanager
+def no_panic() -> Iterator[None]:
+    """Raises ValueError where reading a damaged index panics, which is no Exception."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":  # it can be imported from nowhere
+            raise ValueError("the index is damaged") from error
+        raise
+
+
+def open_index(folder: Path) -> tantivy.Index:
+    """The index in `folder`, created when there is none. Raises ValueError when it is damaged."""
+    with no_panic():
+        index = tantivy.Index(schema(), path=str(folder))
+    index.register_tokenizer("words", word_analyzer())
+    index.register_tokenizer("names", name_analyzer())
+    signed = _analyzer(tantivy.Tokenizer.whitespace(), tantivy.Filter.lowercase())
+    index.register_tokenizer("signed", signed)
+    return index
+
+
+def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
+    """The one writer of an index.
+
+    A writer numbers its operations from the last commit's own number, and a merge that starts
+    before its first commit takes a removal of that very number for one that the commit has done,
+    and loses it (tantivy 0.27). So the first number goes to a removal of nothing.
+    """
+    writer = index.writer(heap_bytes, 1)
+    writer.delete_documents_by_term("document", 0)  # documents are numbered from 1
+    return writer
+
+
+def space_signs(text: str) -> str:
+    """Text with spaces around every sign of a script that has none between words."""
+    return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
+
+
+def spread(text: str) -> str:
+    """Text with the words inside its names apart too: AsyncClient is found as "async client"."""
+    apart = _CAMEL.sub(r" \g<0>", text)
+    return space_signs(text if apart == text else f"{text} {apart}")
+
+
+def stems(text: str) -> set[str]:
+    """The words of a text as `word_analyzer` has them, each once; faster for words seen before."""
+    if not text.isascii():
+        plain, odd = _split_ascii(text)
+        return set(word_analyzer().analyze(space_signs(odd))) | stems(plain)
+    return {stem for word in set(_WORD.findall(text.lower())) if (stem := _stem(word))}
+
+
+class StemFinder:
+    """Finds a few stems in many texts, looking only at words that begin like one of them."""
+
+    def __init__(self, wanted: Iterable[str]) -> None:
+        self._wanted = frozenset(wanted)
+        self._words = [(stem, _beginning(stem)) for stem in self._wanted if stem.isascii()]
+
+    def found(self, text: str) -> set[str]:
+        """Those of the wanted stems that stand in a text: what `stems` gives, and is wanted."""
+        if text.isascii():
+            lower = text.lower()
+            return {
+                stem
+                for stem, words in self._words
+                if any(_stem(word) == stem for word in set(words.findall(lower)))
+            }
+        plain, odd = _split_ascii(text)
+        return self.found(plain).union(
+            self._wanted.intersection(word_analyzer().analyze(space_signs(odd)))
+        )
+
+
+def _split_ascii(text: str) -> tuple[str, str]:
+    """The plain ASCII words of a text, and the few others, which take the slow way."""
+    words = text.split()
+    return " ".join(filter(str.isascii, words)), " ".join(itertools.filterfalse(str.isascii, words))
+
+
+def _beginning(stem: str) -> re.Pattern[str]:
+    """Words that may have a stem. Letters before the look behind are searched for first: fast."""
+    letters = re.escape(stem[:1] if stem in _IRREGULAR else stem[: max(2, len(stem) - 1)])
+    return re.compile(rf"{letters}(?<![a-z0-9]{letters})[a-z0-9]*")
+
+
+@lru_cache(maxsize=100_000)
+def _stem(word: str) -> str:
+    return "".join(word_analyzer().analyze(word))
+
+
+@lru_cache(maxsize=10_000)
+def subject(title: str) -> str:
+    """What a document is about: the stems of its title, or of the title's part before a colon."""
+    return " ".join(word_analyzer().analyze(space_signs(title.partition(": ")[0])))
+
+
+def all_terms(text: str) -> list[str]:
+    """The words of a text in their order, stemmed, also those inside names; then signed terms."""
+    return [*word_analyzer().analyze(spread(text)), *signed_terms(text)]
+
+
+def signed_terms(text: str) -> list[str]:
+    """The terms of a text that must keep their signs, such as C++, in lower case."""
+    found = _DOT_FIRST.findall(text)
+    for pattern in _SIGNS_LAST:
+        for sign in pattern.finditer(text):
+            start = sign.start()
+            while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
+                start -= 1
+            if start < sign.start():
+                found.append(text[start : sign.end()])
+    return [term.lower() for term in found]
+
+
+#: Words that say what kind of answer is wanted, not what it is about: they help to rank, but need
+#: not be there.
+_INTENT_WORDS = """
+advantages answer basic basics benefits best better case cases choose code common compare
+comparison concept concepts define definition describe detail details difference
+differences different disadvantages example examples explain explanation features find get
+getting give good guide idea important introduction key know latest learn list main make
+mean meaning means need one ones overview pitfalls possible practice practices
+prerequisites proper properly purpose quickstart reason reasons recommended requirements
+right sample samples scenarios show simple something start started step steps summary tell
+thing things tutorial understand usage use used uses using versus vs want way ways work
+works
+"""
+_INTENT = frozenset(_INTENT_WORDS.split())
+_HOW = re.compile(r"\bhow (?:do|to|can|should)\b|\b(?:examples?|usage|tutorial|code)\b", re.I)
+_COMPARES = re.compile(
+    r"\b(?:compar\w*|versus|vs|differ\w*|between|better|or|alternatives?)\b", re.I
+)
+#: Longer questions are cut: their first words say what they are about.
+MAX_CHARS = 2_000
+MAX_TERMS = 32
+#: Of more terms the rarest are searched: each costs a look at four fields of every passage that has
+#: it.
+MOST_TERMS = 14
+#: Titles of up to this many words are looked up as a whole.
+_MAX_SUBJECT = 5
+_INTENT_WEIGHT = 0.3
+_NAME_BOOST = 2.0
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term: as written (lower-case), as stemmed words, and whether a result should have it."""
+
+    text: str
+    words: tuple[str, ...]
+    signed: bool
+    needed: bool
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as its terms, and what it may name: `subjects` as stems, `names` of packages as
+    they are written.
+
+    `practical` is true when it asks for a way to do something, `comparing` when it compares things.
+    """
+
+    terms: tuple[Term, ...]
+    subjects: frozenset[str]
+    names: frozenset[str]
+    practical: bool
+    comparing: bool
+
+
+def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked:
+    """What a question asks for. Words `understood` count only where no others are left."""
+    text = text.encode(errors="replace").decode()[:MAX_CHARS]
+    words = word_analyzer().analyze(space_signs(text))
+    optional = _INTENT | understood
+    asked = [_term(each, each not in optional) for each in query_terms(text)[:MAX_TERMS]]
+    found = [term for term in asked if term.words or term.signed]
+    if not any(term.needed for term in found):
+        found = [replace(term, needed=True) for term in found] or [
+            Term(word, (word,), False, True) for word in dict.fromkeys(words[:MAX_TERMS])
+        ]
+    needed = {word for term in found if term.needed for word in term.words}
+    runs = (
+        words[n : n + size]
+        for size in range(1, _MAX_SUBJECT + 1)
+        for n in range(min(len(words), MAX_TERMS) - size + 1)
+    )
+    return Asked(
+        terms=tuple(found),
+        subjects=frozenset(" ".join(run) for run in runs if needed.intersection(run)),
+        names=frozenset(plain_name(term.text) for term in found if term.needed),
+        practical=bool(_HOW.search(text)),
+        comparing=bool(_COMPARES.search(text)),
+    )
+
+
+def telling(question: Asked, weights: Mapping[str, float]) -> Asked:
+    """The question with its rarest terms only where it is long: the others say little."""
+    if len(question.terms) <= MOST_TERMS:
+        return question
+    rarest = sorted(question.terms, key=lambda term: (not term.needed, -weights[term.text]))
+    kept = rarest[:MOST_TERMS]
+    return replace(question, terms=tuple(term for term in question.terms if term in kept))
+
+
+def _term(text: str, needed: bool) -> Term:
+    words = tuple(word_analyzer().analyze(space_signs(text)))
+    return Term(text, words, bool(signed_terms(text)), needed)
+
+
+def any_of(terms: tuple[Term, ...]) -> tantivy.Query:
+    """Passages that have any of the terms; the more of them, the better."""
+    weighed = ((_either(term), 1.0 if term.needed else _INTENT_WEIGHT) for term in terms)
+    parts = [tantivy.Query.boost_query(*each) for each in weighed]
+    return tantivy.Query.boolean_query([(tantivy.Occur.Should, part) for part in parts])
+
+
+def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
+    """Passages that have every needed term, scored as by `any_of`."""
+    musts = [(tantivy.Occur.Must, _either(term)) for term in terms if term.needed]
+    others = (_either(term) for term in terms if not term.needed)
+    weighed = (tantivy.Query.boost_query(other, _INTENT_WEIGHT) for other in others)
+    return tantivy.Query.boolean_query([*musts, *((tantivy.Occur.Should, w) for w in weighed)])
+
+
+def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
+    """First passages of documents about a subject of the question, scored as by `any_of`."""
+    named = _kept_to("subject", sorted(subjects))
+    return tantivy.Query.boolean_query([named, (tantivy.Occur.Should, any_of(terms))])
+
+
+def within(documents: list[int], terms: tuple[Term, ...]) -> tantivy.Query:
+    """Passages of some documents that have any of the terms."""
+    chosen = _kept_to("document", documents)
+    return tantivy.Query.boolean_query([chosen, (tantivy.Occur.Must, any_of(terms))])
+
+
+def _kept_to(field: str, values: Sequence[str | int]) -> tuple[tantivy.Occur, tantivy.Query]:
+    """A condition that adds nothing to a score."""
+    named = tantivy.Query.term_set_query(schema(), field, values)
+    return tantivy.Occur.Must, tantivy.Query.const_score_query(named, 0.0)
+
+
+def _either(term: Term) -> tantivy.Query:
+    """The term in any field: the best one counts."""
+    if term.signed:
+        signed = tantivy.Query.term_query(schema(), "signed", term.text)
+        return tantivy.Query.boost_query(signed, _NAME_BOOST)
+    parts = [(_in(field, term.words), boost) for field, boost in BOOSTS.items()]
+    for name in name_analyzer().analyze(term.text)[:1]:
+        parts.append((tantivy.Query.term_query(schema(), "names", name), _NAME_BOOST))
+    boosted = [tantivy.Query.boost_query(*part) for part in parts]
+    return tantivy.Query.disjunction_max_query(boosted)
+
+
+def _in(field: str, words: tuple[str, ...]) -> tantivy.Query:
+    if len(words) == 1:
+        return tantivy.Query.term_query(schema(), field, words[0])
+    return tantivy.Query.phrase_query(schema(), field, list(words))
+
+
+Limits = list[tuple[tantivy.Occur, tantivy.Query]]
+
+
+def kept_to(only: Only) -> Limits:
+    """Conditions beside a query. Raises SearchError for a kind of file that is not read."""
+    limits = [_any("places", named) for named in (only.sites, only.paths) if named]
+    limits += [_any("kind", _kinds(only.kinds))] if only.kinds else []
+    limits += [_days(only)] if only.after or only.before else []
+    kept_from = [("places", only.not_sites), ("places", only.not_paths)]
+    kept_from.append(("kind", tuple(_kinds(only.not_kinds))))
+    return [
+        *((tantivy.Occur.Must, tantivy.Query.const_score_query(query, 0.0)) for query in limits),
+        *((tantivy.Occur.MustNot, _any(field, named)) for field, named in kept_from if named),
+    ]
+
+
+def _any(field: str, values: Sequence[str]) -> tantivy.Query:
+    return tantivy.Query.term_set_query(schema(), field, list(values))
+
+
+def _kinds(named: Sequence[str]) -> list[str]:
+    for name in named:
+        if f".{name}" not in KINDS:
+            known = ", ".join(sorted(set(KINDS.values())))
+            raise SearchError(
+                f"kind:{name[:40]} is no kind of file that a library reads.",
+                hint=f"Write one of {known}.",
+            )
+    return [KINDS[f".{name}"] for name in named]
+
+
+def _days(only: Only) -> tantivy.Query:
+    first = only.after.toordinal() if only.after else None
+    last = only.before.toordinal() if only.before else None
+    kind, upper = tantivy.FieldType.Integer, last is None
+    return tantivy.Query.range_query(
+        schema(), "day", kind, first, last, include_upper=upper, use_inverted_index=True
+    )

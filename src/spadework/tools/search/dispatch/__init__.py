@@ -1,0 +1,1 @@
+"""Which providers are asked, how often, and what is remembered of it."""

@@ -1,0 +1,203 @@
+"""The providers that settings can name, and those that a run uses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import anyio
+
+from spadework.errors import SettingsError
+from spadework.settings import Settings
+from spadework.tools.search.arxiv import Arxiv
+from spadework.tools.search.brave import Brave
+from spadework.tools.search.dispatch.failover import Manners, Search
+from spadework.tools.search.dispatch.result_cache import SearchCache
+from spadework.tools.search.duckduckgo import HOST, DuckDuckGo
+from spadework.tools.search.langchain_tools import own_providers
+from spadework.tools.search.openalex import OpenAlex
+from spadework.tools.search.provider import Provider
+from spadework.tools.search.pubmed import PubMed
+from spadework.tools.search.searxng import SearXNG
+from spadework.tools.search.serper import Serper
+from spadework.tools.search.tavily import Tavily
+from spadework.tools.search.wikipedia import Wikipedia
+from spadework.tools.web import name_lookup
+from spadework.tools.web.connections import proxy_for
+
+if TYPE_CHECKING:
+    from spadework.tools.library.library import Library
+
+
+@dataclass(frozen=True)
+class Known:
+    """How a provider is made. `setting` is the one that it cannot do without."""
+
+    make: Callable[[Settings], Provider]
+    setting: str = ""
+
+    @property
+    def variable(self) -> str:
+        """The name of the setting in the environment."""
+        return self.setting.upper()
+
+    def configured(self, settings: Settings) -> bool:
+        """Whether the setting that it needs is set; False when it needs none."""
+        return bool(self.setting and getattr(settings, self.setting))
+
+    def lacking(self, settings: Settings) -> bool:
+        """Whether the setting that it needs is missing."""
+        return bool(self.setting) and not self.configured(settings)
+
+
+PROVIDERS: dict[str, Known] = {
+    "searxng": Known(lambda s: SearXNG(s.searxng_url, agent=s.user_agent), "searxng_url"),
+    "serper": Known(lambda s: Serper(s.serper_api_key, agent=s.user_agent), "serper_api_key"),
+    "tavily": Known(lambda s: Tavily(s.tavily_api_key, agent=s.user_agent), "tavily_api_key"),
+    "brave": Known(lambda s: Brave(s.brave_api_key, agent=s.user_agent), "brave_api_key"),
+    "duckduckgo": Known(lambda s: DuckDuckGo()),
+    "wikipedia": Known(lambda s: Wikipedia(language=s.search_language, agent=s.user_agent)),
+    "arxiv": Known(lambda s: Arxiv(agent=s.user_agent)),
+    "openalex": Known(lambda s: OpenAlex(s.openalex_api_key, agent=s.user_agent)),
+    "pubmed": Known(lambda s: PubMed(agent=s.user_agent)),
+}
+
+
+async def reachable(host: str, port: int, *, seconds: float) -> bool:
+    """Return whether a TCP connection is made within `seconds`, name look-up included."""
+    name_lookup.own()
+    try:
+        async with asyncio.timeout(seconds):
+            # Every event loop can do this, uvloop too; a silent address delays the next by 0.25 s.
+            stream = await anyio.connect_tcp(host, port)
+    except (OSError, UnicodeError):
+        return False
+    await stream.aclose()
+    return True
+
+
+#: Opens a provider that was not chosen; None where it cannot be reached.
+Spare = Callable[[], Coroutine[Any, Any, Provider | None]]
+AUTO, MCP = "auto", "mcp"
+DUCKDUCKGO, LIBRARY = "duckduckgo", "library"
+KNOWN = (AUTO, *PROVIDERS, MCP, LIBRARY)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The providers to ask for every query, and notices for the user. `kept` are those whose
+    results other sessions may have, `spares` those tried in turn where all providers fail.
+    """
+
+    providers: tuple[Provider, ...]
+    notices: tuple[str, ...] = ()
+    kept: frozenset[str] = frozenset()
+    spares: tuple[Spare, ...] = ()
+
+    def search(self, settings: Settings) -> Search:
+        """The providers with their limits and the results kept from before."""
+        cache = SearchCache.of(settings)
+        manners = Manners(limits=settings.search_limits, cache=cache, kept=self.kept)
+        return Search(self.providers, manners)
+
+
+async def choose(
+    settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()
+) -> Choice:
+    """The providers that `settings.search` names, and those that the caller brings along (`own`,
+    see `own_providers`).
+
+    `open_library` is called only when the library is one of them. auto: those of the caller; else
+    those that are configured (by their key or address, the library by its paths); else DuckDuckGo
+    where it can be reached; else the library, with a notice. DuckDuckGo is also the spare of those
+    that are configured; who names providers has nobody else asked. Raises SettingsError for an
+    unknown name, and for a provider without the key or address it needs.
+    """
+    names = _names(settings)
+    found = await _automatic(settings) if AUTO in names and not own else []
+    offline = found == [LIBRARY] and not settings.library
+    chosen = dict.fromkeys([*found, *(name for name in names if name != AUTO)])
+    named = {name: await providers_named(name, settings, open_library) for name in chosen}
+    notices: tuple[str, ...] = ()
+    if offline:
+        notices = (f"The web cannot be reached; searching {named[LIBRARY][0].describes} instead.",)
+    providers = [provider for made in named.values() for provider in made]
+    names_taken = [provider.name for provider in providers]
+    spare = AUTO in names and not own and DUCKDUCKGO not in chosen
+    return Choice(
+        (*providers, *own_providers(own, names_taken)),
+        notices,
+        frozenset([*names_taken, *[DUCKDUCKGO] * spare]) - {LIBRARY},
+        (partial(_duckduckgo, settings),) * spare,
+    )
+
+
+async def names_of(settings: Settings) -> list[str]:
+    """The names of what would be searched now, each once. Raises SettingsError as `choose` does."""
+    names = _names(settings)
+    found = await _automatic(settings) if AUTO in names else []
+    return list(dict.fromkeys([*found, *(name for name in names if name != AUTO)]))
+
+
+def usable(settings: Settings) -> list[str]:
+    """The names of all that could be searched by name: nothing that they need is missing."""
+    names = [name for name, known in PROVIDERS.items() if not known.lacking(settings)]
+    return [*names, *[MCP] * bool(settings.mcp_search), LIBRARY]
+
+
+async def _duckduckgo(settings: Settings) -> Provider | None:
+    if not await _web_is_there(settings):
+        return None
+    return await asyncio.to_thread(PROVIDERS[DUCKDUCKGO].make, settings)
+
+
+async def _web_is_there(settings: Settings) -> bool:
+    proxy = urlsplit(proxy_for(f"https://{HOST}") or f"https://{HOST}")
+    port = proxy.port or (80 if proxy.scheme == "http" else 443)
+    return await reachable(proxy.hostname or HOST, port, seconds=settings.probe_seconds)
+
+
+def _names(settings: Settings) -> list[str]:
+    names = [name.strip().lower() for name in settings.search.split(",") if name.strip()] or [AUTO]
+    unknown = [name for name in names if name not in KNOWN]
+    if unknown:
+        raise SettingsError(
+            f"search cannot be {', '.join(unknown)[:80]!r}: the providers are {', '.join(KNOWN)}."
+        )
+    for name in names:
+        if name in PROVIDERS and PROVIDERS[name].lacking(settings):
+            needed = PROVIDERS[name].variable
+            what = "key" if "KEY" in needed else "address"
+            raise SettingsError(f"search cannot be {name!r} without its {what}: set {needed}.")
+    if MCP in names and not settings.mcp_search:
+        raise SettingsError("search cannot be 'mcp' without its tool: set SPADEWORK_MCP_SEARCH.")
+    return names
+
+
+async def _automatic(settings: Settings) -> list[str]:
+    configured = [name for name, known in PROVIDERS.items() if known.configured(settings)]
+    configured += [MCP] * bool(settings.mcp_search) + [LIBRARY] * bool(settings.library)
+    if configured:
+        return configured
+    return [DUCKDUCKGO] if await _web_is_there(settings) else [LIBRARY]
+
+
+async def providers_named(
+    name: str, settings: Settings, open_library: Callable[[], Awaitable[Library]]
+) -> Sequence[Provider]:
+    """The providers behind a known name. Raises SettingsError for a setting that cannot be used."""
+    if name in PROVIDERS:
+        return [await asyncio.to_thread(PROVIDERS[name].make, settings)]  # certificates may be read
+    if name == MCP:
+        # A client that most runs do not need.
+        from spadework.tools.search.mcp_tool import mcp_searches
+
+        return mcp_searches(settings.mcp_search.get_secret_value() if settings.mcp_search else "")
+    # Opens with an index that most runs on the web do not need.
+    from spadework.tools.search.library_provider import LibrarySearch
+
+    return [LibrarySearch(await open_library())]

@@ -1,0 +1,154 @@
+"""Providers that a caller brings along: an object of their own, or any search tool or retriever of
+LangChain, which is not imported.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from contextvars import copy_context
+from dataclasses import replace
+from typing import Any
+
+from spadework.errors import SearchError, SettingsError
+from spadework.tools.search.provider import Provider, held_to
+from spadework.tools.search.result_rows import (
+    Row,
+    document_url,
+    find_list,
+    is_web,
+    number_rows,
+    row,
+)
+from spadework.tools.search.search_filters import Meeting, with_sites
+from spadework.tools.web.background_threads import aside
+from spadework.values import Hit, Query, Wish
+
+_NAME_CHARS = 40
+
+
+class OwnSearch:
+    """A caller's provider, held to what providers promise: what it raises ends no run."""
+
+    def __init__(self, provider: Provider, name: str) -> None:
+        self.name = name
+        self.describes = str(getattr(provider, "describes", "") or f"what {name} searches")
+        self._provider = provider
+
+    def meets(self, query: Query) -> AbstractSet[Wish]:
+        """What the provider says that it meets."""
+        return self._provider.meets(query) if isinstance(self._provider, Meeting) else frozenset()
+
+    async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
+        """The provider's hits, numbered and named. See `Provider.search`."""
+        async with held_to(self.name, seconds):
+            found = list(await self._provider.search(query, limit=limit, seconds=seconds))
+        if not all(isinstance(hit, Hit) for hit in found):
+            raise SearchError(
+                f"{self.name} answered with something that is no spadework.values.Hit."
+            )
+        given = {"provider": self.name, "query": query.text}
+        return [
+            hit.model_copy(update=given | {"position": n, "url": self._address(hit)})
+            for n, hit in enumerate(found[:limit], 1)
+        ]
+
+    def _address(self, hit: Hit) -> str:
+        return document_url(self.name, hit.text) if hit.text and not is_web(hit.url) else hit.url
+
+
+class LangChainSearch:
+    """Searches with a LangChain tool or retriever. One that only blocks has a thread of its own,
+    which goes on after the deadline unwaited for; LangChain would take one of the event loop's few.
+    """
+
+    def __init__(self, tool_or_retriever: Any, name: str, *, describes: str = "") -> None:
+        self.name = name
+        self.describes = describes or f"what {name} searches"
+        self._source = tool_or_retriever
+
+    async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
+        """Return what the tool found; a text that comes along is the page. See `Provider.search`.
+
+        Raises SearchError where no result has an address or a text.
+        """
+        async with held_to(self.name, seconds):
+            try:
+                answer = await self._asked(with_sites(query))
+            except SearchError as error:  # a foreign tool's words may hold its key, ours or not
+                why = f"{self.name} could not be searched: {type(error).__name__}."
+                raise SearchError(why) from error
+        results = find_list(answer)
+        if results is None:
+            raise SearchError(f"{self.name} answered without a list of results.")
+        rows = _join_parts(map(row, results))
+        hits = number_rows(rows, self.name, query, limit)
+        if results and not hits:
+            raise SearchError(
+                f"{self.name} gave {len(results)} results, none with an address or a text."
+            )
+        return hits
+
+    async def _asked(self, text: str) -> Any:
+        asked = _tool_call(self._source, text)
+        if _only_blocks(self._source):
+            return await aside(copy_context().run, self._source.invoke, asked)
+        return await self._source.ainvoke(asked)
+
+
+def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provider]:
+    """A caller's providers, each under a name that is not `taken`: objects with `search(query, *,
+    limit, seconds)`, or LangChain's with `ainvoke`. Raises SettingsError for others.
+    """
+    made: list[Provider] = []
+    for source in given:
+        # One lower-case word: its own name, or that of its class.
+        own = getattr(source, "name", None)
+        said = own if isinstance(own, str) and own else type(source).__name__
+        word = "-".join(re.findall(r"[a-z0-9]+", said.lower()))[:_NAME_CHARS] or "own"
+        name = _free(word, {*taken, *(provider.name for provider in made)})
+        if inspect.iscoroutinefunction(getattr(source, "search", None)):
+            made.append(OwnSearch(source, name))
+        elif callable(getattr(source, "ainvoke", None)):
+            made.append(LangChainSearch(source, name))
+        else:
+            kind = type(source).__name__
+            raise SettingsError(
+                f"providers cannot hold a {kind[:80]}: give an object with `async def search(query,"
+                " *, limit, seconds)`, or a tool or retriever of LangChain."
+            )
+    return made
+
+
+def _tool_call(source: Any, text: str) -> Any:
+    """Return what a tool or retriever is asked with: a tool gives its artifact only to a call."""
+    if getattr(source, "response_format", "") != "content_and_artifact":
+        return text
+    argument = next(iter(getattr(source, "args", None) or {}), "query")
+    return {"type": "tool_call", "id": "search", "name": source.name, "args": {argument: text}}
+
+
+def _join_parts(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows, with the texts of one web page, such as its passages, as one."""
+    joined: dict[str, Row] = {}
+    for n, one in enumerate(rows):
+        key = one.url if one.text and is_web(one.url) else str(n)
+        before = joined.get(key)
+        joined[key] = replace(before, text=f"{before.text}\n\n{one.text}") if before else one
+    return list(joined.values())
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, with a number behind it where it is taken."""
+    numbered = (name if n == 1 else f"{name}-{n}" for n in range(1, len(taken) + 2))
+    return next(one for one in numbered if one not in taken)
+
+
+def _only_blocks(source: Any) -> bool:
+    """Whether a tool or retriever has no asynchronous way but LangChain's own around the other."""
+    if getattr(source, "coroutine", None) is not None:
+        return False
+    ways = (getattr(type(source), name, None) for name in ("_arun", "_aget_relevant_documents"))
+    return any(way is not None and way.__module__.startswith("langchain_core.") for way in ways)
