@@ -1,4 +1,4 @@
-"""Whether what was read is the page: not a wall, a notice, an empty room or a part."""
+"""Detection of pages that are not the content: bot walls, notices, empty shells, partial pages."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import printable_url
 
-#: A page with more text than this is no wall, whatever words are in it.
+#: A page with more text than this is not a wall, whatever it says.
 MAX_CHARS = 600
-#: Words that articles have as well are those of a wall in a page with less text than this.
+#: Words that also occur in articles count as a wall only below this many characters.
 FEW_CHARS = 200
-#: A page with the mark of a product against robots is one of its, up to so much text.
+#: A page with a bot protection's own markup counts as its page up to this much text.
 MARKED_CHARS = 1_500
-#: So much of a page is looked at, with its tags.
+#: Maximum characters of HTML examined.
 MAX_HTML = 20_000
 CAPTCHA, CHECK, SCRIPTS, LOGIN, REFUSAL, REQUESTS, AGE = (
     "a captcha",
@@ -31,7 +31,7 @@ CAPTCHA, CHECK, SCRIPTS, LOGIN, REFUSAL, REQUESTS, AGE = (
     "a limit of requests",
     "a check of age",
 )
-#: Walls that a browser does not get behind either.
+#: Walls that a browser does not pass either.
 FINAL = frozenset({LOGIN, REQUESTS, AGE})
 # fmt: off
 _WALLS = {
@@ -61,7 +61,7 @@ _WALLS = {
             r"|at least) (?:18|21)\b",
     }.items()
 }
-#: The same in a page that has next to nothing else to say.
+#: Patterns that count only in pages with almost no other text.
 _LOOSE = {
     name: re.compile(pattern)
     for name, pattern in {
@@ -71,9 +71,8 @@ _LOOSE = {
     }.items()
 }
 # fmt: on
-#: What stands in the HTML of a product's own pages, and never in the pages it guards: the kind of
-#: wall, the product, the pattern. (The scripts with which such products watch ordinary pages are no
-#: marks.)
+#: Markup that occurs only on a bot protection's own pages, never on the pages it guards: the kind
+#: of wall, the product, the pattern. Scripts that watch ordinary pages do not count.
 # fmt: off
 MARKS = tuple(
     (kind, product, re.compile(pattern, re.IGNORECASE))
@@ -115,7 +114,7 @@ _UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*>", re.IGNORECA
 
 
 def wall(text: str) -> str:
-    """The kind of wall that a whole text is, in words for a message; "" for none."""
+    """Return the kind of wall that a page's whole text is, in words for a message; "" if none."""
     if len(text) > MAX_CHARS:
         return ""
     text = " ".join(text.lower().split())
@@ -126,7 +125,9 @@ def wall(text: str) -> str:
 
 
 def find_wall(html: str, chars: int) -> tuple[str, str]:
-    """The wall and its product, for a page with `chars` characters of text; two "" for none."""
+    """Return a page's wall and its product, given its number of text characters; ("", "") if
+    none.
+    """
     if chars > MARKED_CHARS:
         return "", ""
     found = ((kind, product) for kind, product, mark in MARKS if mark.search(html, 0, MAX_HTML))
@@ -134,32 +135,31 @@ def find_wall(html: str, chars: int) -> tuple[str, str]:
 
 
 def passing(html: str) -> bool:
-    """Is this page a check that a browser passes by itself, if it waits?"""
+    """Return whether the page is a check that a browser passes by waiting."""
     words = first_words(html)
     return (find_wall(html, len(words))[0] or wall(words)) == CHECK
 
 
 def first_words(html: str) -> str:
-    """The first words of a page, also those for browsers without scripts."""
+    """Return the beginning of a page's text, including its noscript text."""
     return " ".join(unescape(_UNSEEN.sub(" ", html[:MAX_HTML])).split())[: MARKED_CHARS + 1]
 
 
 #: A page with less text than this has none.
 MIN_CHARS = 50
-#: A page with more text than this is not asked whether its scripts would show more.
+#: A page with more text than this is never thin.
 THIN_CHARS = 600
-#: Scripts that stand in a page of little text make it thin when they are this share of it.
+#: Minimum share of scripts in the HTML of a thin page.
 SCRIPT_SHARE = 0.8
-#: From this level on scripts have run.
+#: Scripts have run at this level and above.
 BROWSER = 2
-#: Signs that show nothing: a page of them is empty.
+#: Invisible characters, which do not count as text.
 _BLOCK_DETECTION_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
-# A page must not be able to hold up the process, which a search that goes back over what it has
-# seen would for hours: what follows passes over a page once.
+# These patterns match in linear time: backtracking over a hostile page could take hours.
 _SCRIPT, _SCRIPT_END = (
     re.compile(pattern, re.IGNORECASE) for pattern in (r"<script\b", r"</script\s*+>")
 )
-#: The beginning of an element; what stands in quotes may hold the signs that end it.
+#: The start of an element; quoted attributes may contain ">".
 _TAG = re.compile(
     r"""<(?P<tag>[a-z][a-z0-9-]*+)(?P<given>(?:[^<>=]++|=(?:\s*+(?:"[^"]*+"|'[^']*+'))?+)*+)>?""",
     re.IGNORECASE,
@@ -167,24 +167,24 @@ _TAG = re.compile(
 _ATTRIBUTE = re.compile(
     r"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'<>=]++)))?+"""
 )
-#: What an element that scripts fill is called, or is given.
+#: Names and attributes of elements that scripts fill.
 _ROOM_TAG = re.compile(r"app-root|[a-z]+-app", re.IGNORECASE)
 _ROOM_ID = re.compile(
     r"root|app|main-app|react-root|__next|__nuxt|___gatsby|svelte|ember\d*|q-app", re.IGNORECASE
 )
 _ROOM_SIGNS = ("ng-app", "data-ng-app", "data-reactroot")
-#: So many of them are looked into; a page has one.
+#: Maximum such elements examined; a page has one.
 _MOST_ROOMS = 10
 _NOTHING = re.compile(
     r"(?:\s|<!--.*?-->)*+(?:loading[ .…]*+)?</(?P<tag>[a-z][a-z0-9-]*+)>",
     re.IGNORECASE | re.DOTALL,
 )
 _WAITING = re.compile(r"\bloading\s*(?:\.\.\.|…|,? please)|\bplease wait\b", re.IGNORECASE)
-#: So much of a page is searched for scripts and empty rooms.
+#: Maximum characters searched for scripts and empty elements.
 _MOST = 2_000_000
-#: A page with more text than this is no notice, whatever words are in it.
+#: A page with more text than this is not a notice, whatever it says.
 NOTICE_CHARS = 600
-#: What only tells why the page is not there, though its server sends it as if all were well.
+#: Texts that only explain why the page is missing, though the status says success.
 _NOTICES = {
     "a notice that there is no such page": r"(?:page|file|document) (?:was )?not found|page"
     r" (?:you\b[^.]{0,40})?(?:(?:cannot|can['’]?t|can not|could not|couldn['’]t) be found"
@@ -198,8 +198,8 @@ _NOTICES = {
 
 
 def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
-    """Raise Blocked for a door or a notice instead of a page, Unreadable for nothing to read.
-    `turned_away` of the error is True where a browser may be let in, or may have something to show.
+    """Raise Blocked for a wall or notice, Unreadable for an empty page. The error's `turned_away`
+    is True if a browser may do better.
     """
     page, chars = (
         printable_url(fetched.url),
@@ -224,7 +224,7 @@ def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
 
 
 def thin(fetched: Fetched, found: Extracted) -> bool:
-    """Has the page little text, and scripts that would show more?"""
+    """Return whether the page has little text, and scripts that would add more."""
     text = found.markdown.strip()
     if len(text) > THIN_CHARS or fetched.level >= BROWSER:
         return False
@@ -237,7 +237,7 @@ def thin(fetched: Fetched, found: Extracted) -> bool:
 
 
 def _scripts(html: str) -> Iterator[int]:
-    """The characters in each script."""
+    """Yield the number of characters in each script."""
     at = 0
     while begins := _SCRIPT.search(html, at):
         inside = html.find(">", begins.end()) + 1
@@ -249,7 +249,7 @@ def _scripts(html: str) -> Iterator[int]:
 
 
 def _has_empty_room(html: str) -> bool:
-    """Is there an element that scripts have yet to fill?"""
+    """Return whether an element is still empty that scripts would fill."""
     for room in islice(filter(_is_room, _tags(html)), _MOST_ROOMS):
         nothing = _NOTHING.match(html, room.end())
         if nothing and nothing["tag"].lower() == room["tag"].lower():
@@ -258,7 +258,7 @@ def _has_empty_room(html: str) -> bool:
 
 
 def _tags(html: str) -> Iterator[re.Match[str]]:
-    """Where elements begin, but in scripts."""
+    """Yield the start of each element outside scripts."""
     at = 0
     while tag := _TAG.search(html, at):
         yield tag
@@ -285,7 +285,7 @@ def _html(fetched: Fetched) -> str:
 
 
 def notice(text: str) -> str:
-    """What a text tells instead of a page, in words for a message; "" for a page."""
+    """Return the kind of notice that the text is, in words for a message; "" if none."""
     if len(text) > NOTICE_CHARS:
         return ""
     text = " ".join(text.lower().split())

@@ -1,4 +1,4 @@
-"""Pages from the web: checked addresses, robots.txt, one pool, patience up to the deadline."""
+"""The web client: checked addresses, robots.txt, one connection pool, retries up to a deadline."""
 
 from __future__ import annotations
 
@@ -29,24 +29,26 @@ from spadework.values import Attempt
 
 MAX_CONNECTIONS = 100
 KEEPALIVE_SECONDS = 15.0
-#: Attempts in all where one broke or met these statuses. 503 means "later": see LATER.
+#: Total attempts after broken connections or these statuses. 503 means "later": see LATER.
 ATTEMPTS = 2
 PASSING = frozenset({500, 502, 504})
-#: "Later" is worth waiting for when it is at most this many seconds away.
+#: Seconds worth waiting for a server that asks to come back later.
 SHORT_WAIT = 5.0
 LATER = frozenset({429, 503})
-#: The levels of asking: plainly, and like a browser.
+#: Levels of a request: plain, and like a browser.
 LEVELS = (0, 1)
 
 
 def _passing(error: BaseException) -> bool:
-    """May it be gone the next time? Not so a name that does not exist, nor a bad certificate."""
+    """Return whether the error is transient. Unknown hosts and bad certificates are not."""
     for_good = isinstance(error.__cause__, connect.NoSuchHost) or lasting(error)
     return isinstance(error, Unreachable) and not for_good
 
 
 class Web:
-    """The one place that opens connections to the web; `resolve` finds a name's addresses."""
+    """The only place that opens connections to the web; `resolve` returns the addresses of a
+    name.
+    """
 
     def __init__(self, settings: Settings, *, resolve: connect.Resolve = connect.resolve) -> None:
         self._settings = settings
@@ -54,9 +56,9 @@ class Web:
         store = Store(settings.home / "cache", settings.cache_mb * 1_000_000)
         self._robots = Robots(settings.user_agent, self._robots_txt, store)
         self._cache = HttpCache(store, settings.allow_hosts)
-        #: The level that was asked for to begin with.
+        #: The lowest level to use.
         self.min_level = settings.min_level
-        #: The texts of pages read before, for whoever reads what is fetched here.
+        #: Texts of pages read before.
         self.cleaned = Cleaned(store)
         self._open = AsyncExitStack()
 
@@ -75,8 +77,8 @@ class Web:
         await self._open.aclose()
 
     async def fetch(self, url: str, *, seconds: float) -> Fetched:
-        """The page at `url`, redirects followed, in `seconds`; a stale copy if its server is away.
-        Raises NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable.
+        """Return the page at `url` after redirects, within `seconds`; a stale copy if its server is
+        down. Raises NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable.
         """
         url, attempts = check_url(url), list[Attempt]()
         try:
@@ -90,13 +92,15 @@ class Web:
         return replace(fetched, attempts=tuple(attempts))
 
     async def ask_permission(self, url: str, *, seconds: float) -> None:
-        """Return when robots.txt lets a browser fetch. Raises Blocked, TooSlow (`seconds`)."""
+        """Wait until robots.txt lets a browser fetch. Raises Blocked, or TooSlow after
+        `seconds`.
+        """
         self.hosts.check(url)
         if self._settings.robots:
             await self._robots.ask_permission(url, asyncio.get_running_loop().time() + seconds)
 
     async def holds(self, url: str) -> bool:
-        """Return whether a fresh copy of a page is here."""
+        """Return whether a fresh copy of a page is cached."""
         return await self._cache.holds(url, LEVELS)
 
     async def _fetch_or_fall_back(
@@ -115,7 +119,7 @@ class Web:
             return copy.fetched(level)
 
     async def _stand_in(self, url: str) -> Answer | None:
-        """The copy of a page that cannot be had now, also of one that is known to have moved."""
+        """Return the cached copy of an unavailable page, following its cached redirects."""
         for _ in range(self._settings.redirects + 1):
             copy = await self._cache.stale(url, LEVELS)
             target = next_url(copy) if copy else None
@@ -125,7 +129,7 @@ class Web:
         return None
 
     async def _levels_up(self, url: str, deadline: float, attempts: list[Attempt]) -> Fetched:
-        """Ask; again when "later" is soon; once more like a browser when turned away."""
+        """Fetch a page; retry if "later" is soon, and once more like a browser if refused."""
         ask = partial(self._attempt, url, deadline=deadline, attempts=attempts)
         host = urlsplit(url).netloc
         level = min(1, self.hosts.level(host) or self.min_level, self._settings.max_level)
@@ -147,7 +151,7 @@ class Web:
     async def _attempt(
         self, url: str, level: int, *, deadline: float, attempts: list[Attempt]
     ) -> Answer:
-        """Visit a page; what that took is added to the attempts, also where it is given up."""
+        """Fetch a page and record the attempt, also if cancelled."""
         clock, sent = asyncio.get_running_loop().time, list[str]()
         made, began = Attempt(level=level), clock()
         try:
@@ -171,8 +175,8 @@ class Web:
         deadline: float | None,
         note: Callable[[str], None] = lambda _: None,
     ) -> Answer:
-        """Follow redirects, cookies kept meanwhile; `note` is told of every address that is asked.
-        Without a deadline no robots.txt is asked.
+        """Follow redirects, keeping cookies meanwhile, and pass each URL to `note`. Without a
+        deadline, skip robots.txt.
         """
         cookies = httpx.Cookies()
         for _ in range(self._settings.redirects + 1):
@@ -180,7 +184,7 @@ class Web:
             answer = await self._cache.ask(
                 url, level, headers, partial(self._send, url, deadline, note)
             )
-            if len(answer.body) > self._settings.page_bytes:  # it was kept when more was allowed
+            if len(answer.body) > self._settings.page_bytes:  # it was cached under a larger limit
                 raise TooLarge(f"The page is larger than {self._settings.page_bytes:,} bytes.")
             target = next_url(answer)
             if target is None:
@@ -200,7 +204,9 @@ class Web:
         note: Callable[[str], None],
         headers: dict[str, str],
     ) -> Answer:
-        """Ask once robots.txt gives leave. Raises Blocked while the host is to be left alone."""
+        """Send a request once robots.txt allows it. Raises Blocked while the host wants to be left
+        alone.
+        """
         self.hosts.check(url)
         note(url)
         if deadline and self._settings.robots:
@@ -212,7 +218,7 @@ class Web:
         return await self._visit(url, 0, None)
 
     async def _ask(self, url: str, headers: dict[str, str]) -> Answer:
-        """One request, when the host has a place for it among all sessions."""
+        """Send one request when the host has a free slot among all sessions."""
         limits = self._settings
         first, most = limits.first_byte_seconds, limits.page_bytes
         async with far_place(urlsplit(url).netloc, id(self), limits.parallel_per_host):

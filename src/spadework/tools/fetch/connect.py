@@ -1,4 +1,4 @@
-"""Connections to the web: every address of a name is judged, and a judged one connected to."""
+"""Guarded connections: every address of a name is checked before one is connected to."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from spadework.tools.web import name_lookup
 from spadework.tools.web.connections import Lines, authorization, proxy_for, tunnel
 from spadework.tools.web.registered_domains import is_address
 
-#: From a host name to its addresses, best first. Raises OSError when it has none.
+#: Returns a host name's addresses, best first. Raises OSError if there are none.
 Resolve = Callable[[str], Awaitable[list[str]]]
-#: A host's first addresses are tried one after the other, none for longer than this.
+#: Maximum addresses tried per host, and seconds for each.
 MAX_ADDRESSES = 4
 CONNECT_SECONDS = 10.0
 
 
 class NoSuchHost(httpcore.ConnectError):
-    """The name does not resolve, or no name server says whether it does."""
+    """The name does not resolve, or no name server answers."""
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
-    """The network below httpcore: only TCP, so that TLS and the Host header keep the name."""
+    """The network below httpcore. It handles only TCP, so that TLS and the Host header keep the
+    name.
+    """
 
     def __init__(self, resolve: Resolve, allow_hosts: Collection[str] = ()) -> None:
         self._resolve = resolve
@@ -42,8 +44,8 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Return a connection to the first address that answers, or one through the proxy of this
-        network. Raises NotAllowed if any address is refused.
+        """Return a connection to the first address that answers, or through the network's proxy.
+        Raises NotAllowed if any address is refused.
         """
         scheme = "http" if port == 80 else "https"
         if proxy := proxy_for(f"{scheme}://{_url_host(host)}:{port}"):
@@ -61,10 +63,10 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         raise failure
 
     async def check(self, host: str) -> None:
-        """Judge a host that a proxy will look up, where its name leads anywhere from here.
+        """Check a host that a proxy will resolve, if its name resolves here.
 
-        Raises NotAllowed for an address that is refused, and for a name without a dot, which only
-        means something on the inside.
+        Raises NotAllowed for a refused address and for a name without a dot, which is only
+        meaningful inside a network.
         """
         try:
             await self._addresses(host)
@@ -73,7 +75,9 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
                 raise NotAllowed(f"{host} is no name of the public web.") from None
 
     async def _addresses(self, host: str) -> list[str]:
-        """A host's addresses. One refused condemns all: leading inside and outside is a trap."""
+        """Return a host's addresses. One refused address condemns all: a name that points inside
+        and outside is a trap.
+        """
         try:
             addresses = [host] if is_address(host) else await self._resolve(host)
         except (OSError, UnicodeError) as error:
@@ -95,15 +99,15 @@ def _url_host(host: str) -> str:
 
 
 async def resolve(host: str) -> list[str]:
-    """A name's addresses by the system's resolver, IPv4 first. Raises OSError, UnicodeError."""
+    """Resolve a name with the system's resolver, IPv4 first. Raises OSError, UnicodeError."""
     found = await name_lookup.addresses(host, None, type=socket.SOCK_STREAM)
     ranked = sorted(found, key=lambda entry: entry[0] != socket.AF_INET)
     return list(dict.fromkeys(str(entry[4][0]) for entry in ranked))
 
 
 class Pool(httpcore.AsyncConnectionPool):
-    """At most `most` connections without proxies, each made of `line` (see httpcore), and none used
-    again with stray bytes in it.
+    """At most `most` connections, each built from `line` (see httpcore); one with unread bytes is
+    not reused.
     """
 
     def __init__(self, most: int, **line: Any) -> None:
@@ -111,31 +115,35 @@ class Pool(httpcore.AsyncConnectionPool):
         self._line = line
 
     async def aclose(self) -> None:
-        """Close all connections, also when this is cancelled."""
+        """Close all connections, even when cancelled."""
         async with AsyncExitStack() as closing:
             closing.push_async_callback(super().aclose)
             for connection in self.connections:
                 closing.push_async_callback(connection.aclose)
 
     def create_connection(self, origin: httpcore.Origin) -> httpcore.AsyncConnectionInterface:
-        """A connection to `origin`, which is made when it is first used."""
+        """Return a connection to `origin`, opened on first use."""
         proxy = proxy_for(str(origin)) if origin.scheme == b"http" else None
-        if proxy:  # asked for the whole address; what is encrypted goes through a tunnel
+        if proxy:  # a plain request goes to the proxy; an encrypted one through a tunnel
             return _Forwarded(origin, proxy, self._line)
         return _Connection(origin=origin, http2=True, **self._line)
 
 
 class _Connection(httpcore.AsyncHTTPConnection):
     def has_expired(self) -> bool:
-        """Also with a second answer in it: a stranger could have written the next page's."""
-        parser = getattr(self._connection, "_h11_state", None)  # httpcore has no public word for it
+        """Return True also if unread bytes remain: a stranger could have written the next
+        response.
+        """
+        parser = getattr(self._connection, "_h11_state", None)  # httpcore has no public API for it
         return super().has_expired() or (
             self.is_idle() and parser is not None and bool(parser.trailing_data[0])
         )
 
 
 class _Forwarded(_Connection):
-    """A connection to a proxy that asks one server for us, whose host the pool has had checked."""
+    """A connection to a proxy that forwards requests to one server, whose host the pool has
+    checked.
+    """
 
     def __init__(self, remote: httpcore.Origin, proxy: str, line: Mapping[str, Any]) -> None:
         self._remote, self._headers = remote, authorization(proxy)
@@ -144,7 +152,7 @@ class _Forwarded(_Connection):
         self._guarded = guarded
 
     def can_handle_request(self, origin: httpcore.Origin) -> bool:
-        return origin in (self._remote, self._origin)  # as the pool asks, and as httpcore does
+        return origin in (self._remote, self._origin)  # as both the pool and httpcore ask
 
     async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:
         await self._guarded.check(request.url.host.decode())

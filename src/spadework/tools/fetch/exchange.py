@@ -1,4 +1,4 @@
-"""One request and its answer: headers, redirects, errors in our words, bounded bodies."""
+"""One HTTP request and its response: headers, redirects, readable errors, bounded bodies."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _BROWSER = {
 def for_level(
     level: int, url: str, user_agent: str, cookies: httpx.Cookies | None = None
 ) -> dict[str, str]:
-    """Headers at level 0 (plain) or 1 (a browser that comes from the site's front page)."""
+    """Return the headers at level 0 (plain) or 1 (a browser coming from the site's front page)."""
     headers = {"User-Agent": user_agent} | _HONEST
     if level > 0:
         headers |= _BROWSER | {"Referer": urljoin(url, "/")}
@@ -55,7 +55,7 @@ def for_level(
 
 
 def _cookie(url: str, cookies: httpx.Cookies) -> dict[str, str]:
-    """The header that brings cookies back, unless they are not ASCII, as headers must be."""
+    """Return the Cookie header, or nothing if it is not ASCII, as headers must be."""
     request = httpx.Request("GET", url)
     try:
         cookies.set_cookie_header(request)
@@ -64,9 +64,9 @@ def _cookie(url: str, cookies: httpx.Cookies) -> dict[str, str]:
     return {"Cookie": request.headers["cookie"]} if "cookie" in request.headers else {}
 
 
-#: The longest reason of a library that is shown.
+#: Maximum characters shown of a library's reason.
 MAX_CHARS = 150
-#: What the libraries of HTTP say, and what is meant.
+#: What HTTP libraries say, and what it means.
 _MEANT = (
     ("Server disconnected", "the connection ended before the answer began"),
     ("without sending complete message", "the connection ended in the middle"),
@@ -79,17 +79,19 @@ _MEANT = (
     ("StreamReset", "the server broke it off"),
     ("ConnectionTerminated", "the server ended the connection"),
 )
-#: What in libraries' messages says nothing to a person: places in code, bytes, objects.
+#: Parts of library messages that mean nothing to a user: code locations, bytes, objects.
 _INSIDES = re.compile(
     r"\s*\(_ssl\.c:\d+\)|\[SSL(?:: \w+)?\] ?|:? ?bytearray\(.*|<\w[^>]*>", re.DOTALL
 )
-#: What OpenSSL calls a certificate whose authority it does not know.
+#: OpenSSL's codes for a certificate from an unknown authority.
 _UNKNOWN = (18, 19, 20, 21)
 _HOST = re.compile(r"//(?:[^/?#]*@)?([^/?#@]+)")
 
 
 def name_server(error: FetchError, url: str) -> FetchError:
-    """The refusal with the server of `url`: readers and limits do not know whose page it is."""
+    """Return the error with the server of `url` in its message; readers and limits do not know
+    it.
+    """
     words, host = str(error), _HOST.search(url)
     if host and host[1].lower() in words.lower():
         return error
@@ -100,7 +102,7 @@ def name_server(error: FetchError, url: str) -> FetchError:
 
 
 def reason(error: BaseException) -> str:
-    """What broke a connection, in a few words; "the connection ended" if nothing is said."""
+    """Return in a few words what broke a connection; "the connection ended" if unknown."""
     secure = _of_tls(error)
     if isinstance(secure, ssl.SSLCertVerificationError):
         own = "; name an authority of your own in SSL_CERT_FILE" * (secure.verify_code in _UNKNOWN)
@@ -114,37 +116,37 @@ def reason(error: BaseException) -> str:
 
 
 def certificate_fault(error: BaseException) -> str:
-    """Return what is wrong with a certificate, "" where none is at fault."""
+    """Return what is wrong with a certificate, "" if nothing."""
     return reason(error) if lasting(error) else ""
 
 
 def lasting(error: BaseException) -> bool:
-    """True if the next request would meet it, too: certificates get no better in a second."""
+    """Return whether a retry would fail too: certificates do not improve within seconds."""
     return isinstance(_of_tls(error), ssl.SSLCertVerificationError)
 
 
 def _of_tls(error: BaseException) -> ssl.SSLError | None:
-    """The fault of TLS behind an error, if that is its cause."""
+    """Return the TLS error behind an error, if any."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ssl.SSLError):
         cause = cause.__cause__ or cause.__context__
     return cause
 
 
-#: So many bytes of a body are unpacked at a time: even a bomb takes a few milliseconds for them.
+#: Bytes of a body unpacked at a time: even for a bomb this takes only milliseconds.
 SLICE = 16_384
-#: Statuses with which servers turn away what does not look like a browser.
+#: Statuses that refuse clients that do not look like browsers.
 TURNED_AWAY = frozenset({403, 406, 429, 503})
-#: A range that begins with the first byte: its last byte, and how many bytes there are.
+#: A range from the first byte: its last byte and the total length.
 _RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})")
-#: What a connection can end with. TLS faults in the middle of an answer come as OSError.
+#: Errors that end a connection. TLS faults within a response arrive as OSError.
 _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer; its body is read only for a status below 300. `from_cache`: a kept copy, which the
-    server has called good; `stale`: it could not be asked.
+    """A response; its body is read only below status 300. `from_cache`: a copy that its server has
+    validated; `stale`: a copy whose server could not be reached.
     """
 
     url: str
@@ -156,33 +158,33 @@ class Answer:
 
     @property
     def media_type(self) -> str:
-        """The type in the header Content-Type, lower-case without parameters, or ""."""
+        """The lower-case media type without parameters, or ""."""
         return str(self.headers.get("content-type", "")).partition(";")[0].strip().lower()
 
     @property
     def dated(self) -> datetime | None:
-        """When the server sent it, by the header Date."""
+        """When the server sent it, by the Date header."""
         return http_date(self.headers.get("date", ""))
 
     @property
     def later(self) -> float | None:
-        """In how many seconds to come back, by the header Retry-After."""
+        """Seconds until a retry is welcome, by the Retry-After header."""
         return retry_after(self.headers.get("retry-after", ""))
 
     @property
     def _whole(self) -> bool:
-        """Does the header Content-Range name all the bytes there are?"""
+        """True if Content-Range covers the whole page."""
         place = _RANGE.fullmatch(self.headers.get("content-range", "").strip())
         return place is not None and int(place[1]) + 1 == int(place[2])
 
     @property
     def turned_away(self) -> bool:
-        """Was it refused as not a browser, rather than asked to come back later?"""
+        """True if it was refused as not a browser, rather than asked to come back later."""
         return self.status in TURNED_AWAY and self.later is None
 
     @property
     def refusal(self) -> str:
-        """What `check` raises in words, "" for a page."""
+        """The message of what `check` raises, "" for a page."""
         try:
             self.check()
         except FetchError as error:
@@ -190,7 +192,7 @@ class Answer:
         return ""
 
     def check(self) -> None:
-        """Raises Blocked, Unreachable or Unreadable when the status says that there is no page."""
+        """Raise Blocked, Unreachable or Unreadable if the status means that there is no page."""
         page, known = printable_url(self.url), self.status in set(HTTPStatus)
         if self.status == 206 and not self._whole:
             raise Unreachable(
@@ -206,7 +208,7 @@ class Answer:
         raise error
 
     def fetched(self, level: int) -> Fetched:
-        """The page of an answer that passes `check`."""
+        """Return the page of a response that passes `check`."""
         message = Message()
         message["content-type"] = self.headers.get("content-type", "")
         charset, sent = message.get_content_charset(""), self.dated if self.from_cache else None
@@ -222,7 +224,7 @@ async def exchange(
     first_byte_seconds: float,
     most_bytes: int,
 ) -> Answer:
-    """The answer to a GET, also a redirect. Raises NotAllowed or another FetchError."""
+    """Return the response to a GET, also a redirect. Raises NotAllowed or another FetchError."""
     page = printable_url(url)
     extensions = {"timeout": dict.fromkeys(("connect", "read", "write"), first_byte_seconds)}
     request = pool.stream("GET", url, headers=list(headers.items()), extensions=extensions)
@@ -247,7 +249,7 @@ async def _answer(
     most: int,
     came: Callable[[], None],
 ) -> Answer:
-    """Send the request and read the answer; `came` is called when its headers are here."""
+    """Send the request and read the response; call `came` when its headers arrive."""
     async with request as response:
         came()
         headers = httpx.Headers(response.headers)
@@ -261,7 +263,7 @@ async def _answer(
 
 
 async def _body(chunks: AsyncIterable[bytes], headers: httpx.Headers, most: int) -> bytes:
-    """The body, decoded as it arrives; the event loop has its turn between two slices."""
+    """Read and decode the body as it arrives, yielding to the event loop between slices."""
     unpacker, received = Unpacker(headers.get("content-encoding", ""), most), 0
     announced = headers.get("content-length", "")
     if announced.isdecimal() and float(announced) > most:
@@ -278,8 +280,8 @@ async def _body(chunks: AsyncIterable[bytes], headers: httpx.Headers, most: int)
 
 
 async def _tidy(work: Coroutine[Any, Any, Answer]) -> Answer:
-    """What `work` returns or raises; cancelled with the caller, it ends before this goes on. A
-    second cancellation, as by a deadline, would leave the connection open for good.
+    """Return what `work` returns; when cancelled, let it end first. A second cancellation, as by a
+    deadline, would otherwise leak the connection.
     """
     task = asyncio.create_task(work)
     try:
@@ -290,14 +292,14 @@ async def _tidy(work: Coroutine[Any, Any, Answer]) -> Answer:
             try:
                 await asyncio.wait({task})
             except asyncio.CancelledError:
-                continue  # the first one is raised below
+                continue  # the first cancellation is raised below
         if not task.cancelled():
-            task.exception()  # nobody is there for it any more
+            task.exception()  # retrieved, since nobody else will
         raise
 
 
 _STATUSES = frozenset({301, 302, 303, 307, 308})
-#: A refresh is a signpost in a page of so many bytes, within so many seconds.
+#: A meta refresh is a redirect in a page of at most this many bytes, within this many seconds.
 SIGNPOST_BYTES = 4_000
 SIGNPOST_SECONDS = 5
 _REFRESH = re.compile(r"""<meta\b[^>]*\bhttp-equiv\s*=\s*["']?refresh\b[^>]*>""", re.IGNORECASE)
@@ -309,7 +311,7 @@ _TARGET = re.compile(
 
 
 def next_url(answer: Answer) -> str | None:
-    """The checked URL an answer leads to, None at the end. Raises NotAllowed."""
+    """Return the checked URL that a response redirects to, None at the end. Raises NotAllowed."""
     if answer.status in _STATUSES:
         places = set(answer.headers.get_list("location"))
         if len(places) > 1:
@@ -322,7 +324,7 @@ def next_url(answer: Answer) -> str | None:
     try:
         return check_url(urljoin(answer.url, target))
     except ValueError:
-        return check_url(target)  # urljoin cannot parse it, and the check says so in our words
+        return check_url(target)  # urljoin cannot parse it; the check raises a readable error
 
 
 def _signpost(answer: Answer) -> str | None:

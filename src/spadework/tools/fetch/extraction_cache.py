@@ -1,4 +1,4 @@
-"""Texts of pages read before: a body that has not changed is not read twice."""
+"""Cache of extracted texts, so that an unchanged body is not parsed twice."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ from spadework.tools.fetch.http_cache import Store
 
 _KIND = "text"
 _READ = (".py", ".txt", ".toml")
-#: Libraries that decide what is read from a page.
+#: Libraries that affect what is read from a page.
 _LIBRARIES = ("selectolax", "pypdfium2", "lxml", "striprtf", "docutils", "markdown-it-py")
 
 
 class Cleaned:
-    """Extracted documents under the hash of their bodies and of the code that reads them."""
+    """Extracted documents by the hash of their body and of the code that reads them."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def once(self, fetched: Fetched, read: Callable[[], Awaitable[Extracted]]) -> Extracted:
-        """What stands in a page: known, or what `read` gives or raises; no failure is kept."""
+        """Return a page's text from the cache, or what `read` returns or raises; failures are not
+        cached.
+        """
         key, known = await asyncio.to_thread(self._look, fetched)
         if known is not None:
             return known
@@ -53,11 +55,11 @@ class Cleaned:
 
 @cache
 def _readers() -> str:
-    """A hash of all readers, their weights and words, and of whether there is OCR: a change reads
-    all anew.
+    """Return a hash of all readers, their data, and whether OCR is available; a change invalidates
+    the cache.
     """
     folders = (Path(str(package.__file__)).parent for package in (extract, text))
-    # What the interpreter keeps of them comes and goes.
+    # The interpreter's cached bytecode comes and goes.
     files = [f for folder in folders for f in sorted(folder.rglob("*")) if f.suffix in _READ]
     digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in _LIBRARIES).encode())
     digest.update(b"OCR" * has_ocr())

@@ -1,4 +1,4 @@
-"""What fetching a URL gives."""
+"""The result of fetching a URL."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from spadework.values import Attempt
 
 @dataclass(frozen=True)
 class Fetched:
-    """An answer: its URL after redirects, its body without content encoding. `media_type` is
-    lower-case, `charset` the header's or "". `from_cache`: kept from an earlier fetch, `dated`
-    then; `stale`: maybe out of date, its server could not be reached. `attempts` are all that led
-    to it.
+    """A response: its URL after redirects and its decoded body. `media_type` is lower-case;
+    `charset` is the header's or "". `from_cache`: cached earlier, at `dated`; `stale`: possibly
+    outdated, since its server could not be reached. `attempts` led to it.
     """
 
     url: str
@@ -31,7 +30,7 @@ class Fetched:
 
 
 def ended_in(error: FetchError, attempts: Sequence[Attempt]) -> FetchError:
-    """Return the error with the attempts that led to it; the last of them ended in it."""
+    """Attach the attempts to the error, which ended the last of them, and return it."""
     last = [attempt.model_copy(update={"reason": str(error)}) for attempt in attempts[-1:]]
     error.attempts = (*attempts[:-1], *last)
     return error

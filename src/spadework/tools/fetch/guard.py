@@ -1,4 +1,4 @@
-"""Which addresses may be fetched: public http(s) servers and hosts one owns, nothing else."""
+"""Addresses that may be fetched: public http(s) servers and hosts the owner allows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import idna
 from spadework.errors import NotAllowed
 
 MAX_URL_CHARS = 2_000
-#: IPv4 of no public site (IANA special-purpose registry), and Azure's platform address.
+#: IPv4 ranges without public sites (IANA special-purpose registry), and Azure's platform address.
 # fmt: off
 _REFUSED_V4 = tuple(IPv4Network(network) for network in (
     "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
@@ -21,16 +21,16 @@ _REFUSED_V4 = tuple(IPv4Network(network) for network in (
     "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
 ))
 # fmt: on
-#: The IPv6 for public use; special inside it: Teredo, benchmarks, documentation.
+#: Global IPv6, and special ranges inside it: Teredo, benchmarks, documentation.
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _REFUSED_V6 = tuple(IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "3fff::/20"))
-#: IPv6 around an IPv4 address to which the packets go: network, bits to its right.
+#: IPv6 networks that wrap the IPv4 address packets go to, and the bits to its right.
 _CARRIERS = (
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("64:ff9b::/96"), 0),
     (IPv6Network("2002::/16"), 80),
 )
-#: Bits 64 to 96 of an ISATAP address, whatever network it is in.
+#: Bits 64 to 96 of an ISATAP address in any network.
 _ISATAP = (0x00005EFE, 0x02005EFE)
 _IPV4_LIKE = re.compile(r"(0x[0-9a-f]*|[0-9]+)(\.(0x[0-9a-f]*|[0-9]+)){0,3}")
 _NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
@@ -39,7 +39,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def is_public(address: str) -> bool:
-    """True for an IP literal that a public web server can have; False for anything else."""
+    """Return whether an IP literal can be a public web server; False for anything else."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -63,12 +63,12 @@ def _public_v6(address: IPv6Address) -> bool:
 
 
 def may_connect(host: str, address: str, allow_hosts: Collection[str]) -> bool:
-    """Return whether `address` of the URL's `host` is public, or either is allowed by the owner."""
+    """Return whether `address` of `host` is public, or the owner allows either."""
     return is_owned(host, allow_hosts) or is_owned(address, allow_hosts) or is_public(address)
 
 
 def is_owned(host: str, allow_hosts: Collection[str]) -> bool:
-    """Return whether the owner has named a host or address, or a network that an address is in."""
+    """Return whether the owner allows a host or address, or a network that contains it."""
     if host in allow_hosts:
         return True
     try:
@@ -79,9 +79,11 @@ def is_owned(host: str, allow_hosts: Collection[str]) -> bool:
 
 
 def check_url(url: str) -> str:
-    """The URL as it will be asked for: lower-case ASCII host, usual notation of addresses, no
-    fragment or default port. Raises NotAllowed unless it is an http(s) URL with a host, without
-    user, up to MAX_URL_CHARS. Whether its address is public is checked when it is resolved.
+    """Return the URL as it will be requested: lower-case ASCII host, standard notation of
+    addresses, no fragment or default port.
+
+    Raises NotAllowed unless it is an http(s) URL with a host, without user, up to MAX_URL_CHARS.
+    Whether its address is public is checked when it is resolved.
     """
     url = url.strip()
     if len(url) > MAX_URL_CHARS:
@@ -109,7 +111,7 @@ def _split_web_url(url: str) -> SplitResult | None:
 
 
 def is_http_url(text: str) -> bool:
-    """True when `text` is a well-formed http(s) URL, wherever it leads."""
+    """Return whether `text` is a well-formed http(s) URL, wherever it leads."""
     try:
         check_url(text)
     except NotAllowed:
@@ -118,7 +120,9 @@ def is_http_url(text: str) -> bool:
 
 
 def _literal(host: str) -> str:
-    """An IPv6 address as a URL's host. One with a zone means something on this machine only."""
+    """Return an IPv6 address as a URL's host. One with a zone is only meaningful on this
+    machine.
+    """
     try:
         address = IPv6Address(host)
     except ValueError:
@@ -129,7 +133,7 @@ def _literal(host: str) -> str:
 
 
 def _name(host: str) -> str:
-    """A URL's host in the notation of `check_url`; "0x7f.1" and "2130706433" are 127.0.0.1."""
+    """Return a host in the notation of `check_url`; "0x7f.1" and "2130706433" are 127.0.0.1."""
     try:
         name = host if host.isascii() else idna.encode(host, uts46=True).decode()
         name = name.lower().rstrip(".")
@@ -143,5 +147,5 @@ def _name(host: str) -> str:
 
 
 def printable_url(url: str) -> str:
-    """A short URL for a message, without what may be secret (before an @, behind a ?)."""
+    """Return a short URL for a message, without secrets (before "@", after "?")."""
     return url.partition("?")[0].rpartition("@")[2].removeprefix("//")[:120]

@@ -1,5 +1,5 @@
-"""What hosts want, remembered for a home and up to a date: the level at which they give pages, that
-they have refused, and until when they, or a page of theirs, want to be left alone.
+"""What hosts expect, remembered until it expires: the level they need, that they have refused, and
+until when they or one of their pages want no requests.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from spadework.tools.fetch.guard import printable_url
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.page_store import write_atomically
 
-#: How long a level counts, and a refusal; a host that has given pages must have refused so many
-#: others in a row.
+#: How long a level and a refusal count, and refusals in a row needed from a host that has given
+#: pages.
 LEVEL_SECONDS, REFUSED_SECONDS, REFUSALS = 30 * 86_400.0, 86_400.0, 3
-#: Longest wait that a host can name, so that one wrong header does not silence it.
+#: Longest wait a host can set, so that one wrong header does not silence it.
 MOST_SECONDS = 86_400.0
-#: Pages in a row that are out of order by which a host is.
+#: Consecutive pages with status 503 until the whole host counts as down.
 OUT_OF_ORDER = 2
-#: Hosts and pages that are remembered at most; those whose date comes first are forgotten.
+#: Maximum hosts and pages remembered; those that expire first are dropped.
 MOST_HOSTS = 2_000
 
 
 class Host(BaseModel):
-    """What is known of one host, or of one page; dates are seconds since 1970."""
+    """What is known about one host or page; dates are Unix times."""
 
     level: int = 0
     level_until: float = 0.0
@@ -47,7 +47,7 @@ class Host(BaseModel):
 
     @property
     def until(self) -> float:
-        """When all of it is over."""
+        """When everything here has expired."""
         return max(self.level_until, self.blocked_until, self.refused_until)
 
 
@@ -55,34 +55,34 @@ _KNOWN = TypeAdapter(dict[str, Host])
 
 
 class Hosts:
-    """The hosts in the file at `path`, which several processes share. `clock` is the time of day. A
-    file that is damaged or cannot be written is as good as none: what stands in it is learned anew.
+    """The hosts in the file at `path`, shared by several processes. `clock` returns Unix time. A
+    damaged or read-only file is ignored: its content is learned again.
     """
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self._path, self._clock = path, clock
         self._lock = threading.Lock()
         self._known: dict[str, Host] = {}
-        #: By host the pages turned away, and those out of order, since it gave one.
+        #: By host, the pages refused and those with 503 since it last gave one.
         self._refused: defaultdict[str, set[str]] = defaultdict(set)
         self._out_of_order: defaultdict[str, set[str]] = defaultdict(set)
         self._given: set[str] = set()
 
     @classmethod
     async def open(cls, home: Path) -> Self:
-        """Those of a home, the same for all sessions of the process."""
+        """Return the hosts of a home, shared by all sessions of the process."""
         path = home / "cache" / "hosts.json"
         hosts = _opened.setdefault(path, cls(path))
         await on_disk(hosts._read)
         return cast("Self", hosts)
 
     def level(self, host: str) -> int:
-        """The level at which it gave its last page, 0 where that is not known."""
+        """Return the level at which it gave its last page, 0 if unknown."""
         known = self._known.get(host)
         return known.level if known and self._clock() < known.level_until else 0
 
     def check(self, url: str) -> None:
-        """Raises Blocked while a page or its host wants to be left alone."""
+        """Raise Blocked while a page or its host wants to be left alone."""
         for name in (urlsplit(url).netloc, url):
             known = self._known.get(name)
             if known and self._clock() < known.blocked_until:
@@ -92,9 +92,7 @@ class Hosts:
                 raise error
 
     def check_refusal(self, url: str, highest: int) -> None:
-        """Raises Blocked where its host has refused, within the last day, what can be tried up to
-        the `highest` level.
-        """
+        """Raise Blocked if its host has refused every level up to `highest` within the last day."""
         host = urlsplit(url).netloc
         known = self._known.get(host)
         if known and self._clock() < known.refused_until and highest <= known.refused_level:
@@ -104,22 +102,22 @@ class Hosts:
             raise error
 
     async def gave(self, host: str, level: int) -> None:
-        """It answered with a page at a level, be it the page that was asked for or a wall."""
+        """Record that the host answered at a level, whether with the page or a wall."""
         self._out_of_order.pop(host, None)
         if level > self.level(host):
             until = self._clock() + LEVEL_SECONDS
             await self._learn(host, level=level, level_until=until)
 
     async def let_in(self, host: str) -> None:
-        """It gave the page that was asked for."""
+        """Record that the host gave the requested page."""
         self._given.add(host)
         self._refused.pop(host, None)
         if (known := self._known.get(host)) and known.refused_until:
             await self._learn(host, refused_until=0.0)
 
     async def later(self, url: str, status: int, seconds: float) -> None:
-        """It named a time to come back. Who has asked too often (429) has done so of the host; what
-        is out of order (503) may be one page alone, until others say the same.
+        """Record a time to come back. A 429 counts for the host; a 503 may concern only this page
+        until other pages return it too.
         """
         host, until = urlsplit(url).netloc, self._clock() + min(seconds, MOST_SECONDS)
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -130,9 +128,7 @@ class Hosts:
         await self._learn(host, blocked_until=until)
 
     async def refused(self, host: str, url: str, level: int) -> None:
-        """It turned us away at every level up to this one. The other sites of a host are other
-        hosts.
-        """
+        """Record a refusal at every level up to this one. Subdomains are separate hosts."""
         self._refused[host].add(url)
         gives = host in self._given or self.level(host)
         if len(self._refused[host]) >= (REFUSALS if gives else 1):
@@ -149,7 +145,7 @@ class Hosts:
             self._known = _KNOWN.validate_json(self._path.read_bytes()) | self._known
 
     def _write(self, name: str) -> None:
-        """Add one host or page to what others have written meanwhile."""
+        """Add one host or page to what other processes have written."""
         with self._lock:
             found: dict[str, Host] = {}
             with suppress(OSError, ValidationError):

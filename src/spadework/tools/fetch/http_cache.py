@@ -1,4 +1,4 @@
-"""Answers kept by the rules of HTTP (RFC 9111), and the bytes of both caches."""
+"""HTTP cache (RFC 9111), and the storage of both caches."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from spadework.tools.fetch.exchange import Answer
 from spadework.tools.stores.page_store import write_atomically
 from spadework.tools.web.http_dates import http_date
 
-#: When the files take more than allowed, they are removed down to this share of it.
+#: When the files exceed the limit, they are pruned to this share of it.
 SWEPT_TO = 0.9
-#: Sizes are added up at a process's first entry, and when this share was written since.
+#: Total size is computed at a process's first write and after each further share written.
 SWEEP_EVERY = 0.05
-#: An entry over this share of what is allowed is not kept.
+#: An entry larger than this share of the limit is not stored.
 LARGEST = 0.1
 
 
 class Store:
-    """At most `most_bytes` (packed) under `folder`; 0 keeps nothing. Methods wait for the disk. A
-    file that is damaged or unusable is as good as none: it can be had again.
+    """A store of at most `most_bytes` (compressed) under `folder`; 0 stores nothing. Methods block
+    on the disk. A damaged file counts as missing, since it can be fetched again.
     """
 
     def __init__(self, folder: Path, most_bytes: int) -> None:
@@ -45,7 +45,7 @@ class Store:
         self._lock = threading.Lock()
 
     def get(self, kind: str, key: str) -> bytes | None:
-        """What was put under the key, or None."""
+        """Return what is stored under the key, or None."""
         path = self._path(kind, key)
         if not self._most:
             return None
@@ -57,17 +57,17 @@ class Store:
         return data
 
     def put(self, kind: str, key: str, data: bytes) -> None:
-        """Keep `data`, replacing what stood under the key."""
+        """Store `data`, replacing the entry under the key."""
         packed = zstandard.ZstdCompressor(level=1, write_checksum=True).compress(data)
         if len(packed) > LARGEST * self._most:
             self.drop(kind, key)
             return
-        with suppress(OSError):  # a full or read-only disk: the work goes on without a cache
+        with suppress(OSError):  # a full or read-only disk: go on without a cache
             write_atomically(self._path(kind, key), packed)
             self._sweep_sometimes(len(packed))
 
     def drop(self, kind: str, key: str) -> None:
-        """Forget what stands under the key."""
+        """Delete the entry under the key."""
         with suppress(OSError):
             self._path(kind, key).unlink(missing_ok=True)
 
@@ -84,7 +84,7 @@ class Store:
         self._sweep()
 
     def _sweep(self) -> None:
-        """If all are too large, remove the least recently used, and drafts of killed processes."""
+        """If the total is too large, delete least recently used entries and leftover drafts."""
         found = []
         for path in self._folder.glob("*/*/*"):
             with suppress(OSError):  # another process has removed it
@@ -101,18 +101,18 @@ class Store:
 
 
 Send = Callable[[dict[str, str]], Awaitable[Answer]]
-#: Seconds up to which a copy may stand in where the server has no stale-if-error.
+#: Seconds a stale copy may be used if the server sets no stale-if-error.
 STALE_SECONDS = 7 * 86_400
-#: What is kept: pages, and where they have moved for good. Anything else is asked for again.
+#: Statuses that are cached: pages and permanent redirects.
 _KEPT = frozenset({200, 203, 301, 308})
-#: After these a copy is of no use any more.
+#: Statuses that make a copy worthless.
 _GONE = frozenset({404, 410})
 _KIND = "http"
 _RULES: hishel.CacheOptions = {"shared": False, "supported_methods": ["GET"]}
 _PRECONDITIONS = ("if-none-match", "if-modified-since")
-#: With one of these in the request, the answer is for one visitor in one moment.
+#: A request with one of these headers is personal to one visitor.
 _PERSONAL = frozenset({"cookie", "authorization", "proxy-authorization"})
-#: Not kept of an answer's headers: secrets, and what is true only of the bytes on the wire.
+#: Headers not stored: secrets, and those that describe only the bytes on the wire.
 _DROPPED = frozenset(
     (
         *("set-cookie", "set-cookie2", "content-encoding", "content-length", "transfer-encoding"),
@@ -127,31 +127,31 @@ _STALE_IF_ERROR, _MAX_AGE = (
 
 @dataclass(frozen=True)
 class _Copy:
-    """An answer, and the headers it was asked for with, their names in lower case."""
+    """A response, and its request's headers with lower-case names."""
 
     answer: Answer
     asked: dict[str, str]
 
     @property
     def entry(self) -> hishel.Entry:
-        """The copy as hishel knows it."""
+        """The copy as a hishel entry."""
         request = _request_of(self.answer.url, self.asked)
         return hishel.Entry(uuid.uuid4(), request, _response_of(self.answer))
 
     def suits(self, headers: Mapping[str, str]) -> bool:
-        """Would the server choose the same answer for these headers, by what it says in Vary?"""
+        """Return whether the server would select this response for the headers, by its Vary."""
         names = [name.strip().lower() for name in self.answer.headers.get("vary", "").split(",")]
         return "*" not in names and all(self.asked.get(name) == headers.get(name) for name in names)
 
     def dump(self) -> bytes:
-        """Everything but the URL: one line of JSON, and the body."""
+        """Return everything but the URL: one line of JSON, then the body."""
         status, headers = self.answer.status, self.answer.headers.multi_items()
         head = {"status": status, "headers": headers, "asked": self.asked}
         return json.dumps(head).encode() + b"\n" + self.answer.body
 
     @classmethod
     def load(cls, url: str, data: bytes) -> Self | None:
-        """The copy of a URL from what `dump` gave; None for what another version has written."""
+        """Parse what `dump` returned; None if another version wrote it."""
         head, _, body = data.partition(b"\n")
         try:
             known = json.loads(head)
@@ -170,8 +170,8 @@ class HttpCache:
         self._visitor = ",".join(sorted({host.lower() for host in allow_hosts}))
 
     async def ask(self, url: str, level: int, headers: dict[str, str], send: Send) -> Answer:
-        """A fresh copy, or what `send` brings or raises, kept if it may be. Answers to requests
-        with cookies are neither kept nor taken from here.
+        """Return a fresh copy, or what `send` returns, cached if allowed. Requests with cookies
+        bypass the cache.
         """
         asked = {name.lower(): value for name, value in headers.items()}
         if asked.keys() & _PERSONAL:
@@ -184,7 +184,7 @@ class HttpCache:
             return usable[0].answer
         answer = await send(headers | _preconditions(state))
         outcome = _keep_state(state.next(_response_of(answer)))
-        # "not modified" of something else than the copy that is here.
+        # A 304 for something other than the copy held here.
         if isinstance(outcome, hishel.CacheMiss):
             answer = await send(headers)
             outcome = _keep_state(outcome.next(_response_of(answer)))
@@ -198,10 +198,12 @@ class HttpCache:
         return answer
 
     async def stale(self, url: str, levels: Collection[int]) -> Answer | None:
-        """The copy, marked as stale, of an unreachable page; None without one, or if forbidden."""
+        """Return the copy of an unreachable page, marked stale; None without one or if
+        forbidden.
+        """
         for level in levels:
             copy = await self._load(url, level)
-            # The seconds since the server last said that this is the page.
+            # Seconds since the server last validated the page.
             dated = copy.answer.dated if copy else None
             if copy is None or dated is None or time.time() - dated.timestamp() > _longest(copy):
                 continue
@@ -212,7 +214,7 @@ class HttpCache:
         return None
 
     async def holds(self, url: str, levels: Collection[int]) -> bool:
-        """Return whether a fresh copy is here, for which nobody need be asked."""
+        """Return whether a fresh copy is cached that needs no request."""
         for level in levels:
             if copy := await self._load(url, level):
                 state = hishel.IdleClient(options=_RULES).next(
@@ -230,7 +232,7 @@ class HttpCache:
         return _Copy.load(url, data) if data else None
 
     async def _keep(self, copy: _Copy, level: int, *, may: bool) -> None:
-        """Keep an answer, if it may be kept; forget what it has replaced or shown to be gone."""
+        """Store a response if allowed; delete what it replaces or shows to be gone."""
         answer, key = copy.answer, self._key(copy.answer.url, level)
         personal = answer.status >= 300 and "set-cookie" in answer.headers
         if may and answer.status in _KEPT and not personal:
@@ -241,18 +243,17 @@ class HttpCache:
 
 
 def _request_of(url: str, headers: Mapping[str, str]) -> hishel.Request:
-    """A GET as hishel knows it."""
     return hishel.Request("GET", url, hishel.Headers(dict(headers)))
 
 
 def _response_of(answer: Answer) -> hishel.Response:
-    """An answer as hishel knows it, without the body, which its rules do not look at."""
+    """Return a response for hishel, without the body, which its rules ignore."""
     headers = {name: answer.headers.get_list(name) for name in answer.headers}
     return hishel.Response(answer.status, hishel.Headers(headers))
 
 
 def _preconditions(state: hishel.CacheMiss | hishel.NeedRevalidation) -> dict[str, str]:
-    """The headers that ask for changes only; none where the server's words fit in no header."""
+    """Return the headers of a conditional request; none if the server's values are not ASCII."""
     if not isinstance(state, hishel.NeedRevalidation):
         return {}
     headers = state.request.headers
@@ -261,14 +262,16 @@ def _preconditions(state: hishel.CacheMiss | hishel.NeedRevalidation) -> dict[st
 
 
 def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
-    """The state behind the removal of old entries: here a copy is replaced by the next."""
+    """Skip the states that remove old entries: here the next copy replaces them."""
     while isinstance(state, hishel.InvalidateEntries):
         state = state.next_state
     return state
 
 
 def _lasting(headers: httpx.Headers) -> httpx.Headers:
-    """The headers to keep, dated: without a date, or with a future one, none would grow old."""
+    """Return the headers to store, dated: without a date, or with a future one, none would
+    expire.
+    """
     kept = [
         (name, value)
         for name, value in headers.multi_items()
@@ -281,7 +284,9 @@ def _lasting(headers: httpx.Headers) -> httpx.Headers:
 
 
 def _longest(copy: _Copy) -> float:
-    """Seconds up to which an answer may stand in (RFC 5861, section 4: beyond its freshness)."""
+    """Return how many seconds past its date a copy may be used (RFC 5861, 4: beyond its
+    freshness).
+    """
     rules = copy.answer.headers.get("cache-control", "")
     given = _STALE_IF_ERROR.search(rules)
     if not given:

@@ -1,4 +1,6 @@
-"""Many pages at once: results as they come, a reserve for each that fails or is slow."""
+"""Concurrent reading of pages: results as they arrive, and a replacement for each that fails or is
+slow.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ Why = Literal["deadline", "stopped", "not needed", "budget"]
 
 @dataclass(frozen=True)
 class Limits:
-    """How many results are `wanted`, how many candidates are read at once, in all and a group. Each
-    has `page_seconds`; after `slow_seconds` another begins. `until` is loop time.
+    """Limits of reading: results `wanted`, candidates at once in total and per group, and seconds
+    per page. After `slow_seconds` a replacement starts. `until` is loop time.
     """
 
     wanted: int
@@ -54,7 +56,7 @@ class Failed(Generic[C]):
 
 @dataclass(frozen=True)
 class Left(Generic[C]):
-    """Given up: out of time, told to stop, not needed any more, or not to be paid for."""
+    """The candidate was abandoned: out of time, stopped, no longer needed, or over budget."""
 
     candidate: C
     why: Why
@@ -72,14 +74,12 @@ async def read_many(
     key: Callable[[R], Hashable | None],
     stop: asyncio.Event,
 ) -> AsyncGenerator[Outcome[C, R], None]:
-    """Read the best `limits.wanted` of the candidates, best first, and tell what happens as it
-    happens.
+    """Read candidates concurrently, best first, yielding outcomes until `limits.wanted` are read.
 
-    `read` gets a candidate and its seconds; its FetchError makes room for the next candidate, its
-    BudgetSpent is the end of starting. Candidates of one `group` (such as a host) are read
-    `limits.per_group` at once, those of the group "" without limit. Results with the same `key`
-    fill one place, those whose key is None none. Close the iterator (`contextlib.aclosing`): then
-    nothing runs any more.
+    `read` takes a candidate and its seconds. Its FetchError makes room for the next candidate; its
+    BudgetSpent starts no more. At most `limits.per_group` candidates of one `group` (such as a
+    host) are read at once, without limit for the group "". Results with the same `key` other than
+    None count once. Close the iterator (`contextlib.aclosing`) to stop everything.
     """
     pool = _Pool([*candidates], read, limits, group, key)
     stopping = asyncio.create_task(stop.wait())
@@ -103,7 +103,7 @@ async def read_many(
 
 @dataclass
 class _Pool(Generic[C, R]):
-    """What waits, what runs and what came."""
+    """Candidates waiting, running and read."""
 
     _waiting: list[C]
     _read: Callable[[C, float], Awaitable[R]]
@@ -119,12 +119,12 @@ class _Pool(Generic[C, R]):
 
     @property
     def late(self) -> bool:
-        """Is the time over?"""
+        """True after the deadline."""
         return self._clock() >= self._limits.until
 
     @property
     def over(self) -> bool:
-        """Is everything here that is wanted, or the time over?"""
+        """True if all wanted results are here, or after the deadline."""
         return self._missing <= 0 or self.late
 
     @property
@@ -132,7 +132,7 @@ class _Pool(Generic[C, R]):
         return self._limits.wanted - len(self._came)
 
     def start(self) -> Iterator[C]:
-        """Start as many as there is room for; a slow one leaves room for one that is missing."""
+        """Start candidates up to the limit; a slow one makes room for a replacement."""
         now = self._clock()
         slow = sum(now >= moment for moment in self._slow_at.values())
         wanted = self._missing + min(slow, self._missing)
@@ -146,8 +146,8 @@ class _Pool(Generic[C, R]):
             yield candidate
 
     def _next(self, places: int, now: float) -> C | None:
-        """The best candidate whose group has room. One that waits for its group keeps one of the
-        free `places`, so that no worse one comes first, unless all of its group are slow.
+        """Return the best candidate whose group has room. One that waits for its group reserves a
+        free slot, so that no worse one precedes it, unless all of its group are slow.
         """
         busy = Counter(self._group(candidate) for candidate in self.running.values())
         quick = {self._group(self.running[task]) for task, at in self._slow_at.items() if now < at}
@@ -170,7 +170,7 @@ class _Pool(Generic[C, R]):
             raise TooSlow(f"The page was {late}.") from None
 
     async def next_done(self, stopping: asyncio.Task[bool]) -> list[asyncio.Task[R]]:
-        """Wait until candidates are done, one of them is slow, or all must end."""
+        """Wait until candidates finish, one becomes slow, or everything must end."""
         now, tasks = self._clock(), {*self.running, stopping}
         slow = [moment for moment in self._slow_at.values() if moment > now and self._waiting]
         seconds = min([self._limits.until, *slow]) - now
@@ -178,7 +178,9 @@ class _Pool(Generic[C, R]):
         return [task for task in self.running if task.done()]
 
     def outcome(self, done: asyncio.Task[R]) -> Came[C, R] | Failed[C] | Left[C]:
-        """What became of a candidate. Raises what `read` raised, if it is no FetchError."""
+        """Return a finished candidate's outcome. Raises what `read` raised unless it is a
+        FetchError.
+        """
         candidate = self.running.pop(done)
         del self._slow_at[done]
         try:

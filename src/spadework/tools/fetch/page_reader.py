@@ -1,4 +1,4 @@
-"""A page of the web as text: fetched, in a browser if needed, and read by its format's reader."""
+"""Web pages as text: fetched, with a browser if needed, and parsed by format."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from spadework.tools.fetch.sites import SITES, Site, Way, ways_to
 from spadework.tools.web.background_threads import aside
 from spadework.values import Attempt
 
-#: Readers that no document keeps busy for long, and what has none.
+#: Formats whose parsers are always quick, and none.
 HARMLESS = frozenset({"", "text", "code", "markdown"})
-#: Longer ones are read apart as well: one search over a long text holds up every thread.
+#: Longer ones are parsed in a separate process too: one regex over a long text blocks every thread.
 HARMLESS_BYTES = 50_000
-#: The share of the time left that one way of a site may take: the page itself must still have some.
+#: Share of the remaining time for one alternative address, leaving some for the page itself.
 WAY_SHARE = 0.5
 #: Longest visit of the browser, in seconds.
 VISIT_SECONDS = 45.0
@@ -43,8 +43,8 @@ async def _at_once(level: int, fetch: Fetch) -> Fetched:
 
 @dataclass
 class _Trip:
-    """Until when (clock of the event loop), how what is fetched at a level is had, the attempts so
-    far, and the level and beginning of the one that is being made.
+    """One reading of a page: its deadline (loop time), how each level is fetched, the attempts so
+    far, and the level and start of the current one.
     """
 
     until: float
@@ -53,7 +53,7 @@ class _Trip:
     running: tuple[int, float] | None = None
 
     def give_up(self) -> list[Attempt]:
-        """The attempts, with the one that is being made."""
+        """Return the attempts, including the current one."""
         if self.running:
             level, began = self.running
             self.attempts.append(Attempt(level=level, seconds=round(_now() - began, 3)))
@@ -61,17 +61,17 @@ class _Trip:
 
 
 class Reader:
-    """Reads pages through a `Web`, and through a `Browser`, if given, where needed."""
+    """Reads pages through a `Web` and, if given and needed, a `Browser`."""
 
     def __init__(
         self, web: Web, browser: Browser | None = None, *, sites: Sequence[Site] = SITES
     ) -> None:
         self._web, self._browser, self._sites = web, browser, sites
-        #: How often hosts have refused a page here: what one does once may be of that page.
+        #: Refusals by host: a single one may concern only that page.
         self._refusals: Counter[str] = Counter()
 
     def level_at(self, url: str) -> int:
-        """The level at which a page is asked for first."""
+        """Return the level at which a page is requested first."""
         return max(self._web.hosts.level(urlsplit(url).netloc), self._web.min_level)
 
     async def read(
@@ -82,14 +82,14 @@ class Reader:
         level: int | None = None,
         had: Callable[[int, Fetch], Awaitable[Fetched]] = _at_once,
     ) -> Read:
-        """The page at `url` and what stands in it, within `seconds` over all levels from `level`
-        on (None: see `level_at`).
+        """Read the page at `url` within `seconds` over all levels from `level` on (None:
+        `level_at`).
 
-        `had(level, fetch)` gives what is fetched at a level before anything is made of it: it may
-        keep what `fetch` gives, or know it already. What the ways of a site give is at the levels
-        -1, -2 and so on, and at the page's own address.
+        `had(level, fetch)` returns what is fetched at a level before it is parsed, so that it can
+        be stored or known already. A site's alternative addresses have levels -1, -2 and so on, and
+        return the page's own address.
 
-        Raises what `Web.fetch` raises; Blocked also for a captcha, a login and the like, Unreadable
+        Raises what `Web.fetch` raises; Blocked also for a captcha, login or similar, and Unreadable
         for a page without text.
         """
         url, trip = check_url(url), _Trip(_now() + seconds, had)
@@ -118,18 +118,18 @@ class Reader:
 
     @property
     def _highest(self) -> int:
-        """The highest level that can be tried here."""
+        """The highest level available."""
         browser = self._browser
         if browser is None:
             return 1
         return min(browser.max_level, 1) if browser.missing else browser.max_level
 
     async def holds(self, url: str) -> bool:
-        """Return whether a fresh copy of a page is here, so that reading it asks nobody."""
+        """Return whether a fresh copy is cached, so that reading it needs no request."""
         return await self._web.holds(url)
 
     async def source(self, url: str, *, seconds: float) -> Fetched:
-        """What is at `url` as it came, or as a browser's scripts left it. Raises FetchError."""
+        """Return what is at `url` as sent, or as a browser's scripts left it. Raises FetchError."""
         level = self._web.min_level
         if level < BROWSER or self._browser is None:
             return await self._web.fetch(url, seconds=seconds)
@@ -137,7 +137,9 @@ class Reader:
         return await self._browser.visit(url, seconds=seconds)
 
     async def _by_way(self, url: str, way: Way, level: int, trip: _Trip) -> Read | None:
-        """A page by a way of its site, under its own address; None where that way is closed."""
+        """Read a page from an alternative address of its site, under its own URL; None if that
+        fails.
+        """
 
         async def fetch() -> Fetched:
             found = await self._web.fetch(way.url, seconds=WAY_SHARE * _seconds_left(trip))
@@ -149,7 +151,9 @@ class Reader:
             return None
 
     async def _levels_up(self, url: str, level: int, trip: _Trip) -> Read:
-        """Plainly first, unless only a browser was let in; then in the browser, if that helps."""
+        """Read a page plainly, unless its host only admits browsers, then in the browser if that
+        may help.
+        """
         if level >= BROWSER:
             try:
                 return await self._in_browser(url, trip)
@@ -177,7 +181,7 @@ class Reader:
         return await self._attempt(0, fetch, trip)
 
     async def _in_browser(self, url: str, trip: _Trip, before: FetchError | None = None) -> Read:
-        """The page as the browser has it. Raises `before` where there is no browser."""
+        """Read the page in the browser. Raises `before` if there is none."""
         browser = self._browser
         error = before or Unreadable(f"{printable_url(url)} is not read in a browser.")
         if browser is None or browser.max_level < BROWSER:
@@ -202,7 +206,7 @@ class Reader:
         return read
 
     async def _attempt(self, level: int, fetch: Fetch, trip: _Trip) -> Read:
-        """What is fetched at a level, and what stands in it; the attempts are the trip's."""
+        """Fetch and parse a page at a level, recording the attempt."""
         trip.running = (max(level, 0), _now())
         try:
             fetched = await trip.had(level, fetch)
@@ -226,8 +230,8 @@ class Reader:
 
 
 async def _document(fetched: Fetched, seconds: float) -> Extracted:
-    """The document, read in a process of its own unless its format is harmless."""
-    # The first time it imports the formats.
+    """Parse a document, in a process of its own unless its format is harmless."""
+    # The first call imports the parsers.
     kind = await aside(kind_of, fetched.body, fetched.media_type, fetched.url)
     said = {"media_type": fetched.media_type, "url": fetched.url, "charset": fetched.charset}
     if kind.reader in HARMLESS and len(fetched.body) <= HARMLESS_BYTES:
@@ -236,7 +240,7 @@ async def _document(fetched: Fetched, seconds: float) -> Extracted:
 
 
 async def _tell_attempt(fetch: Fetch) -> Fetched:
-    """What the browser fetches, with the attempt that this was."""
+    """Fetch with the browser and record the attempt."""
     began, made = _now(), Attempt(level=BROWSER)
     try:
         fetched = await fetch()
@@ -257,7 +261,7 @@ def _now() -> float:
 
 
 def _add_mend(error: FetchError, mend: str) -> FetchError:
-    """The error with a word on what would let a browser try."""
+    """Add to the error what would let a browser try."""
     made = type(error)(f"{error} A browser may get further. {mend}", hint=error.hint or mend)
     made.turned_away, made.status = error.turned_away, error.status
     return made

@@ -1,5 +1,6 @@
-"""What robots.txt allows (RFC 9309): all, where there is none or it cannot be had soon; nothing for
-a while after a 5xx (section 2.3.1.4): there may be rules, and the server is in trouble.
+"""robots.txt (RFC 9309): everything is allowed if there is none or it cannot be fetched soon;
+nothing, for a while, after a 5xx (section 2.3.1.4), since there may be rules and the server is in
+trouble.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ from spadework.tools.fetch.http_cache import Store
 from spadework.tools.stores.shared_rooms import Opening, shared_place
 from spadework.tools.web.background_threads import aside
 
-#: Longest wait for a robots.txt, in seconds; the pages of a site wait for it.
+#: Longest wait for a robots.txt, in seconds; the site's pages wait for it.
 ROBOTS_SECONDS = 5.0
-#: So much counts (RFC 9309, 2.5, asks for as much).
+#: Maximum bytes read (the minimum of RFC 9309, 2.5).
 MAX_BYTES = 512_000
-#: Seconds for which an answer is kept for other runs; RFC 9309, 2.4: a day at most.
+#: Seconds a robots.txt is cached for other runs; RFC 9309, 2.4 allows a day.
 KEPT_SECONDS = 3_600.0
-#: Seconds after which a server that has failed is asked for its robots.txt again.
+#: Seconds until a failing server is asked for its robots.txt again.
 AGAIN_SECONDS = 60.0
-#: The longest pause between two pages, in seconds: it is reckoned with as a date.
+#: Longest delay between two pages, in seconds; it is added to dates.
 LONGEST_DELAY = 86_400.0
 _KIND = "robots"
 _ALL_ALLOWED = Protego.parse("")
@@ -36,23 +37,23 @@ _FAILED = Protego.parse("User-agent: *\nDisallow: /")
 
 
 class TooSoon(TooSlow):
-    """The site wants to be asked later than there is time for."""
+    """The site's delay exceeds the time left."""
 
 
 class Turns:
-    """When hosts that want pauses may be asked again, in any thread (`time.monotonic`)."""
+    """When hosts that want delays may be asked again, in any thread (`time.monotonic`)."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._next: dict[str, float] = {}
 
     def clear(self) -> None:
-        """Forget all turns."""
+        """Drop all turns."""
         with self._lock:
             self._next = {}
 
     def take(self, host: str, delay: float, until: float) -> float | None:
-        """Take the next turn at a host; its moment, None where it is not before `until`."""
+        """Take the next turn at a host and return its time; None if not before `until`."""
         now = time.monotonic()
         with self._lock:
             self._next = {name: moment for name, moment in self._next.items() if moment > now}
@@ -64,31 +65,30 @@ class Turns:
         return turn
 
     def give_back(self, host: str, delay: float, turn: float) -> None:
-        """A turn is not needed; who comes next has it, unless somebody has come after it."""
+        """Return an unused turn to the next caller, unless another was taken after it."""
         with self._lock:
             if self._next.get(host) == turn + delay:
                 self._next[host] = turn
 
 
-#: Those of this process.
 TURNS = Turns()
 
 
 class Robots:
-    """The rules by origin. `get` fetches a robots.txt; `store` keeps it for other runs."""
+    """Rules by origin. `get` fetches a robots.txt; `store` caches it for other runs."""
 
     def __init__(self, agent: str, get: Callable[[str], Awaitable[Answer]], store: Store) -> None:
         self._clock = time.monotonic
         self._store = store
         self._agent = agent.split("/")[0].strip()
         self._get = get
-        #: By origin what is allowed, and when it was learned.
+        #: By origin, the rules and when they were fetched.
         self._rules: dict[str, tuple[Protego, float]] = {}
         self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def ask_permission(self, url: str, deadline: float) -> None:
-        """Return when a page may be fetched, maybe after its site's delay. Raises Blocked, or
-        TooSoon when that is only after `deadline` (loop time).
+        """Wait until a page may be fetched, respecting its site's delay. Raises Blocked, or TooSoon
+        if that is after `deadline` (loop time).
         """
         rules, host = await self._rules_for(url), urlsplit(url).netloc
         if rules is _FAILED:
@@ -133,7 +133,7 @@ class Robots:
                 answer = await self._get(url)
         except TimeoutError:
             return _ALL_ALLOWED
-        except FetchError as error:  # of status 0 where what came cannot be used
+        except FetchError as error:  # status 0 if the response is unusable
             return _FAILED if error.status in range(500, 600) else _ALL_ALLOWED
         if answer.status in range(500, 600):
             return _FAILED
@@ -143,7 +143,7 @@ class Robots:
 
 
 async def _among_all(host: str, delay: float, deadline: float) -> None:
-    """Return at one's turn among all machines. Raises TooSoon if it is after `deadline`."""
+    """Wait for a turn shared with all machines. Raises TooSoon if it is after `deadline`."""
     clock = asyncio.get_running_loop().time
 
     def check(opening: Opening) -> None:

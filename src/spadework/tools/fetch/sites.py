@@ -1,5 +1,5 @@
-"""Sites with ways of their own: where a page's text is better had than from the page that people
-see. Each is one function that knows its addresses; what comes back is read like any document.
+"""Sites whose text is better read from an address other than the page people see. Each is one
+function that knows its addresses; the result is parsed like any document.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ from urllib.parse import urlsplit
 
 
 class Way(NamedTuple):
-    """Another address, and the media type that names its reader; "" for what the server says."""
+    """An alternative address, and its media type; "" to use the server's."""
 
     url: str
     media_type: str = ""
 
 
-#: The ways to a page of a site, the best first; none for any other address.
+#: Returns the alternative addresses of a page, best first; none for other sites.
 Site = Callable[[str], Sequence[Way]]
 _PREPRINT = r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?"
 _ARXIV = rf"(?P<form>abs|pdf)/(?P<id>{_PREPRINT})(?:\.pdf)?"
 _WIKIPEDIAS = r"[a-z-]{2,12}\.(?:m\.)?wikipedia\.org"
-#: Pages of namespaces are no articles, such as Special: and Talk:, in any language.
+#: Pages in namespaces such as Special: and Talk: are not articles, in any language.
 _ARTICLE = re.compile(r"/wiki/(?!\w+(?: \w+)?:[^_ ])[^/].*")
 _REPOSITORY = r"(?P<owner>[\w-]+)/(?P<name>[\w.-]+)"
-#: First parts of GitHub's paths that are no owners.
+#: First path segments on GitHub that are not owners.
 _ITS_OWN = frozenset({"about", "features", "marketplace", "orgs", "settings", "sponsors", "topics"})
 _PROJECT = r"project/(?P<name>[\w.-]+)(?:/(?P<version>[\w.!+-]+))?"
 _PACKAGE = r"package/(?P<name>(?:@[\w.~-]+/)?[\w.~-]+)(?:/v/(?P<version>[\w.+-]+))?"
 
 
 def arxiv(url: str, base: str = "https://arxiv.org") -> Sequence[Way]:
-    """Preprints: the whole text, as HTML where arXiv has made one, else as PDF, else the abstract
-    (https://info.arxiv.org/help/arxiv_identifier.html has the forms of an identifier).
+    """Return the full text of an arXiv preprint as HTML, else PDF, else the abstract (identifiers:
+    https://info.arxiv.org/help/arxiv_identifier.html).
     """
     if not (found := _match(_ARXIV, url, base)):
         return ()
@@ -42,7 +42,7 @@ def arxiv(url: str, base: str = "https://arxiv.org") -> Sequence[Way]:
 
 
 def wikipedia(url: str, hosts: str = _WIKIPEDIAS) -> Sequence[Way]:
-    """Articles, by `action=render` at the article's own path, which robots.txt leaves open
+    """Return an article's `action=render` form at its own path, which robots.txt allows
     (https://www.mediawiki.org/wiki/Manual:Parameters_to_index.php).
     """
     try:
@@ -64,8 +64,8 @@ def github(
     api: str = "https://api.github.com",
     raw: str = "https://raw.githubusercontent.com",
 ) -> Sequence[Way]:
-    """READMEs by the REST API (https://docs.github.com/rest/repos/contents), files as such; issues,
-    releases and lists of files are read as they are.
+    """Return READMEs by the REST API (https://docs.github.com/rest/repos/contents) and raw files;
+    issues, releases and listings are read as they are.
     """
     if found := _match(_REPOSITORY, url, base):
         readme = f"{api}/repos/{found['owner']}/{found['name']}/readme"
@@ -77,7 +77,7 @@ def github(
 
 
 def pypi(url: str, base: str = "https://pypi.org") -> Sequence[Way]:
-    """Packages, described by the JSON API (https://docs.pypi.org/api/json/)."""
+    """Return a package's description by the JSON API (https://docs.pypi.org/api/json/)."""
     if not (found := _match(_PROJECT, url, base)):
         return ()
     version = f"/{found['version']}" if found["version"] else ""
@@ -88,7 +88,7 @@ def pypi(url: str, base: str = "https://pypi.org") -> Sequence[Way]:
 def npm(
     url: str, base: str = "https://npmjs.com", *, registry: str = "https://registry.npmjs.org"
 ) -> Sequence[Way]:
-    """Packages, whose READMEs are in the description of all versions, if not too large
+    """Return a package's README, part of the metadata of all versions unless too large
     (https://github.com/npm/registry/blob/main/docs/responses/package-metadata.md).
     """
     if not (found := _match(_PACKAGE, url, base)):
@@ -102,12 +102,12 @@ SITES: tuple[Site, ...] = (arxiv, wikipedia, github, pypi, npm)
 
 
 def ways_to(url: str, sites: Sequence[Site] = SITES) -> Sequence[Way]:
-    """The ways to the text of a page, the best first; none for a page that is read as it is."""
+    """Return the alternative addresses of a page, best first; none if it is read as it is."""
     return next((ways for site in sites if (ways := site(url))), ())
 
 
 def _match(pattern: str, url: str, base: str) -> re.Match[str] | None:
-    """How the path of an address fits, if below `base` ("www." or not), without a query."""
+    """Match a URL's path below `base` (with or without "www."), without a query."""
     try:
         asked, site = urlsplit(url), urlsplit(base)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Undoing content encodings as a body arrives, without ever holding more than the limit."""
+"""Streaming decompression of content encodings within a size limit."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import zstandard
 
 from spadework.errors import TooLarge, Unreachable, Unreadable
 
-#: What is asked for: each coding here is undone in pieces.
+#: Encodings requested; each here is decoded in pieces.
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
-#: A body over RATIO_FREE bytes may grow so often. Text grows thirtyfold, bombs a thousand.
+#: Maximum ratio for bodies over RATIO_FREE bytes. Text expands thirtyfold, bombs a thousandfold.
 MAX_RATIO = 200
 RATIO_FREE = 1_000_000
-#: So many codings, one upon the other, are undone; no server means more of them.
+#: Maximum nested encodings; no server means more.
 MAX_LAYERS = 3
-#: The usual size of a piece, in bytes. Brotli's are up to 2, zstd's up to 16 times as large.
+#: Usual size of a piece, in bytes. Brotli's are up to 2, zstd's up to 16 times as large.
 PIECE = 65_536
-#: Four bytes of zstd can stand for 128 KB, so that so many give one megabyte at most.
+#: Four bytes of zstd can expand to 128 KB, so this many give at most one megabyte.
 ZSTD_SLICE = 32
-#: The largest window that zstd may have as a content coding (RFC 9659).
+#: The largest zstd window of a content coding (RFC 9659).
 ZSTD_WINDOW = 8 * 1024 * 1024
-#: What the libraries raise for data that cannot be undone.
+#: Errors of the libraries for corrupt data.
 _ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
 _GZIP, _ZLIB, _RAW = 31, 15, -15
 _GZIP_STARTS = b"\x1f\x8b"
@@ -33,20 +33,20 @@ _ZSTD_STARTS = b"\x28\xb5\x2f\xfd"
 
 
 class _Coding(Protocol):
-    """Undoes one coding."""
+    """A decoder of one encoding."""
 
     @property
     def open(self) -> bool:
-        """True while the end of the packed data has not come."""
+        """True until the end of the compressed data."""
         ...
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
-        """What the next packed bytes stand for. Raises one of _ERRORS."""
+        """Decode the next compressed bytes. Raises one of _ERRORS."""
         ...
 
 
 class _Zlib:
-    """Deflate in the wrapping that `window` names to zlib."""
+    """Deflate in the wrapping that zlib's `window` selects."""
 
     def __init__(self, window: int) -> None:
         self._inflate = zlib.decompressobj(window)
@@ -57,7 +57,7 @@ class _Zlib:
 
     @property
     def behind(self) -> bytes:
-        """What was fed behind the end."""
+        """Bytes fed after the end."""
         return self._inflate.unused_data
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
@@ -69,7 +69,7 @@ class _Zlib:
 
 
 class _Deflate:
-    """With the header of zlib or, wrongly, without: the first two bytes tell."""
+    """Deflate with zlib's header or, incorrectly, without; the first two bytes tell."""
 
     def __init__(self) -> None:
         self._head = b""
@@ -90,8 +90,6 @@ class _Deflate:
 
 
 class _Zstd:
-    """One frame of zstd."""
-
     def __init__(self) -> None:
         decompressor = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
         self._frame = decompressor.decompressobj(write_size=PIECE)
@@ -112,8 +110,6 @@ class _Zstd:
 
 
 class _Brotli:
-    """A stream of brotli."""
-
     def __init__(self) -> None:
         self._stream = brotli.Decompressor()
 
@@ -131,7 +127,7 @@ class _Brotli:
 
 
 class _Members:
-    """Packed streams behind one another, as gzip and zstd allow; other bytes are ignored."""
+    """Concatenated streams, as gzip and zstd allow; trailing bytes are ignored."""
 
     def __init__(self, starts: bytes, new: Callable[[], _Zlib | _Zstd]) -> None:
         self._starts = starts
@@ -155,7 +151,7 @@ class _Members:
                 return
 
     def _next_member(self) -> bytes:
-        """Begin another member if one stands behind the last; returns its packed bytes so far."""
+        """Start another member if one follows, and return its compressed bytes so far."""
         if not self._behind.startswith(self._starts):
             return b""
         packed, self._behind, self._member = self._behind, b"", self._new()
@@ -173,10 +169,10 @@ _CODINGS: dict[str, Callable[[], _Coding]] = {
 
 
 class Unpacker:
-    """Takes a body as it arrives, decoded; `limit` is in bytes, for every layer of it."""
+    """Decodes a body as it arrives; `limit` is in bytes for every layer."""
 
     def __init__(self, encoding: str, limit: int) -> None:
-        """Raises Unreadable for an encoding that was not asked for."""
+        """Set up the layers. Raises Unreadable for an encoding that was not requested."""
         given = [part.strip() for part in encoding.lower().split(",")]
         names = [name for name in given if name not in ("", "identity")]
         if len(names) > MAX_LAYERS or not _CODINGS.keys() >= set(names):
@@ -186,8 +182,8 @@ class Unpacker:
         self._plain = bytearray()
 
     def feed(self, chunk: bytes) -> None:
-        """Take the next bytes. Raises TooLarge over the limit or MAX_RATIO, Unreachable if broken.
-        What stands behind the end of the packed data is ignored, as browsers do.
+        """Decode the next bytes. Raises TooLarge over the limit or MAX_RATIO, Unreachable if
+        corrupt. Like browsers, ignores bytes after the end of the compressed data.
         """
         try:
             self._pass_on(chunk, 0)
@@ -195,13 +191,13 @@ class Unpacker:
             raise Unreachable("The answer is broken: its compressed body cannot be read.") from None
 
     def finish(self) -> bytes:
-        """The body, when all of it was fed. Raises Unreachable when it ends early."""
+        """Return the whole body. Raises Unreachable if it ends early."""
         if any(layer.cut_short for layer in self._layers):
             raise Unreachable("The answer is broken: its compressed body ends early.")
         return bytes(self._plain)
 
     def _pass_on(self, piece: bytes, depth: int) -> None:
-        """Send a piece through the layers from `depth` on, before the next is unpacked."""
+        """Pass a piece through the layers from `depth` on, before the next is decoded."""
         if depth < len(self._layers):
             for inner in self._layers[depth].pieces(piece):
                 self._pass_on(inner, depth + 1)
@@ -212,7 +208,7 @@ class Unpacker:
 
 
 class _Layer:
-    """One coding of a body, and what went in and came out of it, in bytes."""
+    """One layer of encoding, with its bytes in and out."""
 
     def __init__(self, coding: _Coding, limit: int) -> None:
         self._coding = coding
@@ -221,7 +217,7 @@ class _Layer:
 
     @property
     def cut_short(self) -> bool:
-        """Did it end before its end? A body without a single byte did not."""
+        """True if the stream ended early. A body without any bytes did not."""
         return self._packed > 0 and self._coding.open
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:

@@ -1,1 +1,1 @@
-"""Addresses, connections and processes, whoever uses them."""
+"""URLs, connections and processes, shared by every caller."""

@@ -1,4 +1,4 @@
-"""Keys of services: read, and judged before they stand in a header."""
+"""API keys of services, checked before they go into a header."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from spadework.errors import SettingsError
 
 
 def read_key(secret: SecretStr | None, variable: str) -> str:
-    """The key of a variable. Raises SettingsError, without it, if it is missing or no key."""
+    """Return the key in a variable. Raises SettingsError if it is missing or malformed."""
     key = secret.get_secret_value().strip() if secret else ""
     if not key:
         raise SettingsError(f"{variable} is not set.")

@@ -1,4 +1,4 @@
-"""Work beside the event loop that cannot be stopped, and that the process must not wait for."""
+"""Blocking work in threads that the process does not wait for at exit."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
-#: So many threads wait for work: to start one holds up the event loop, more so when busy.
+#: Idle threads kept: starting one holds up the event loop, more so when it is busy.
 MOST_IDLE = 8
 
 
 class _Helper(threading.Thread):
-    """A thread that does one thing after the other, handed over while it is idle."""
+    """A reusable thread that takes one task after another."""
 
     def __init__(self) -> None:
         super().__init__(name="aside", daemon=True)
@@ -35,12 +35,12 @@ class _Helper(threading.Thread):
 
 _idle: deque[_Helper] = deque()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_idle.clear)  # threads are not copied
+    os.register_at_fork(after_in_child=_idle.clear)  # threads do not survive a fork
 
 
 async def aside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What `work` returns or raises, in a thread that nothing waits for once this is cancelled, nor
-    the end of the process, as it would for `asyncio.to_thread`.
+    """Run `work` in a thread and return its result. Neither cancellation nor the end of the process
+    waits for the thread, as they would with `asyncio.to_thread`.
     """
     outcome: Future[T] = Future()
     outcome.set_running_or_notify_cancel()  # from now on only the thread settles it
@@ -49,7 +49,7 @@ async def aside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 def settle(outcome: Future[T], work: Callable[[], T]) -> None:
-    """Do some work, and hand what it returns or raises to who waits for its outcome."""
+    """Run `work` and pass its result or exception to `outcome`."""
     try:
         result = work()
     except BaseException as error:  # noqa: BLE001 - not handled here, but handed to the caller, whatever it is
@@ -59,7 +59,7 @@ def settle(outcome: Future[T], work: Callable[[], T]) -> None:
 
 
 def begin(work: Callable[[], None]) -> None:
-    """Begin work that raises nothing and that nobody waits for."""
+    """Start work that raises nothing and whose result nobody needs."""
     try:
         helper = _idle.pop()
     except IndexError:

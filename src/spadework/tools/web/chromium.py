@@ -1,5 +1,5 @@
-"""A Chromium or Chrome of this machine, for pages and for printing. The headless shell, without
-windows and by itself, reads a page in about half the time.
+"""Chromium or Chrome on this machine, for reading pages and printing. The headless shell reads a
+page in about half the time of the full browser.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NAMES = [
     "chrome",
     "msedge",
 ]
-#: Where macOS has it, and where `playwright install chromium` puts it.
+#: Where macOS installs it, and where `playwright install chromium` puts it.
 _PLACES = (
     (Path("/Applications"), "Google Chrome.app/Contents/MacOS/Google Chrome"),
     (Path("/Applications"), "Chromium.app/Contents/MacOS/Chromium"),
@@ -32,21 +32,22 @@ _SHELL_PLACES = tuple(
     for end in ("", ".exe")
     for name in ("chrome-headless-shell", "headless_shell")
 )
-#: What to do where there is none.
 HOW_TO_INSTALL = (
     "`apt install chromium`, or `pip install playwright && playwright install chromium`"
 )
 
 
 def installed_chromium(path: str = "") -> str:
-    """The path of a browser that runs: `path` if given, else the first found; "" without one."""
+    """Return the path of a runnable browser: `path` if given, else the first one found; "" if
+    none.
+    """
     if path:
         return shutil.which(str(Path(path).expanduser())) or ""
     return _find_browser(_NAMES, _PLACES) or headless_shell()
 
 
 def headless_shell() -> str:
-    """The path of a headless shell; "" where there is none."""
+    """Return the path of a headless shell, "" if there is none."""
     return _find_browser(_SHELL_NAMES, _SHELL_PLACES)
 
 
@@ -61,5 +62,5 @@ def _find_browser(names: Sequence[str], places: Sequence[tuple[Path, str]]) -> s
 
 
 def runs_as_root() -> bool:
-    """True where Chromium starts only without its sandbox."""
+    """Return whether the process runs as root, where Chromium starts only without its sandbox."""
     return hasattr(os, "geteuid") and os.geteuid() == 0

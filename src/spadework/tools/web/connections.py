@@ -1,6 +1,4 @@
-"""Lines to servers: what checks them, through which proxy they go, and that they are closed when
-their beginning breaks off.
-"""
+"""Connections to servers: TLS certificates, proxies, and closing on cancellation."""
 
 from __future__ import annotations
 
@@ -20,16 +18,16 @@ import httpx
 from spadework.errors import SettingsError
 
 C = TypeVar("C")
-#: Variables that name authorities of one's own, as curl, Python and requests know them.
+#: Variables that name extra certificate authorities, as in curl, Python and requests.
 AUTHORITIES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 
-#: Bytes of a proxy's answer that are read at most.
+#: Maximum bytes read of a proxy's response head.
 _MOST_HEAD = 65_536
 
 
 def read_certificates() -> ssl.SSLContext:
-    """Return what checks the other side of a connection by TLS: known authorities, and those of
-    SSL_CERT_FILE or REQUESTS_CA_BUNDLE. Raises SettingsError for a file that is none.
+    """Return a TLS context that trusts the known authorities and those of SSL_CERT_FILE or
+    REQUESTS_CA_BUNDLE. Raises SettingsError for an invalid file.
     """
     context = httpx.create_ssl_context(trust_env=False)
     for name in AUTHORITIES:
@@ -44,13 +42,13 @@ def read_certificates() -> ssl.SSLContext:
     return context
 
 
-#: The same, read once for all who share it, since reading takes as long as a search.
+#: The same, cached: reading the certificates takes as long as a search.
 certificates = cache(read_certificates)
 
 
 def proxy_for(url: str) -> str | None:
-    """Return the proxy through which a URL is asked: that of SPADEWORK_PROXY, else of HTTPS_PROXY
-    and its like; None for this machine, for what NO_PROXY names, and where there is no proxy.
+    """Return the proxy for a URL: SPADEWORK_PROXY, else HTTPS_PROXY and similar. None without a
+    proxy, for this machine and for hosts in NO_PROXY.
 
     Raises SettingsError for a proxy that does not speak HTTP.
     """
@@ -70,7 +68,7 @@ def proxy_for(url: str) -> str | None:
 
 
 def authorization(proxy: str) -> list[tuple[bytes, bytes]]:
-    """Return the header that lets us into a proxy with the user and password in its address."""
+    """Return the header that authenticates with the user and password in the proxy's address."""
     parts = urlsplit(proxy)
     if not parts.username:
         return []
@@ -105,7 +103,7 @@ async def tunnel(
 
 
 def shown_proxy(proxy: str) -> str:
-    """Return the address of a proxy without its user and password."""
+    """Return a proxy's address without its user and password."""
     return proxy.rpartition("@")[2].rpartition("://")[2][:100]
 
 
@@ -117,13 +115,15 @@ def _is_this_machine(host: str) -> bool:
 
 
 class Line(httpcore.AsyncNetworkStream):
-    """Is closed when its TLS handshake breaks off; httpcore would leave the socket open."""
+    """A connection that is closed when its TLS handshake is cancelled; httpcore leaks the
+    socket.
+    """
 
     def __init__(self, inner: httpcore.AsyncNetworkStream) -> None:
         self._inner = inner
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """At most `max_bytes` as they come, b"" at the end."""
+        """Return up to `max_bytes` as they arrive, b"" at the end."""
         return await self._inner.read(max_bytes, timeout)
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
@@ -140,7 +140,7 @@ class Line(httpcore.AsyncNetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """The same connection, from here on with TLS."""
+        """Return the same connection, with TLS."""
         try:
             return await self._inner.start_tls(ssl_context, server_hostname, timeout)
         except asyncio.CancelledError:
@@ -148,32 +148,30 @@ class Line(httpcore.AsyncNetworkStream):
             raise
 
     def get_extra_info(self, info: str) -> Any:
-        """What is known of the connection, by httpcore's names."""
+        """Return connection info by httpcore's names."""
         return self._inner.get_extra_info(info)
 
 
 class Lines(httpcore.AsyncNetworkBackend):
-    """The network below httpcore, with such lines."""
+    """A network backend for httpcore that opens such connections."""
 
     def __init__(self, inner: httpcore.AsyncNetworkBackend) -> None:
         self._inner = inner
 
     async def connect_tcp(self, *where: Any, **how: Any) -> httpcore.AsyncNetworkStream:
-        """A connection to a host."""
+        """Open a connection to a host."""
         return Line(await self._inner.connect_tcp(*where, **how))
 
     async def sleep(self, seconds: float) -> None:
-        """Wait between two tries."""
+        """Wait between two attempts."""
         await self._inner.sleep(seconds)
 
 
 def closing_lines(client: C) -> C:
-    """The client of httpx or openai's fork, whose lines are such from now on, also through
-    proxies.
-    """
-    # httpx hands no network down to httpcore, and has no public word for what it has made.
+    """Make an httpx or openai client use `Line` connections, also through proxies; return it."""
+    # httpx offers no public way to pass a network backend to httpcore.
     made: Any = client
     for transport in (made._transport, *made._mounts.values()):
-        if transport:  # none for a host that needs no proxy
+        if transport:  # None for a host that needs no proxy
             transport._pool._network_backend = Lines(transport._pool._network_backend)
     return client

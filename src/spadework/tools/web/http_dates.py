@@ -1,4 +1,4 @@
-"""Dates and waits in headers of HTTP, whatever a server has written there."""
+"""Dates and delays in HTTP headers, including malformed ones."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-#: What is left in each window of a rate limit, and the seconds or the moment at which it ends.
+#: Requests left in each rate-limit window, and the seconds or the time until it ends.
 RATE_LIMIT_HEADERS = ("x-ratelimit-remaining", "x-ratelimit-reset")
-#: A larger number is a moment in seconds since 1970, not a wait.
+#: A larger number is a Unix time, not a delay.
 _MOST_WAIT = 1e9
 _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 
 
 def http_date(value: str) -> datetime | None:
-    """The moment in a header such as Date, in UTC; None where it names none."""
+    """Return the UTC time in a header such as Date, None if it is not a date."""
     try:
         moment = parsedate_to_datetime(value)
         return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
@@ -24,7 +24,7 @@ def http_date(value: str) -> datetime | None:
 
 
 def retry_after(value: str) -> float | None:
-    """Seconds from Retry-After, a number or a date (RFC 9110, 10.2.3); None without either."""
+    """Return the seconds in Retry-After, a number or a date (RFC 9110, 10.2.3); None if neither."""
     if (number := value.strip()).isdecimal():
         return float(number[:9])
     until = http_date(value)
@@ -32,10 +32,10 @@ def retry_after(value: str) -> float | None:
 
 
 def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds until every window in which nothing is left ends; None where unknown.
+    """Return the seconds until every exhausted window has ended; None if unknown.
 
-    Windows stand in a list, as in `X-RateLimit-Remaining: 0, 1985` and `X-RateLimit-Reset: 1,
-    1200000`; without the first header, the one that ends first is meant.
+    Windows are listed, as in `X-RateLimit-Remaining: 0, 1985` and `X-RateLimit-Reset: 1, 1200000`.
+    Without the first header, the window that ends first counts.
     """
     left, ends = (
         [float(number) for number in _NUMBER.findall(headers.get(name, ""))]

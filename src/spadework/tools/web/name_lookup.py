@@ -1,9 +1,9 @@
-"""Looking up names of hosts: in threads that nothing else needs and nothing waits for, each name
-once however many ask for it, and none for longer than a deadline.
+"""DNS lookups in threads of their own: one per name however many callers wait, and none past its
+deadline.
 
-The system does the looking up, so that its file of hosts, its search domains and the name servers
-of containers count. A resolver that speaks DNS itself would not know them all; and the event loop's
-own look-ups take its threads, which files are written in, for as long as a name server is silent.
+The system resolves names, because a DNS client would miss its hosts file, search domains and
+container name servers. The event loop's own lookups would block the threads that also write files
+for as long as a name server is silent.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import Any
 
 from spadework.tools.web.background_threads import begin, settle
 
-#: Seconds that a name may take; the resolver of glibc asks the second server after five.
+#: Seconds per lookup; glibc tries the second name server after five.
 SECONDS = 10.0
-#: Names that are looked up at the same time; more wait for their turn, within their seconds.
+#: Maximum concurrent lookups; others wait, within their own deadline.
 MOST = 64
-#: What else is said of a name that is looked up, in the order of `socket.getaddrinfo`.
+#: The other parameters of a lookup, in the order of `socket.getaddrinfo`.
 _HOW = ("family", "type", "proto", "flags")
 Asked = tuple[Any, ...]
 
@@ -39,7 +39,7 @@ class _LookUp:
 
 
 class Resolver:
-    """Looks names up by `look_up`, for every thread and event loop of the process."""
+    """Resolves names with `look_up`, for every thread and event loop of the process."""
 
     def __init__(
         self,
@@ -56,13 +56,14 @@ class Resolver:
 
     @property
     def under_way(self) -> frozenset[str]:
-        """The names that are being looked up, or wait for it."""
+        """The names being looked up or waiting for it."""
         with self._lock:
             return frozenset(str(asked[0]) for asked in self._asked)
 
     async def addresses(self, host: Any, port: Any, **how: int) -> list[Any]:
-        """What `socket.getaddrinfo` gives or raises, asked alike (`family`, `type`, `proto`,
-        `flags`); socket.gaierror (EAI_AGAIN) without an answer, at once while one is overdue.
+        """Return what `socket.getaddrinfo` returns or raises for the same arguments. Raises
+        socket.gaierror (EAI_AGAIN) without an answer in time, and at once while an earlier lookup
+        is overdue.
         """
         look_up = self._joined((host, port, *(how.get(name, 0) for name in _HOW)))
         try:
@@ -73,18 +74,19 @@ class Resolver:
             raise socket.gaierror(socket.EAI_AGAIN, said) from None
 
     def _joined(self, asked: Asked) -> _LookUp:
-        """The look-up that is under way, or a new one."""
+        """Return the lookup already in progress, or a new one."""
         with self._lock:
             if (found := self._asked.get(asked)) is None:
                 found = self._asked[asked] = _LookUp(asked, time.monotonic() + self._seconds)
-                # From now on only the thread settles it: who is cancelled takes it from nobody.
+                # From now on only the thread settles it, so that one cancelled caller does not
+                # affect others.
                 found.found.set_running_or_notify_cancel()
                 self._waiting.append(found)
                 self._start()
         return found
 
     def _start(self) -> None:
-        """Begin what waits, as far as there is room; what nobody waits for any more is dropped."""
+        """Start waiting lookups up to the limit, dropping those that have expired."""
         while self._waiting and self._running < self._most:
             look_up = self._waiting.popleft()
             if time.monotonic() >= look_up.until:
@@ -101,12 +103,11 @@ class Resolver:
             self._start()
 
 
-#: The resolver of this process.
 RESOLVER = Resolver()
 
 
 def _after_fork() -> None:
-    global RESOLVER  # its threads are not copied
+    global RESOLVER  # its threads do not survive a fork
     RESOLVER = Resolver()
 
 
@@ -115,12 +116,12 @@ if hasattr(os, "register_at_fork"):
 
 
 async def addresses(host: Any, port: Any, **how: int) -> list[Any]:
-    """See `Resolver.addresses`."""
+    """Resolve a host; see `Resolver.addresses`."""
     return await RESOLVER.addresses(host, port, **how)
 
 
 def own() -> None:
-    """From here on the event loop looks up names here: libraries' HTTP clients have no place for a
-    resolver, but all of them ask the event loop.
+    """Make the running event loop resolve names here. HTTP libraries accept no resolver, but they
+    all ask the event loop.
     """
     asyncio.get_running_loop().getaddrinfo = addresses  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""The end of programs that began a group of their own (`start_new_session`)."""
+"""Stopping programs that were started in a process group of their own (`start_new_session`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def kill_group(process: subprocess.Popen[Any] | Process | psutil.Process) -> None:
-    """Kill a process and all it has started (alone without groups); one gone is no error."""
+    """Kill a process and its group, or it alone without groups. A process that has ended is no
+    error.
+    """
     with suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The wire between a provider and its service: what comes is taped, or given from a tape."""
+"""Traffic between a provider and its service, recorded on a tape or replayed from one."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _wire: ContextVar[Callable[[Any, Send], Awaitable[Piece]] | None] = ContextVar("
 
 
 async def over_the_wire(request: Any, send: Send) -> Piece:
-    """What `send()` gives for a request (JSON, without any key), with what is known of it."""
+    """Return the response of `send()` to a request (JSON, without keys), recorded or replayed."""
     wire = _wire.get()
     return await (wire(request, send) if wire else send())
 
 
 def tape_traffic(tape: Tape) -> AbstractContextManager[None]:
-    """What comes over the wire inside is put on the tape."""
+    """Record all traffic inside the context on the tape."""
 
     async def wire(request: Any, send: Send) -> Piece:
         piece = await send()
@@ -32,7 +32,7 @@ def tape_traffic(tape: Tape) -> AbstractContextManager[None]:
 
 
 def replay_traffic(tape: Tape) -> AbstractContextManager[None]:
-    """Inside, all that comes over the wire comes from the tape."""
+    """Serve all traffic inside the context from the tape."""
 
     async def wire(request: Any, send: Send) -> Piece:
         found = [piece for piece in tape.pieces if piece.head.get("request") == request]

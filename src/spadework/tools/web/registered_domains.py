@@ -1,4 +1,4 @@
-"""Registered domains, by the list that the package `tld` installs; nothing is downloaded."""
+"""Registered domains by the public suffix list in the package `tld`; nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tld.utils import MozillaTLDSourceParser
 
 
 class _Installed(MozillaTLDSourceParser):
-    """The list as installed: the package would ask the web for a file it cannot read."""
+    """The installed list; the package would otherwise try to download one."""
 
     uid = "spadework"
 
@@ -22,8 +22,8 @@ class _Installed(MozillaTLDSourceParser):
 
 @lru_cache(maxsize=4096)
 def registered_domain(host: str) -> str:
-    """The name under a public suffix, of a lower-case host; an IP address, or a name without a dot,
-    itself; under an unknown suffix, as the list says, the last two labels.
+    """Return the registered domain of a lower-case host. IP addresses and names without a dot are
+    returned unchanged; under an unknown suffix it is the last two labels.
     """
     if is_address(host) or host.rpartition(".")[2].isdigit() or "." not in host:
         return host
@@ -34,7 +34,7 @@ def registered_domain(host: str) -> str:
 
 
 def is_address(host: str) -> bool:
-    """Whether a host is an IP address rather than a name."""
+    """Return whether a host is an IP address rather than a name."""
     try:
         ip_address(host.partition("%")[0])
     except ValueError:
@@ -42,5 +42,5 @@ def is_address(host: str) -> bool:
     return True
 
 
-# The list is read here, once, since a file must not be read in the event loop.
+# Load the list at import: a file must not be read in the event loop.
 _Installed.get_tld_names()

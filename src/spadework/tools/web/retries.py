@@ -1,4 +1,4 @@
-"""Asking again without logging: output and libraries' settings belong to who uses us."""
+"""Retries without logging, which belongs to the calling program."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
 T = TypeVar("T")
-#: The longest growing pause, in seconds.
+#: The longest backoff, in seconds.
 LONGEST = 5.0
 
 
@@ -21,8 +21,9 @@ async def ask_again(
     first: float = 0.1,
     jitter: float = 1.0,
 ) -> T:
-    """What `ask` gives in `most` attempts; the last error is raised. `worth` says whether or when
-    to ask again. Pauses grow from `first`, each by up to `jitter` more.
+    """Return what `ask` returns within `most` attempts; raise its last error. `worth` says whether
+    to retry, or after how many seconds. Backoff grows from `first` with up to `jitter` seconds
+    added.
     """
 
     def pause(state: RetryCallState) -> float:
@@ -33,7 +34,7 @@ async def ask_again(
         return min(LONGEST, first * 2.0 ** (state.attempt_number - 1) + random.uniform(0, jitter))
 
     retrying = AsyncRetrying(
-        # Zero seconds are no "no".
+        # Zero seconds also means retry.
         retry=retry_if_exception(lambda error: worth(error) is not False),
         stop=stop_after_attempt(most),
         wait=pause,

@@ -1,5 +1,5 @@
-"""Places at what is scarce, such as a host, shared by all sessions of the process in any thread:
-ten are as polite as one, and fair to each other. With a database other machines share them.
+"""Slots for limited resources such as hosts, shared fairly by all sessions of the process in any
+thread. With a database they are also shared between machines.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ class _Waiter(Waiter):
 
 
 class Room:
-    """So many at once. When one leaves, the next is of the party that has the fewest inside, of
-    several such the one that has not been called in for longest, and of its own who came first.
+    """A fair queue for one resource. A free slot goes to the party with the fewest slots in use,
+    then to the one served least recently; within a party, first come, first served.
     """
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._inside: Counter[Hashable] = Counter()
         self._waiting: list[_Waiter] = []
-        #: The number of the last call of each party that is here.
+        #: When each present party was last served.
         self._called: dict[Hashable, int] = {}
         self._calls = 0
 
     @property
     def empty(self) -> bool:
-        """Is nobody inside or waiting?"""
+        """True if no one holds or waits for a slot."""
         return not (self._inside or self._waiting)
 
     @asynccontextmanager
     async def place(self, party: Hashable, most: Callable[[], int]) -> AsyncIterator[None]:
-        """A place, waited for as long as there are `most` inside, who may be of any party. Where
-        `most` changes, `look_again` is to be called; it may be asked in any thread.
+        """Hold a slot, waiting while `most()` slots are in use by any party. Call `look_again` when
+        `most` changes; it may be called in any thread.
         """
         waiter = _Waiter(party, most)
         with self._lock:
@@ -56,12 +56,12 @@ class Room:
                 self._leave(waiter)
 
     def look_again(self) -> None:
-        """Call in those for whom there is room."""
+        """Give free slots to waiters."""
         with self._lock:
             while self._waiting:
                 first = min(self._waiting, key=self._favour)
                 if self._inside.total() >= first.most():
-                    break  # also for those who may be more: they would keep it out for ever
+                    break  # even if a later waiter has a higher limit: it would starve this one
                 self._waiting.remove(first)
                 if first.call():
                     self._inside[first.party] += 1
@@ -74,7 +74,7 @@ class Room:
             self._waiting.remove(waiter)
         else:
             self._inside[party] -= 1
-            self._inside += Counter()  # those with nobody inside are forgotten
+            self._inside += Counter()  # drop parties that hold no slot
             self.look_again()
         if party not in self._inside and all(one.party != party for one in self._waiting):
             self._called.pop(party, None)
@@ -84,7 +84,7 @@ class Room:
 
 
 class Rooms:
-    """The rooms of all that is scarce, by name, as long as somebody is there."""
+    """The queues of all resources by name, kept while someone uses them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -92,13 +92,13 @@ class Rooms:
 
     @property
     def visited(self) -> frozenset[str]:
-        """At what there is somebody now."""
+        """The resources in use now."""
         with self._lock:
             return frozenset(self._rooms)
 
     @asynccontextmanager
     async def place(self, what: str, party: Hashable, most: int) -> AsyncIterator[None]:
-        """A place at `what`, where at most so many may be at once, of whatever sessions."""
+        """Hold a slot of the resource `what`, which has `most` slots over all sessions."""
         with self._lock:
             room, visitors = self._rooms.get(what) or (Room(), 0)
             self._rooms[what] = room, visitors + 1
@@ -112,12 +112,11 @@ class Rooms:
                     self._rooms[what] = room, visitors - 1
 
 
-#: Those of this process.
 ROOMS = Rooms()
 
 
 def _after_fork() -> None:
-    global ROOMS  # who was inside is not copied
+    global ROOMS  # holders do not survive a fork
     ROOMS = Rooms()
 
 
@@ -127,13 +126,13 @@ if hasattr(os, "register_at_fork"):
 
 @asynccontextmanager
 async def place(what: str, party: Hashable, most: int) -> AsyncIterator[None]:
-    """A place at something of this machine; see `Rooms.place`."""
+    """Hold a slot on this machine; see `Rooms.place`."""
     async with ROOMS.place(what, party, most):
         yield
 
 
 @asynccontextmanager
 async def far_place(what: str, party: Hashable, most: int) -> AsyncIterator[None]:
-    """A place at something that other machines ask, too: first among theirs, then here."""
+    """Hold a slot shared with other machines, then one on this machine."""
     async with shared_place(what, lambda: most), place(what, party, most):
         yield

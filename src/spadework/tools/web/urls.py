@@ -1,4 +1,4 @@
-"""URLs as keys: one form for all twins of a page, and the domain that a page belongs to."""
+"""URLs as keys: one canonical form for all variants of a page, and its domain."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from urllib.parse import quote, unquote, urlsplit
 from spadework.tools.web.registered_domains import is_address, registered_domain
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-#: Twice as long as any that is fetched.
+#: Twice the length of any URL that is fetched.
 _MOST_CHARS = 4_000
 _LIBRARY = "library://"
-#: Query parameters that say where a visitor came from, not which page is meant.
+#: Query parameters that track visitors and do not select the page.
 # fmt: off
 _TRACKING_STARTS = (
     "utm_", "hsa_", "mtm_", "pk_", "piwik_", "matomo_", "oly_", "vero_", "_hs", "__hs", "mc_",
@@ -33,25 +33,25 @@ _AMP = re.compile(r"^/amp(?=/[^/])|/amp$|(?<=[^./])\.amp(?=\.html?$|$)")
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
-#: A web address in prose; one of a library is none. A mail address.
+#: A web address in prose, but not a library address; and a mail address.
 _ADDRESS = re.compile(
     r"\b(?:(?:https?|ftp)://|www\.)[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?)'’]", re.IGNORECASE
 )
 _USER = re.compile(r"(?<=://)[^/?#@]*@")
-#: Characters of an address that are told in a sentence.
+#: Maximum characters of an address shown in a sentence.
 _MOST_TOLD = 100
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
 
 
 @lru_cache(maxsize=10_000)
 def canonical_url(url: str) -> str:
-    """The form that all twins of a page share (S5), which is itself an address of the page.
+    """Return the canonical form shared by all variants of a page; it is itself a working URL (S5).
 
-    Scheme (https for names, kept for addresses and other ports), case, default port, user name,
-    fragment, tracking parameters, `www.`, trailing slash, AMP and mobile twins, escapes, `.` and
-    `..`; the remaining parameters in order of their names. A `library://` URL only loses its
-    fragment; what is not http(s) stays as it is, and so does, but for user and fragment, what is
-    longer than any page's. Never raises; canonical twice is canonical once.
+    Normalizes scheme (https for names; kept for IP addresses and other ports), case, default port,
+    user name, fragment, tracking parameters, `www.`, trailing slash, AMP and mobile variants,
+    escapes, `.` and `..`, and sorts the other parameters. A `library://` URL only loses its
+    fragment. Other schemes and overlong URLs are kept, except that overlong ones lose user and
+    fragment. Never raises; idempotent.
     """
     url = url.strip()
     if url.lower().startswith(_LIBRARY):
@@ -77,8 +77,8 @@ def canonical_url(url: str) -> str:
 
 
 def domain_of(url: str) -> str:
-    """The registered domain (`example.co.uk`, `someone.github.io`), by the list in the package
-    `tld`; an IP address as it is; X of `library://X/…`; "" where there is none.
+    """Return the registered domain (`example.co.uk`, `someone.github.io`) by the list in `tld`; an
+    IP address unchanged; X for `library://X/…`; "" if there is none.
     """
     url = url.strip()
     if url.lower().startswith(_LIBRARY):
@@ -91,14 +91,14 @@ def domain_of(url: str) -> str:
 
 
 def _unwrap_amp(url: str) -> str:
-    """The page's own address of one shown in an AMP viewer or cache."""
+    """Return the original URL of a page shown in an AMP viewer or cache."""
     while wrapped := _AMP_VIEWER.match(url):
         url = f"https://{url[wrapped.end() :]}"
     return url
 
 
 def _ascii(host: str) -> str:
-    """A host in lower-case ASCII, as far as it can be."""
+    """Return the host in lower-case ASCII if possible."""
     host = host.strip(".").lower()
     try:
         return host if host.isascii() else host.encode("idna").decode().strip(".").lower()
@@ -107,14 +107,14 @@ def _ascii(host: str) -> str:
 
 
 def _without_twin_labels(host: str) -> str:
-    """The host without the labels that name a twin, such as `www` and `m`."""
+    """Return the host without labels of variants, such as `www` and `m`."""
     domain = registered_domain(host)
     labels = host[: len(host) - len(domain)].split(".")
     return ".".join([label for label in labels if label and label not in _TWIN_LABELS] + [domain])
 
 
 def _transport(scheme: str, host: str, port: int | None) -> tuple[str, int | None]:
-    """Scheme and port; a name at the default port is asked by https."""
+    """Return scheme and port. Names on the default port use https."""
     if port is not None and port != _DEFAULT_PORTS[scheme]:
         return scheme, port
     return scheme if is_address(host) or "." not in host else "https", None
@@ -134,7 +134,7 @@ def _path(path: str) -> str:
 
 
 def _meaningful_parameters(parameters: list[str]) -> Iterator[str]:
-    """The query parameters that choose a page."""
+    """Yield the query parameters that select a page."""
     for parameter in parameters:
         name = parameter.partition("=")[0].lower()
         tracks = name.startswith(_TRACKING_STARTS) or {name, parameter.lower()} & _TRACKING
@@ -143,7 +143,7 @@ def _meaningful_parameters(parameters: list[str]) -> Iterator[str]:
 
 
 def _escape_url(text: str) -> str:
-    """Percent escapes only where needed, in upper case (RFC 3986, section 6.2.2)."""
+    """Return the URL with only the necessary percent escapes, in upper case (RFC 3986, 6.2.2)."""
 
     def written(escape: re.Match[str]) -> str:
         char = unquote(escape[0])
@@ -154,7 +154,7 @@ def _escape_url(text: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """The host of a URL as people know it, or the text itself when it is none. Never raises."""
+    """Return a URL's host, or the text itself if it has none. Never raises."""
     try:
         return urlsplit(url).hostname or url
     except ValueError:
@@ -162,7 +162,7 @@ def host_of(url: str) -> str:
 
 
 def hosts_for_urls(text: str) -> str:
-    """A text in which every web address is only its host, so that nothing in it can be followed."""
+    """Replace every web address in a text by its host, so that no link can be followed."""
 
     def host(match: re.Match[str]) -> str:
         return host_of(match[0] if "://" in match[0] else f"http://{match[0]}")
@@ -171,8 +171,8 @@ def hosts_for_urls(text: str) -> str:
 
 
 def inert_addresses(text: str) -> str:
-    """A text in which no web address can be followed: each is told without its scheme, its user and
-    "www.", and a long one (over 100 characters) is cut.
+    """Make every web address in a text unclickable: drop the scheme, user and "www.", and cut it
+    after 100 characters.
     """
 
     def inert(match: re.Match[str]) -> str:
@@ -192,6 +192,6 @@ def inert_addresses(text: str) -> str:
 
 
 def addresses(text: str) -> set[str]:
-    """The web and mail addresses in a text."""
+    """Return the web and mail addresses in a text."""
     found = [*_ADDRESS.finditer(text), *_MAIL.finditer(text)]
     return {match[0].rstrip(".") for match in found}

@@ -1,4 +1,4 @@
-"""Those who wait for something of the whole process, each in an event loop of its own."""
+"""Waiting for process-wide resources across event loops."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(eq=False)
 class Waiter:
-    """One who waits in the running event loop until `called` is done."""
+    """A waiter in the running event loop; `called` is done when its turn has come."""
 
     loop: asyncio.AbstractEventLoop = field(init=False)
     called: asyncio.Future[None] = field(init=False)
@@ -18,7 +18,7 @@ class Waiter:
         self.called = self.loop.create_future()
 
     def call(self) -> bool:
-        """Say from any thread that the wait is over; False where its event loop is closed."""
+        """End the wait, from any thread. Return False if its event loop is closed."""
         try:
             self.loop.call_soon_threadsafe(self._tell)
         except RuntimeError:

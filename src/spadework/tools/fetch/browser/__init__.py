@@ -1,1 +1,1 @@
-"""Level 2: a Chromium that runs scripts, behind a proxy that judges every address."""
+"""Level 2: Chromium running scripts, behind a proxy that checks every address."""

@@ -1,4 +1,6 @@
-"""One Chromium for the process, in its own thread: closed in order whatever event loops do."""
+"""One Chromium per process, in its own thread, so that it closes in order whatever event loops
+do.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +22,17 @@ from spadework.tools.fetch.browser.tabs import Tabs
 from spadework.tools.web.chromium import HOW_TO_INSTALL, runs_as_root
 
 T = TypeVar("T")
-#: Seconds that Chromium may take to start, and all of it to close; what is left then is killed.
+#: Seconds for Chromium to start, and to close before it is killed.
 START_SECONDS = 20.0
 CLOSE_SECONDS = 5.0
-#: Seconds until the killed are gone.
+#: Seconds to wait for killed processes.
 GONE_SECONDS = 3.0
 
 
 class Engine:
-    """The browser at `path`: starts with its first work, again when broken, ends with `close`."""
+    """The browser at `path`: starts with its first task, restarts when broken, ends with
+    `close`.
+    """
 
     def __init__(self, path: str, *, sandbox: bool, pages: int) -> None:
         self._path, self._sandbox, self._pages = path, sandbox, pages
@@ -40,11 +44,13 @@ class Engine:
         self._thread.start()
 
     def submit(self, work: Callable[[Tabs], Coroutine[Any, Any, T]]) -> Future[T]:
-        """The outcome of `work` in the browser's thread; cancelling the future cancels it."""
+        """Run `work` in the browser's thread and return its future; cancelling that cancels the
+        work.
+        """
         return asyncio.run_coroutine_threadsafe(self._do(work), self._loop)
 
     def close(self) -> None:
-        """End everything, within about CLOSE_SECONDS. Blocks."""
+        """Close everything within about CLOSE_SECONDS. Blocks."""
         closing = asyncio.run_coroutine_threadsafe(self._close(), self._loop)
         with contextlib.suppress(FutureTimeout):
             closing.result(CLOSE_SECONDS)
@@ -98,7 +104,7 @@ class Engine:
 
 
 class _Running:
-    """A Chromium that has started, with all that belongs to it."""
+    """A running Chromium and its resources."""
 
     def __init__(
         self, playwright: Playwright, browser: Browser, proxy: Proxy, address: str, pages: int
@@ -110,12 +116,12 @@ class _Running:
         self.note_processes()
 
     def note_processes(self) -> None:
-        """Remember the processes: those that outlive their parent cannot be found later."""
+        """Remember the processes now: once orphaned, they could not be found."""
         self.processes = list({*self.processes, *_processes_of(self._address)})
 
 
 async def _start(path: str, *, sandbox: bool, pages: int) -> _Running:
-    """A Chromium behind a proxy. Raises SettingsError when it does not start."""
+    """Start Chromium behind a proxy. Raises SettingsError if it does not start."""
     proxy = Proxy()
     address = await proxy.open()
     playwright: Playwright | None = None
@@ -151,7 +157,7 @@ async def _start(path: str, *, sandbox: bool, pages: int) -> _Running:
 
 
 def _processes_of(proxy: str) -> list[psutil.Process]:
-    """The Chromium started with the proxy at `proxy`, all it has started, and the driver."""
+    """Return the Chromium started with the proxy at `proxy`, its children, and the driver."""
     own = psutil.Process()
     above, found = {own, *own.parents()}, list[psutil.Process]()
     for child in own.children(recursive=True):
@@ -162,7 +168,7 @@ def _processes_of(proxy: str) -> list[psutil.Process]:
 
 
 def _kill(processes: list[psutil.Process]) -> None:
-    """Kill what is left of `processes`. Blocks until they are gone, for at most GONE_SECONDS."""
+    """Kill the processes that still run. Blocks for up to GONE_SECONDS."""
     for process in processes:
         with contextlib.suppress(psutil.Error):
             process.kill()

@@ -1,5 +1,5 @@
-"""The browser as a session holds it: opened by its first page, shared by all sessions of the
-process, closed by the last. It is the quicker headless shell where there is one.
+"""A session's handle on the browser: the first page opens it, all sessions of the process share it,
+and the last handle closes it. Uses the faster headless shell if installed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # Playwright is an extra
 
 
 class _Holder:
-    """Someone who needs the browser, or has needed it."""
+    """A holder that needs, or has needed, the browser."""
 
     gone = False
 
@@ -39,13 +39,13 @@ _engines: dict[str, Engine] = {}
 
 
 class Browser:
-    """Level 2; an async context manager. `resolve` finds the addresses of a name."""
+    """Level 2; an async context manager. `resolve` returns the addresses of a name."""
 
     def __init__(self, settings: Settings, *, resolve: connect.Resolve = connect.resolve) -> None:
         self._settings, self._resolve = settings, resolve
         self.max_level = settings.max_level
         self._holder = _Holder()
-        # Also unclosed: at the end of the process, or with a dropped event loop.
+        # Also runs without `close`: at process exit, or when an event loop is dropped.
         self._let_go = weakref.finalize(self, _release, self._holder)
 
     async def __aenter__(self) -> Self:
@@ -56,7 +56,7 @@ class Browser:
 
     @cached_property
     def missing(self) -> str:
-        """What must be installed first, in a sentence; "" when nothing is missing."""
+        """What must be installed first, as a sentence; "" if nothing is missing."""
         if importlib.util.find_spec("playwright") is None:
             return f"A browser needs the extra `browser`: {how_to_install('browser')}."
         if not installed_chromium(self._settings.chromium):
@@ -66,14 +66,14 @@ class Browser:
         return ""
 
     async def visit(self, url: str, *, seconds: float) -> Fetched:
-        """The page after its scripts, as HTML, in `seconds`. Raises SettingsError without a
-        browser; NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable.
+        """Return the page's HTML after its scripts, within `seconds`. Raises SettingsError without
+        a browser; NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable.
         """
         if self.missing:
             raise SettingsError("There is no browser.", hint=self.missing)
         url = check_url(url)
         try:
-            # A place at the host, among all sessions that visit it with the browser.
+            # One slot at the host, shared with all sessions that visit it in the browser.
             most, what = self._settings.parallel_per_host, f"{urlsplit(url).netloc} in the browser"
             async with asyncio.timeout(seconds) as limit, far_place(what, id(self), most):
                 engine = await aside(_hold_engine, self._holder, self._settings)
@@ -93,7 +93,7 @@ async def _visit_page(
     seconds: float,
     tabs: Tabs,
 ) -> Fetched:
-    """The visit, in the browser's thread; the `Browser` may be dropped meanwhile."""
+    """Visit a page, in the browser's thread; the `Browser` may have been dropped meanwhile."""
     from spadework.tools.fetch.browser.permission import Permission
     from spadework.tools.fetch.browser.visit import Errand, visit
 
@@ -106,13 +106,13 @@ async def _visit_page(
 
 
 def choose_browser(settings: Settings) -> str:
-    """The path of the named browser, or of the best that is installed; "" without one."""
+    """Return the path of the configured browser, else of the best one installed; "" if none."""
     shell = "" if settings.chromium else headless_shell()
     return shell or installed_chromium(settings.chromium)
 
 
 def _hold_engine(holder: _Holder, settings: Settings) -> Engine:
-    """The process's browser, which `holder` now needs; it starts with its work."""
+    """Return the process's browser, registered as needed by `holder`."""
     from spadework.tools.fetch.browser.engine import Engine
 
     with _lock:
@@ -127,7 +127,7 @@ def _hold_engine(holder: _Holder, settings: Settings) -> Engine:
 
 
 def _release(holder: _Holder) -> None:
-    """`holder` needs the browser no more; the last one closes it. Blocks."""
+    """Unregister `holder`; the last one closes the browser. Blocks."""
     with _lock:
         holder.gone = True
         _holders.discard(holder)

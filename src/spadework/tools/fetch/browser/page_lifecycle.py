@@ -1,4 +1,4 @@
-"""A page before and after a visit: presented to the proxy, and emptied for the next one."""
+"""Before and after a visit: authenticate a page to the proxy, and empty it for the next visit."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from spadework.tools.fetch.browser.permission import Permission
 
 @asynccontextmanager
 async def presenting(devtools: CDPSession, permission: Permission) -> AsyncIterator[None]:
-    """Inside, which is the whole first visit of a context, its documents are asked for with its
-    leave. The context remembers what it has answered to the proxy.
+    """Authenticate a context's documents to the proxy during its first visit. Chromium then
+    remembers the credentials.
 
-    Playwright would answer every question of the proxy, but for that it holds every request, and
-    turns the cache off. Chromium is told to hold no more by `empty_context`: where it is told while
-    a script leads the page on to another, the page sometimes hangs for good.
+    Playwright could answer the proxy, but it would pause every request and disable the cache.
+    Interception ends in `empty_context`: ending it while a script navigates sometimes hangs the
+    page.
     """
     given = {"response": "ProvideCredentials"}
     given |= {"username": permission.user, "password": permission.password}
@@ -52,8 +52,8 @@ async def presenting(devtools: CDPSession, permission: Permission) -> AsyncItera
 async def empty_context(
     context: BrowserContext, page: Page, devtools: CDPSession, host: str
 ) -> bool:
-    """Take away what a visit to `host` has left: pages, cookies, storage, history; False if the
-    page is elsewhere. Session storage needs its document, whose scripts are stopped for that.
+    """Clear what a visit to `host` left: pages, cookies, storage, history. Return False if the page
+    is elsewhere. Clearing session storage needs the document, whose scripts are stopped first.
     """
     for other in context.pages:
         if other is not page:
@@ -78,7 +78,9 @@ async def empty_context(
 async def renew_page(
     context: BrowserContext, page: Page, devtools: CDPSession
 ) -> tuple[Page, CDPSession]:
-    """Another page, process and empty cache in an emptied context: in half a new one's time."""
+    """Replace an emptied context's page, with a new process and empty cache, in half the time of a
+    new context.
+    """
     await devtools.send("Network.clearBrowserCache")
     fresh = await context.new_page()
     await page.close()

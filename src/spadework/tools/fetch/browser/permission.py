@@ -1,4 +1,4 @@
-"""What one context of the browser may reach, and a note of what it tried."""
+"""What one browser context may reach, and a record of what it tried."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from spadework.errors import NotAllowed
 from spadework.tools.fetch.connect import GuardedBackend, Resolve
 from spadework.tools.fetch.guard import is_public
 
-#: Most connections that one context has open.
+#: Maximum open connections per context.
 MAX_CONNECTIONS = 64
 _LINES = (files("spadework.tools.fetch.browser") / "trackers.txt").read_text("utf-8").split("\n")
 _TRACKERS = frozenset(line for line in _LINES if line and not line.startswith("#"))
 
 
 class Permission:
-    """The permission of a context to use the proxy, known by `user` and `password`; `refused` and
-    `failed` say by host why it was not had. Only a site at an address of the owner's may go on to
-    others of them: a page of strangers has no business with the hosts one owns.
+    """A context's permission to use the proxy, identified by `user` and `password`. `refused` and
+    `failed` hold reasons by host. Only a site at one of the owner's addresses may reach the owner's
+    other hosts.
     """
 
     def __init__(self, resolve: Resolve, allow_hosts: Collection[str], most_bytes: int) -> None:
@@ -33,7 +33,7 @@ class Permission:
         self.begin("")
 
     def begin(self, site: str) -> None:
-        """A visit to the host `site` begins: forget counts, and where another site has led."""
+        """Start a visit to the host `site`, resetting counts and redirects."""
         if site != self._site:
             self._site, self._inside = site, False
         self.received = 0
@@ -43,11 +43,13 @@ class Permission:
 
     @property
     def spent(self) -> bool:
-        """True when the page has loaded all that it may."""
+        """True once the page has loaded all it may."""
         return self.received > self._most_bytes
 
     async def connect(self, host: str, port: int) -> httpcore.AsyncNetworkStream:
-        """A judged connection. Raises NotAllowed or httpcore's connect errors, and notes them."""
+        """Return a checked connection. Raises and records NotAllowed or httpcore's connect
+        errors.
+        """
         if tracker(host) and not tracker(self._site):
             raise NotAllowed(f"{host} only watches readers.")
         try:
@@ -65,12 +67,12 @@ class Permission:
         return stream
 
     def note(self, host: str, address: str) -> None:
-        """`host` was connected to at `address`: is it the visited site, and the owner's?"""
+        """Record that `host` was reached at `address`: the visited site may be the owner's."""
         if host == self._site:
             self._inside = not is_public(address)
 
 
 def tracker(host: str) -> bool:
-    """True for a host that serves advertisements or watches readers, and nothing that is read."""
+    """Return whether a host only serves advertisements or tracks readers."""
     labels = host.split(".")
     return any(".".join(labels[n:]) in _TRACKERS for n in range(len(labels) - 1))

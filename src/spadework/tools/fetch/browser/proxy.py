@@ -1,4 +1,6 @@
-"""The browser's only way to a network: a loopback proxy that judges, and serves only us."""
+"""A loopback proxy, the browser's only route to the network. It checks every request and serves
+only us.
+"""
 
 from __future__ import annotations
 
@@ -35,30 +37,30 @@ _BROKEN = (
 
 
 class Proxy:
-    """An HTTP proxy on 127.0.0.1 for those who hold a `Permission`."""
+    """An HTTP proxy on 127.0.0.1 for holders of a `Permission`."""
 
     def __init__(self) -> None:
         self._permissions: dict[str, Permission] = {}
         self._talks: set[asyncio.Task[Any]] = set()
 
     async def open(self) -> str:
-        """Start, and give the address for the browser."""
+        """Start the proxy and return its address for the browser."""
         self._server = await asyncio.start_server(self._came, "127.0.0.1", 0, limit=MAX_HEAD)
         return "http://{}:{}".format(*self._server.sockets[0].getsockname())
 
     async def aclose(self) -> None:
-        """End every connection."""
+        """Close every connection."""
         self._server.close()
         for talk in self._talks:
             talk.cancel()
         await asyncio.gather(*self._talks, return_exceptions=True)
 
     def admit(self, permission: Permission) -> None:
-        """From now on its holder is served."""
+        """Start serving the permission's holder."""
         self._permissions[permission.user] = permission
 
     def dismiss(self, permission: Permission) -> None:
-        """From now on no new connection is made for its holder."""
+        """Refuse new connections to the permission's holder."""
         self._permissions.pop(permission.user, None)
 
     def _came(self, reader: StreamReader, writer: StreamWriter) -> None:
@@ -67,11 +69,11 @@ class Proxy:
         talk.add_done_callback(self._talks.discard)
 
     async def _talk(self, reader: StreamReader, writer: StreamWriter) -> None:
-        """One connection of the browser: one request, or one tunnel."""
+        """Serve one connection of the browser: one request or one tunnel."""
         try:
             await self._answer(reader, writer)
         except _BROKEN:
-            pass  # the browser sees the connection end, and the page lives with it
+            pass  # the browser sees the connection end and copes with it
         finally:
             writer.close()
 
@@ -126,7 +128,7 @@ async def _say(writer: StreamWriter, status: str, header: str = "") -> None:
 
 
 async def _until_one_ends(*ways: Coroutine[Any, Any, None]) -> None:
-    """Both ways of a connection, until one of them ends; its error is raised."""
+    """Run both directions of a connection until one ends; raise its error."""
     tasks = [asyncio.create_task(way) for way in ways]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -144,7 +146,7 @@ async def _up(
     permission: Permission,
     body: int | None = None,
 ) -> None:
-    """Up to the server: all, or `body` bytes; until the browser leaves or says more."""
+    """Forward the whole upload, or `body` bytes, until the browser leaves or sends more."""
     while chunk := await reader.read(_CHUNK if body is None else min(body, _CHUNK) or 1):
         if body == 0:
             return
@@ -158,7 +160,7 @@ async def _up(
 async def _down(
     server: httpcore.AsyncNetworkStream, writer: StreamWriter, permission: Permission
 ) -> None:
-    """From the server to the browser, until the server ends or the page has had its share."""
+    """Forward the download until the server ends it or the page's allowance is spent."""
     while chunk := await server.read(_CHUNK, IDLE_SECONDS):
         permission.received += len(chunk)
         if permission.spent:
@@ -170,7 +172,9 @@ async def _down(
 async def _answer_down(
     server: httpcore.AsyncNetworkStream, writer: StreamWriter, permission: Permission
 ) -> None:
-    """An answer outside a tunnel, its head rewritten; heads that announce it (1xx) are skipped."""
+    """Forward a response outside a tunnel with its head rewritten, skipping interim (1xx)
+    responses.
+    """
     begun = b""
     while True:
         while b"\r\n\r\n" not in begun:

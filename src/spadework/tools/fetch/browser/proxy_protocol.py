@@ -1,4 +1,4 @@
-"""The heads of requests and answers: what a browser tells its proxy, and what goes on."""
+"""Heads of requests and responses between browser, proxy and server."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from urllib.parse import urlsplit
 from spadework.errors import NotAllowed
 from spadework.tools.fetch.guard import check_url
 
-#: Headers of the hop, never passed on: one request a connection, in one protocol.
+#: Hop-by-hop headers, never forwarded: each connection carries one request in one protocol.
 _OF_THE_HOP = frozenset(
     (
         *(b"connection", b"keep-alive", b"proxy-connection", b"proxy-authorization"),
         *(b"proxy-authenticate", b"te", b"trailer", b"upgrade"),
     )
 )
-#: Sound and video by their endings. Encrypted ones count against the page's share.
+#: Audio and video by extension. Encrypted ones count against the page's allowance.
 _MEDIA = re.compile(r"\.(?:mp4|webm|m3u8|mpd|mov|avi|mp3|m4a|ogg|wav|flac)(?:\?|$)", re.IGNORECASE)
 _AUTHORITY_ENDS = re.compile(r"[/?#]")
 
 
 class Unfit(Exception):
-    """What came is no request that a browser sends to a proxy."""
+    """A request that no browser sends to a proxy."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """`target` is the path for the server, "" for a tunnel; `body` the length after the head."""
+    """A request. `target` is the path on the server, "" for a tunnel; `body` its length."""
 
     method: str
     host: str
@@ -41,22 +41,22 @@ class Request:
 
     @property
     def tunnel(self) -> bool:
-        """True when the bytes that follow are passed on as they are: TLS, or a WebSocket."""
+        """True if the following bytes pass unchanged: TLS or a WebSocket."""
         return self.method == "CONNECT"
 
     @property
     def media(self) -> bool:
-        """True for a sound or a video, which is nothing to read."""
+        """True for audio and video, which have no text."""
         return bool(_MEDIA.search(self.target))
 
     def onward(self) -> bytes:
-        """The head as the server gets it."""
+        """Return the head for the server."""
         first = f"{self.method} {self.target} HTTP/1.1".encode("latin-1")
         return b"\r\n".join([first, *_passed_on(self.headers), b"Connection: close", b"", b""])
 
 
 def parse_request(head: bytes) -> Request:
-    """The request of a head with its empty line. Raises Unfit, or NotAllowed for scheme or host."""
+    """Parse a head with its empty line. Raises Unfit, or NotAllowed for its scheme or host."""
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     try:
         method, url, version = first.decode("latin-1").split(" ")
@@ -73,7 +73,9 @@ def parse_request(head: bytes) -> Request:
 
 
 def answer_head(head: bytes) -> bytes:
-    """An answer's head for the browser. A 407 would pass for the proxy's, and becomes a 403."""
+    """Return a response head for the browser. 407 becomes 403: it would look like the proxy's
+    own.
+    """
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     if first[8:13].strip() == b"407":
         first = b"HTTP/1.1 403 Forbidden"
@@ -81,13 +83,13 @@ def answer_head(head: bytes) -> bytes:
 
 
 def status_of(head: bytes) -> int:
-    """The status of an answer; 0 when it has none."""
+    """Return a response's status, 0 if it has none."""
     status = head[8:13].strip()[:3]
     return int(status) if status.isdigit() else 0
 
 
 def _aim(method: str, url: str) -> tuple[str, int, str]:
-    """Host, port and path of a request. The host is in the notation of the guard."""
+    """Return host, port and path of a request, the host in the guard's notation."""
     tunnel = method == "CONNECT"
     if not tunnel and not url.lower().startswith("http://"):
         raise NotAllowed("The browser may ask for http and https alone.")
@@ -99,7 +101,7 @@ def _aim(method: str, url: str) -> tuple[str, int, str]:
 
 
 def _header(lines: list[bytes], name: bytes) -> str:
-    """The value of a header; all where it is doubled: contradicting lengths are no number."""
+    """Return a header's value, joining duplicates: contradictory lengths are not a number."""
     found = [line.partition(b":")[2].strip() for line in lines if _name(line) == name]
     return b",".join(found).decode("latin-1")
 
@@ -118,7 +120,7 @@ def _credentials(value: str) -> tuple[str, str]:
 
 
 def _passed_on(lines: tuple[bytes, ...]) -> list[bytes]:
-    """The lines that are not of the hop; a folded line goes with the one before it."""
+    """Return the end-to-end header lines; a folded line shares the fate of the one before it."""
     kept: list[bytes] = []
     dropped = False
     for line in lines:

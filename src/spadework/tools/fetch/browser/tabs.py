@@ -1,4 +1,4 @@
-"""Warm contexts: one a visit at a time, emptied after it, made new for another host."""
+"""Warm browser contexts: one visit at a time, emptied afterwards, renewed for another host."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from spadework.tools.fetch.browser.page_lifecycle import empty_context, renew_pa
 from spadework.tools.fetch.browser.permission import Permission
 from spadework.tools.fetch.browser.proxy import Proxy
 
-#: A context is closed after so many visits, so that what slowly grows in it does not grow for ever.
+#: Visits after which a context is closed, so that leaks do not grow without bound.
 MOST_VISITS = 50
-#: Seconds to open, and to empty or close one; what takes longer hangs, and is given up.
+#: Seconds to open, and to empty or close, a context; one that takes longer hangs and is abandoned.
 OPEN_SECONDS = 15.0
 EMPTY_SECONDS = 15.0
 
 
 @dataclass
 class Tab:
-    """A context of one `owner` with one page, blank, and its leave."""
+    """A context of one `owner`, with one blank page and its permission."""
 
     owner: object
     permission: Permission
@@ -47,7 +47,7 @@ class Tabs:
 
     @asynccontextmanager
     async def tab(self, owner: object, host: str, permission: Permission) -> AsyncIterator[Tab]:
-        """A blank page for `host`, in an idle context of this owner or a new one."""
+        """Yield a blank page for `host`, in an idle context of this owner or a new one."""
         await self._slots.acquire()
         tab: Tab | None = None
         try:
@@ -55,17 +55,17 @@ class Tabs:
             tab.host = host
             yield tab
         finally:
-            # Not awaited: a cancelled visit must not wait. The slot is free when the page is gone.
+            # Not awaited: a cancelled visit must not wait. The slot is freed once the page is gone.
             self._later(self._give_back(tab))
 
     async def aclose(self) -> None:
-        """Give up what is still being emptied. The browser closes the rest."""
+        """Stop emptying contexts. The browser closes the rest."""
         for task in self._emptying:
             task.cancel()
         await asyncio.gather(*self._emptying, return_exceptions=True)
 
     async def _taken(self, owner: object, host: str) -> Tab | None:
-        """An idle context that is warm for `host`, or one that is made new for it."""
+        """Return an idle context warm for `host`, or one renewed for it."""
         known = [tab for tab in self._idle if tab.owner is owner]
         if not known:
             return None
@@ -105,8 +105,9 @@ class Tabs:
             self._slots.release()
 
     async def _emptied(self, tab: Tab) -> None:
-        """Empty a context and keep it for the next visit; close it where that fails, and after
-        MOST_VISITS. The page stays: a new one is a new process, slower than most pages are read.
+        """Empty a context and keep it for the next visit; close it if that fails or after
+        MOST_VISITS. The page stays, since a new one needs a new process, slower than reading most
+        pages.
         """
         tab.visits += 1
         try:

@@ -1,4 +1,4 @@
-"""One page in the browser: opened, waited for, freed of banners, scrolled, handed over as HTML."""
+"""One page in the browser: open it, wait, close banners, scroll, return its HTML."""
 
 from __future__ import annotations
 
@@ -23,42 +23,41 @@ from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import check_url, printable_url
 
-#: The level of what the browser gives.
 LEVEL = 2
-#: Milliseconds without more text after which a page is settled, and one that still loads.
+#: Milliseconds without new text until a page is settled, and until one that still loads is.
 QUIET = 250
 LONG_QUIET = 1_500
-#: With fewer characters more is waited for: SETTLE seconds while it loads, then EMPTY.
+#: With fewer characters, wait longer: SETTLE seconds while it loads, then EMPTY.
 LEAST = 50
 SETTLE = 10.0
 EMPTY = 3.0
-#: Screens to scroll, for SCROLL seconds at most; ms for more to come at the page's end.
+#: Screens to scroll, seconds to spend, and milliseconds to wait at the end of the page.
 SCREENS = 40
 SCROLL = 8.0
 PATIENCE = 300
-#: Seconds for a check of the browser to be over.
+#: Seconds for a browser check to pass.
 CHECK = 10.0
-#: Seconds kept for handing the page over.
+#: Seconds reserved for returning the page.
 RESERVE = 3.0
 _SETTLE, _SCROLL, _BANNERS, _WHOLE = (
     (files("spadework.tools.fetch.browser") / f"{name}.js").read_text("utf-8")
     for name in ("settle", "scroll", "banners", "whole")
 )
-#: What the proxy answers for a host that may not be reached, and for one that cannot be.
+#: Proxy statuses for a host that may not be reached, and for one that cannot be.
 REFUSED, FAILED = 403, 502
 _CODE = re.compile(r"ERR_\w+")
 _CHARS = "document.body ? document.body.innerText.trim().length : 0"
 _BEGINNING = "document.documentElement.outerHTML.slice(0, 20000)"
 _ERROR_PAGE = "chrome-error:"
 _GONE = ("Execution context was destroyed", "frame was detached", "Cannot find context")
-#: What comes of an answer that is none that our scripts give.
+#: Errors from responses that our scripts never give.
 _ODD = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Errand:
-    """What is to be had: the page at `url`, whose HTML may have `most_bytes`."""
+    """A page to fetch from `url`, whose HTML may have `most_bytes`."""
 
     url: str
     seconds: float
@@ -66,7 +65,7 @@ class Errand:
 
 
 class _Whole(NamedTuple):
-    """What a page hands over: its status (0: not known), its HTML (None: too long), its type."""
+    """A page's status (0: unknown), HTML (None: too long) and type."""
 
     status: int
     html: str | None
@@ -74,11 +73,11 @@ class _Whole(NamedTuple):
 
 
 async def visit(tab: Tab, errand: Errand) -> Fetched:
-    """The page after its scripts. Raises NotAllowed, TooSlow or other FetchErrors."""
+    """Return the page after its scripts. Raises NotAllowed, TooSlow or other FetchErrors."""
     until = asyncio.get_running_loop().time() + errand.seconds
     tab.permission.begin(urlsplit(errand.url).hostname or "")
     try:
-        # From the first visit of a context on the proxy knows whose page it is.
+        # After a context's first visit the proxy knows whose page it is.
         first = nullcontext() if tab.visits else presenting(tab.devtools, tab.permission)
         async with asyncio.timeout_at(until), first:
             response = await _open_page(tab, errand, until)
@@ -92,16 +91,16 @@ async def visit(tab: Tab, errand: Errand) -> Fetched:
 
 
 async def _open_page(tab: Tab, errand: Errand, until: float) -> Response | None:
-    """Go to the page until its document is there; late parts are not waited for."""
+    """Go to the page and wait for its document, but not for late parts."""
     response = await tab.page.goto(errand.url, wait_until="commit", timeout=0)
-    with suppress(TimeoutError):  # what has come may be enough to read
+    with suppress(TimeoutError):  # what has arrived may be enough to read
         async with asyncio.timeout_at(until - min(RESERVE, errand.seconds / 4)):
             await tab.page.wait_for_load_state("domcontentloaded", timeout=0)
     return response
 
 
 async def _prepare_page(page: Page, until: float) -> None:
-    """Let a page settle, close its banners, go down it. What is not done in time is left."""
+    """Let a page settle, close its banners and scroll down, as far as time allows."""
     try:
         async with asyncio.timeout_at(until):
             if await _settle_page(page) <= MARKED_CHARS:
@@ -116,7 +115,7 @@ async def _prepare_page(page: Page, until: float) -> None:
 
 
 async def _settle_page(page: Page) -> int:
-    """Return when nothing loads and the text is still, or is still for long; its length."""
+    """Wait until nothing loads and the text is stable, or has long been; return its length."""
     loaded = asyncio.create_task(page.wait_for_load_state("networkidle", timeout=0))
     try:
         before = await _quiet(page, QUIET)
@@ -138,7 +137,7 @@ async def _either(loaded: asyncio.Task[None], still: asyncio.Task[int]) -> None:
 
 
 async def _let_pass(page: Page) -> None:
-    """Wait while the page is a check that a browser passes by itself. A captcha is none."""
+    """Wait while the page is a check that a browser passes by itself, which a captcha is not."""
     loop = asyncio.get_running_loop()
     until = loop.time() + CHECK
     while loop.time() < until and passing(await _run(page, _BEGINNING, str)):  # noqa: ASYNC110 - it happens in another process
@@ -146,14 +145,16 @@ async def _let_pass(page: Page) -> None:
 
 
 async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) -> int:
-    """Wait until `least` characters are still for `quiet` ms, `most` s at most; their number."""
+    """Wait until `least` characters are stable for `quiet` ms, at most `most` s; return their
+    number.
+    """
     asked = {"quiet": quiet, "most": most * 1000, "least": least}
     return await _run(page, _SETTLE, int, asked)
 
 
 async def _run(page: Page, script: str, made: Callable[[Any], T], given: Any = None) -> T:
-    """What is `made` of the answer of our script, run again where the page has gone on meanwhile.
-    Raises Unreadable for an odd answer: a page can redefine whatever our scripts ask it.
+    """Run our script and return its result through `made`; run it again if the page has navigated.
+    Raises Unreadable for an invalid result: a page can redefine what our scripts call.
     """
     while True:
         try:
@@ -189,14 +190,16 @@ def _read_whole(most: int, told: Any) -> _Whole:
 
 
 def _from_proxy(tab: Tab, url: str, status: int) -> bool:
-    """Is it only the proxy's answer? The headless shell shows that, others an error page."""
+    """Return whether the response is only the proxy's. The headless shell shows it, others an error
+    page.
+    """
     host = (urlsplit(url).hostname or "").strip("[]")
     answered = {REFUSED: tab.permission.refused, FAILED: tab.permission.failed}
     return host in answered.get(status, ())
 
 
 def _in_our_words(tab: Tab, errand: Errand, error: Error) -> FetchError:
-    """What a fault of the browser means for the page."""
+    """Translate a browser error into one about the page."""
     said, page = error.message.partition("\n")[0], printable_url(errand.url)
     if "Download is starting" in said:
         return Unreadable(f"{page} is a file to be downloaded, which the browser does not do.")
@@ -206,7 +209,7 @@ def _in_our_words(tab: Tab, errand: Errand, error: Error) -> FetchError:
 
 
 def _explain_loss(tab: Tab, errand: Errand, said: str) -> FetchError:
-    """Why the browser came to no page: the guard, the network, or what the browser `said`."""
+    """Explain why the browser reached no page: the guard, the network, or the browser's message."""
     host = (urlsplit(errand.url).hostname or "").strip("[]")
     refused, failed = (
         [*reasons.values()][-1:] if host not in reasons else [reasons[host]]
