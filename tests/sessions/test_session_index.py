@@ -219,7 +219,7 @@ def test_a_sentence_is_said_once_where_it_takes_long(
 @pytest.mark.parametrize("front", ["statistics", "session_list"])
 def test_the_index_is_told_without_what_a_run_needs(front: str) -> None:
     heavy = "'asyncio', 'langgraph', 'pydantic_settings', 'spadework.settings', 'spadework.values'"
-    code = f"import sys, spadework.apps.{front}; print({{{heavy}}} & sys.modules.keys())"
+    code = f"import sys, spadework.apps.commands.{front}; print({{{heavy}}} & sys.modules.keys())"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )

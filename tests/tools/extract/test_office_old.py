@@ -19,7 +19,8 @@ from spadework.errors import TooSlow, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.child import read_apart
 from spadework.tools.extract.document_kinds import kind_of
-from spadework.tools.extract.office.office import OLE, office, old_office
+from spadework.tools.extract.office import office
+from spadework.tools.extract.office.office import OLE, old_office
 
 needs_libreoffice = pytest.mark.skipif(not office.program(), reason="needs LibreOffice")
 

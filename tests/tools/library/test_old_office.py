@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.tools.extract.office.office import office
+from spadework.tools.extract.office import office
 from spadework.tools.library.library import Library
 from tests.tools.extract.test_office_old import PAGE, made, storage
 

@@ -13,8 +13,13 @@ from spadework.apps.outputs import print_report as draw_report
 from spadework.errors import SessionError
 from spadework.sessions.record.records import delete_session, draft_of
 from spadework.sessions.record.records import redraw as redrawn
-from spadework.sessions.storage.files import read_report, read_result, session_folder, whole_result
-from spadework.sessions.storage.session_list import session_files
+from spadework.sessions.storage.files import (
+    read_report,
+    read_result,
+    session_files,
+    session_folder,
+    whole_result,
+)
 from spadework.settings import Settings
 from spadework.tools.text.markdown import one_line
 from spadework.values import Result
