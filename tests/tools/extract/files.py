@@ -190,8 +190,12 @@ def odf(
     )
 
 
-def epub(chapters: Sequence[str], *, more: str = "") -> bytes:
-    """A book of chapters, whose files are not in the order of reading; it says `more` of itself."""
+def epub(
+    chapters: Sequence[str], *, more: str = "", parts: Mapping[str, str] | None = None
+) -> bytes:
+    """A book of chapters, whose files are not in the order of reading, with further `parts`; it
+    says `more` of itself.
+    """
     items = "".join(
         f'<item id="c{n}" href="text/{90 - n}%20c.xhtml" media-type="application/xhtml+xml"/>'
         for n in range(len(chapters))
@@ -209,14 +213,15 @@ def epub(chapters: Sequence[str], *, more: str = "") -> bytes:
     container = (
         '<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>'
     )
-    parts = {
+    given = {
         "mimetype": "application/epub+zip",
         "META-INF/container.xml": container,
         "OEBPS/book.opf": book,
         "OEBPS/nav.xhtml": "<p>Contents</p>",
     }
     return zipped(
-        parts
+        given
+        | dict(parts or {})
         | {
             f"OEBPS/text/{90 - n} c.xhtml": f"<html><body>{chapter}</body></html>"
             for n, chapter in enumerate(chapters)

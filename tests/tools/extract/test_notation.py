@@ -50,10 +50,28 @@ def web(content: str, head: str = "") -> str:
         ("<math><mi>r</mi><mn>2</mn><mfoo/></math> of it", "[formula] of it"),
         ("<sup><img src=a.png></sup>none", "none"),
         ("10⁶ and 2½", "10⁶ and 2½"),
+        ("2<span class=frac><span>13</span><span>27</span></span> bar", "2 13/27 bar"),
+        ("<span style='display:block'>13</span><span style='display:block'>27</span>", "13 27"),
+        ("<svg class=math role=img aria-label='E=mc^2'></svg> is", "$E=mc^2$ is"),
+        (r"<svg><title>\frac{1}{2}</title></svg> of", r"$\frac{1}{2}$ of"),
+        (r"<img alt='\frac{13}{27}' src='data:image/png;base64,AA'> of", r"$\frac{13}{27}$ of"),
+        ("<img data-equation-content='x^2' src=/e.png> of", "$x^2$ of"),
+        ("<img alt='The quay' src=/q.png><svg><title>Menu</title></svg> of it", "It of it"),
     ],
 )
 def test_a_page_keeps_its_powers_and_notes(html: str, shown: str) -> None:
     assert shown in web(f"<p>It {html}, as the sign at the gate says to everybody.</p>")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        "<td>x = <td align=center>13<hr noshade>27 y<br><td>+ 4",
+        "<td>x = <td><table><tr><td>13<tr><td class=hbar></td><tr><td>27 y</table><td>+ 4",
+    ],
+)
+def test_a_fraction_that_a_table_stacks_is_one_line(cells: str) -> None:
+    assert "x = 13/(27 y) + 4" in web(f"<p>{_PROSE}<table class=display><tr>{cells}</table>")
 
 
 _MEDIAWIKI = (

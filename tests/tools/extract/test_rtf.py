@@ -38,7 +38,7 @@ def test_what_a_file_says_about_itself():
         (rb"{\f2\'cf\'f0\'e8\'eb\'e8\'e2}", "Прилив"),
         (rb"{\f3\'92\'aa}", "潮"),
         (rb"seen {\v unseen} seen", "seen seen"),
-        (rb"{\header top}{\footnote below}{\pict\wmetafile8 0102ff}left", "left"),
+        (rb"{\header top}{\footer below}{\pict\wmetafile8 0102ff}left", "left"),
         (rb"left} behind", "left"),
         (
             rb'See {\field{\*\fldinst{HYPERLINK "https://a.b"}}{\fldrslt{\ul the list}}}.',
@@ -49,6 +49,14 @@ def test_what_a_file_says_about_itself():
 )
 def test_text_is_what_is_shown(written, shown):
     assert markdown(written + rb"\par") == shown
+
+
+def test_notes_comments_and_text_boxes_stand_behind_the_text():
+    note = rb"{\super\chftn}{\footnote\pard{\super\chftn} Of {\i 1984}.}"
+    box = rb"{\shp{\*\shpinst{\sp{\sn a}{\sv 1}}{\shptxt\pard In a box.\par}}}"
+    shown = markdown(rb"It is long." + note + rb" It{\*\annotation\chatn Is it?} is old.\par" + box)
+    said = ["It is long.[1] It is old.", "[1] Of 1984.", "Comment: Is it?", "In a box."]
+    assert shown == "\n\n".join(said)
 
 
 def test_lists_and_tables_stay_what_they_are():
@@ -80,6 +88,8 @@ def test_it_is_found_by_its_first_bytes_and_damage_is_named():
         rb"{}",
         rb"\bin9",
         rb"\par x",
+        rb"{\footnote x}",
+        rb"{\footnote",
     ],
 )
 def test_time_grows_no_faster_than_the_file(unit):

@@ -37,8 +37,8 @@ def extract_odt(package: Package, url: str) -> Extracted:
         raise Unreadable(f"The {package.what} has no body.")
     document = _Document(package, root)
     document.read(body)
-    markdown = blocks([document.draft.markdown(), *document.notes])
     about = package.tree("meta.xml")
+    markdown = blocks([document.draft.markdown(), *document.notes, package.unread()])
     told = below(about, "title", "creator", "date", "language") if about is not None else ()
     said = {tag(part): text(part) for part in told}
     return described(said, markdown, title=document.title, kind="odt")

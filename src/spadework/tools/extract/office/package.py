@@ -9,7 +9,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from spadework.errors import FetchError, TooLarge, Unreadable
@@ -23,18 +23,19 @@ MAX_PART = 50_000_000
 #: Most entries of a zip file; each takes half a kilobyte of memory, ten times its size.
 MAX_ENTRIES = 100_000
 _ENTRY = b"PK\x01\x02"
-#: The parts of Office files that hold no words, or words that stand on every page or in other
-#: parts, and those whose readers say themselves what they leave out.
+#: The parts that may hold words, and of these what is said on every page or in other parts, or what
+#: their readers themselves say that they leave out.
+_WORDS = re.compile(r"\.(?:xml|x?html?|txt|docx?|xlsx?|pptx?)$|/embeddings/", re.IGNORECASE)
 _FURNITURE = re.compile(
-    r"(?:^|/)(?:_rels|docProps|customXml|theme|media|fonts|printerSettings|slide(?:Layout|Master)s"
-    r"|(?:notes|handout)Masters|glossary|tags|activeX|ctrlProps|pivotCache|pivotTables|tables"
-    r"|queryTables|slicers?(?:Caches)?|externalLinks|revisions|slides|notesSlides|worksheets"
-    r"|chartsheets|dialogsheets|macrosheets|changesInfos|ink|webextensions)/"
+    r"(?:^|/)(?:META-INF|Configurations2|docProps|customXml|theme|slide(?:Layout|Master)s|activeX"
+    r"|(?:notes|handout)Masters|glossary|tags|ctrlProps|pivotCache|pivotTables|tables|queryTables"
+    r"|slicers?(?:Caches)?|externalLinks|revisions|slides|notesSlides|worksheets|chartsheets"
+    r"|dialogsheets|macrosheets|changesInfos|ink|webextensions)/"
     r"|(?:^|/)(?:styles|stylesWithEffects|settings|webSettings|fontTable|numbering|header\d*|people"
     r"|footer\d*|presProps|viewProps|tableStyles|vbaData|calcChain|sharedStrings|metadata|layout\d*"
-    r"|comments(?:Ids|Extended|Extensible)|commentAuthors|authors|connections|quickStyle\d*"
+    r"|comments(?:Ids|Extended|Extensible)|commentAuthors|authors|connections|quickStyle\d*|meta"
     r"|colors\d*|style\d*|drawing\d*|volatileDependencies|revisionInfo|\[Content_Types\]"
-    r"|person|xmlMaps|vmlDrawing\d*|footnotes|endnotes|mimetype)\.\w+$|vbaProject|\.rels$|\.vml$"
+    r"|person|xmlMaps|footnotes|endnotes)\.\w+$"
 )
 #: So many parts that are not read are named.
 _MOST_NAMED = 5
@@ -127,19 +128,23 @@ class Package:
         core = self.tree("docProps/core.xml")
         said = {tag(part): text(part) for part in core} if core is not None else {}
         said["date"] = said.get("modified") or said.get("created", "")
-        return described(said, blocks([markdown, self._unread()]), title=title, kind=kind)
+        return described(said, blocks([markdown, self.unread()]), title=title, kind=kind)
 
-    def _unread(self) -> str:
-        """Return a line that names the parts that no reader has opened, but for furniture."""
-        left = [name for name in self.names if name not in self._read and _is_text(name)]
+    def unread(self, known: Collection[str] = ()) -> str:
+        """Return a line that names the parts with words that no reader has opened, but for
+        furniture and the `known` ones.
+        """
+        left = [
+            name
+            for name in self.names
+            if _WORDS.search(name)
+            and not _FURNITURE.search(name)
+            and name not in self._read
+            and name not in known
+        ]
         named = ", ".join(left[:_MOST_NAMED])
         more = f" and {len(left) - _MOST_NAMED} more" if len(left) > _MOST_NAMED else ""
         return plain(f"… Parts of the file are not read: {named}{more}.") if left else ""
-
-
-def _is_text(name: str) -> bool:
-    """Return whether a part may hold words of the document that are shown nowhere else."""
-    return not name.endswith("/") and not _FURNITURE.search(name)
 
 
 def described(said: Mapping[str, str], markdown: str, *, title: str = "", kind: str) -> Extracted:

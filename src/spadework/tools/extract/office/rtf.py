@@ -29,8 +29,11 @@ _SCRIPT = re.compile(
 )
 #: Marks around such text, which no reader of the format touches.
 _BEGINS, _ENDS = ("\x01", "\x02"), "\x03"
-_PLACES = {"\x01": Place.LOWERED, "\x02": Place.RAISED}
-_MARKED = re.compile(r"([\x01\x02][^\x03]*\x03)")
+_PLACES = {"\x01": Place.LOWERED, "\x02": Place.RAISED, "\x04": Place.NOTE}
+_MARKED = re.compile(r"([\x01\x02\x04][^\x03]*\x03)")
+#: Groups that stand beside the text: notes, comments and text boxes.
+_BESIDE = re.compile(r"\\[\\{}]|[{}]|\\(?:footnote|annotation|shptxt)(?![a-z])")
+_LEADS = {"\\footnote": "", "\\annotation": "Comment: ", "\\shptxt": ""}
 _HIDDEN = re.compile(r"{\\v [^{}\\]*}")
 _TITLE, _AUTHOR = (re.compile(rf"{{\\{name}\s+([^{{}}\\]+)}}") for name in ("title", "author"))
 _MARK = re.compile(r"(?:[·•▪o\uf0b7]|(\d{1,3})[.)])\t\s*")
@@ -44,7 +47,7 @@ def extract_rtf(body: bytes, url: str) -> Extracted:
     if len(body) > MAX_BYTES:
         raise TooLarge(f"The RTF file has more than {MAX_BYTES:,} bytes of text.")
     source = _HIDDEN.sub("", _FIELD.sub("", body.decode("latin-1")))
-    source = _SCRIPT.sub(_marked, source)
+    source = _SCRIPT.sub(_marked, _with_groups_last(source))
     try:
         text = _to_text(source, errors="replace")
         text = _with_scripts(text) if _ENDS in text else text
@@ -60,6 +63,35 @@ def extract_rtf(body: bytes, url: str) -> Extracted:
         author=author[1].strip() if author else "",
         kind="rtf",
     )
+
+
+def _with_groups_last(source: str) -> str:
+    """Return a source with its notes, comments and text boxes behind its text, notes numbered."""
+    if not any(name in source for name in _LEADS):
+        return source
+    texts: list[list[str]] = [[]]
+    groups: list[str] = []
+    lifted: list[str] = []
+    notes = at = 0
+    for found in _BESIDE.finditer(source):
+        texts[-1].append(source[at : found.start()])
+        at, sign = found.end(), found[0]
+        if sign == "{":
+            groups.append("")
+        elif sign == "}" and groups and (lead := groups.pop()):
+            lifted.append(f"\\par {lead}{''.join(texts.pop())}}}")
+        elif len(sign) > 2 and groups and not groups[-1]:
+            groups[-1] = "{" + _LEADS[sign]
+            if sign == "\\footnote":
+                notes += 1
+                texts[-1].append(f"\x04{notes}{_ENDS}")
+                groups[-1] = f"{{[{notes}] "
+            texts.append([])
+            continue
+        texts[-1].append(sign)
+    rest = "".join(map("".join, texts)) + source[at:]
+    end = rest.rfind("}") if lifted else len(rest)
+    return rest[:end] + "".join(lifted) + rest[end:]
 
 
 def _marked(found: re.Match[str]) -> str:

@@ -36,7 +36,12 @@ _DRAWN = (
 _DRAWERS = ("katex", "MathJax")
 #: What images of formulas are called, by their class, the kind of a script or their address.
 _CALLED = re.compile(r"math|equation|\bformula|(?:^|[\s/.])(?:la)?tex\b|[?&]cht=tx", re.IGNORECASE)
-_SOURCES = ("data-tex", "data-latex", "data-formula", "data-equation")
+_SOURCES = ("data-tex", "data-latex", "data-formula", "data-equation", "data-equation-content")
+#: A command with its operand, or a script in braces, which nothing but TeX has.
+_TEX = re.compile(r"\\[A-Za-z]+\s*\{|[\w)}][\^_]\{")
+#: What a fraction that style sheets draw is called, and the rules between the parts of a cell.
+_FRACTION = re.compile(r"(?:^|[\s_-])s?frac(?:tion)?(?=$|[\s_-])", re.IGNORECASE)
+_RULES = "td > hr,td > div.hrcomp,td.hbar"
 _WRAPS = ((r"\(", r"\)"), (r"\[", r"\]"), ("$$", "$$"), ("$", "$"))
 
 
@@ -56,6 +61,58 @@ def flatten(tree: LexborHTMLParser, source: str) -> None:
     if any(name in source for name in _DRAWERS):
         for node in tree.css(_DRAWN):
             _undraw(node)
+    if "frac" in source:
+        for node in tree.css("span[class*=frac i]"):
+            _unstack(node)
+    if "<hr" in source or "hbar" in source:
+        for rule in reversed(tree.css(_RULES)):
+            _write_equation(rule)
+
+
+def _unstack(node: LexborNode) -> None:
+    """Write an element that is named a fraction and holds two others on one line."""
+    parts = [part for part in node.iter(include_text=True) if part.text().strip()]
+    named = _FRACTION.search(node.attributes.get("class") or "")
+    if named and len(parts) == 2 and not any(part.is_text_node for part in parts):
+        base, following = _beside(node, forward=False), _beside(node, forward=True)
+        shown = notation.fraction(parts[0].text(), parts[1].text())
+        node.replace_with(notation.written(base, shown, following, Place.FRACTION))
+
+
+def _write_equation(rule: LexborNode) -> None:
+    """Write a table of one row on one line where a rule parts a cell of it in two: `x = 13/27`.
+
+    Converters of TeX set fractions so, or as a table of three rows in the cell.
+    """
+    line = rule.parent if rule.tag == "td" else rule
+    if line is None or line.parent is None:
+        return
+    parts = {False: "", True: ""}
+    behind = False
+    for part in line.parent.iter(include_text=True):
+        behind = behind or part.mem_id == line.mem_id
+        parts[behind] += part.text()
+    cell = line.parent if line is rule else _closest(line, "td")
+    table = _closest(cell, "table")
+    texts = [text.strip() for text in parts.values()]
+    if cell is None or table is None or not all(0 < len(text) <= _NEAR for text in texts):
+        return
+    if len([row for row in table.css("tr") if _closest(row, "table") == table]) != 1:
+        return
+    for part in list(cell.iter(include_text=True)):
+        part.decompose()
+    cell.insert_child(notation.fraction(*texts))
+    if not table.css(_RULES):
+        table.replace_with(" ".join(cell.text().strip() for cell in table.css("td")))
+
+
+def _closest(node: LexborNode | None, tag: str) -> LexborNode | None:
+    """Return the closest element of this name around a node."""
+    while node is not None:
+        node = node.parent
+        if node is not None and node.tag == tag:
+            return node
+    return None
 
 
 def _place(node: LexborNode, text: str) -> Place | None:
@@ -147,8 +204,9 @@ def tex(node: LexborNode) -> str:
         source = note.text() if note is not None else node.attributes.get("alttext") or ""
         block = node.attributes.get("display") == "block"
     else:
-        given = (node.attributes.get(name) for name in (*_SOURCES, "alt"))
-        source = next(filter(None, given), "")
+        title = node.css_first("title") if node.tag == "svg" else None
+        given = (node.attributes.get(name) for name in (*_SOURCES, "alt", "aria-label"))
+        source = next(filter(None, given), title.text() if title is not None else "")
     if source := _bare(" ".join(source.split())):
         return f"$${source}$$" if block else f"${source}$"
     markup = (node.html or "").encode() if node.tag == "math" else b""
@@ -156,15 +214,18 @@ def tex(node: LexborNode) -> str:
 
 
 def hidden_tex(node: LexborNode, before: str) -> str:
-    """Return the formula that a script or an image stands for; "" for every other one.
+    """Return the formula that a script, an image or a drawing stands for; "" for every other one.
 
     `before` is what is written just before it: of two copies of a formula the second is none.
     """
     attributes = node.attributes
+    if node.tag == "math":
+        return tex(node)
     if node.tag == "script":
         return tex(node) if "math" in (attributes.get("type") or "") else ""
     names = f"{attributes.get('class') or ''} {(attributes.get('src') or '')[:_MOST_ADDRESS]}"
-    if not _CALLED.search(names) and attributes.keys().isdisjoint(_SOURCES):
+    called = _CALLED.search(names) or not attributes.keys().isdisjoint(_SOURCES)
+    if not called and not _TEX.search(tex(node)):
         return ""
     if "mwe-math-fallback" in names and before.strip() not in ("", FORMULA):
         return "" if before.strip("$ ") == tex(node).strip("$ ") or before[0] == "$" else tex(node)

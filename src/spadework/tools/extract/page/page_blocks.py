@@ -69,7 +69,7 @@ SKIPPED = frozenset((
     "script", "style", "template", "svg", "iframe", "object", "embed", "applet", "canvas", "audio",
     "video", "map", "head", "select", "option", "datalist", "input", "textarea", "progress",
     "meter", "frame", "frameset", "link", "meta", "title", "base", "param", "source", "track",
-    "wbr", "area", "rp", "img", "picture", "br", "-comment", "-doctype",
+    "wbr", "area", "math", "rp", "img", "picture", "br", "-comment", "-doctype",
 ))  # fmt: skip
 
 BLOCKS = frozenset((

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 
@@ -16,6 +17,9 @@ from spadework.tools.extract.page.input_limits import is_hidden
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item
 
 Close = Callable[[], None]
+#: Elements that may stand for a formula.
+_FORMULAS = frozenset(("math", "img", "script", "svg", "object"))
+_LINE_OF_ITS_OWN = re.compile(r"display\s*:\s*block")
 
 
 class Walker:
@@ -74,16 +78,17 @@ class Walker:
             return None
         if tag in elements.EMPHASIS and not self._heading:
             return partial(self._line.close, self._line.open(elements.EMPHASIS[tag]))
-        if tag == "math":
-            formula = formulas.tex(node)
-            self._line.raw(formula, len(formula))
-            return None
         without = tag == "noscript"
         if without and len(node.text().strip()) < LEAST_NOSCRIPT_CHARS:
             return None
         if without or (_is_custom(tag) and not self._heading and _holds_blocks(node)):
             return self._open_frame(tag, node.attributes)
-        return None if is_hidden(node, node.attributes, self._hiding) else _nothing
+        if is_hidden(node, node.attributes, self._hiding):
+            return None
+        if not _LINE_OF_ITS_OWN.search(node.attributes.get("style") or ""):
+            return _nothing
+        self._line.space()
+        return self._line.space
 
     def _skipped(self, node: LexborNode, tag: str) -> None:
         """An element whose inside is no text."""
@@ -92,7 +97,7 @@ class Walker:
                 self._line.space()
             elif self._line.line_break():
                 self._flush()
-        elif tag in ("img", "script"):
+        elif tag in _FORMULAS:
             formula = formulas.hidden_tex(node, self._line.before())
             self._line.raw(formula, len(formula))
         elif tag == "input":

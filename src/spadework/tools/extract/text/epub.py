@@ -29,14 +29,15 @@ def extract_epub(package: Package, url: str) -> Extracted:
     told = [*below(book, "title", "creator", "date", "language")]
     said = {tag(part): text(part) for part in reversed(told)}  # a subtitle is a second title
     said["creator"] = ", ".join(text(part) for part in told if tag(part) == "creator")
-    chapters = _chapters(package, book, posixpath.dirname(path), url)
-    return described(said, blocks(chapters), kind="epub")
+    order, contents = _reading_order(book, posixpath.dirname(path))
+    chapters = _chapters(package, order, url)
+    markdown = blocks([*chapters, package.unread([*order, *contents])])
+    return described(said, markdown, kind="epub")
 
 
-def _chapters(package: Package, book: Element, folder: str, url: str) -> list[str]:
+def _chapters(package: Package, order: list[str], url: str) -> list[str]:
     chapters = []
     left = MAX_BYTES
-    order = _reading_order(book, folder)
     for name in order[:MAX_CHAPTERS]:
         body = package.read(name)
         left -= len(body)
@@ -53,15 +54,15 @@ def _chapters(package: Package, book: Element, folder: str, url: str) -> list[st
     return [*chapters, not_shown(len(order) - MAX_CHAPTERS, "chapters")]
 
 
-def _reading_order(book: Element, folder: str) -> list[str]:
-    """The parts of the package that hold the chapters; the table of contents is none."""
-    pages = (
-        entry
-        for entry in below(book, "item")
-        if attribute(entry, "media-type") in _PAGES
-        and "nav" not in attribute(entry, "properties").split()
-    )
-    places = ((attribute(page, "id"), unquote(attribute(page, "href"))) for page in pages)
-    files = {name: posixpath.normpath(posixpath.join(folder, place)) for name, place in places}
+def _reading_order(book: Element, folder: str) -> tuple[list[str], list[str]]:
+    """Return the parts of the package that hold the chapters, and those with their contents."""
+    files: dict[str, str] = {}
+    contents = []
+    for entry in below(book, "item"):
+        name = posixpath.normpath(posixpath.join(folder, unquote(attribute(entry, "href"))))
+        if "nav" in attribute(entry, "properties").split():
+            contents.append(name)
+        elif attribute(entry, "media-type") in _PAGES:
+            files[attribute(entry, "id")] = name
     order = [attribute(entry, "idref") for entry in below(book, "itemref")]
-    return [files[entry] for entry in dict.fromkeys(order) if entry in files]
+    return [files[entry] for entry in dict.fromkeys(order) if entry in files], contents
