@@ -1,1 +1,1 @@
-"""The hands of the loop: search, fetch, extract, rank, cut, locate. No model, no graph."""
+"""Tools of the research loop: search, fetch, extract, rank, chunk, locate. No model, no graph."""

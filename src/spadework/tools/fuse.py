@@ -1,4 +1,4 @@
-"""Fusing ranked lists: the public address of `ranking/fusion.py`."""
+"""Fusion of ranked lists: the public address of `ranking/fusion.py`."""
 
 from spadework.tools.ranking.fusion import reciprocal_rank_fusion
 

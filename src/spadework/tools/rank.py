@@ -1,4 +1,4 @@
-"""How well a hit fits a query: the public address of `ranking/relevance.py`."""
+"""Relevance of a hit to a query: the public address of `ranking/relevance.py`."""
 
 from spadework.tools.ranking.relevance import query_terms, relevance
 

@@ -1,1 +1,1 @@
-"""The report in the formats it is handed over in."""
+"""Export formats of the report."""

@@ -1,4 +1,4 @@
-"""The cited sources as BibTeX: web addresses are @online, library documents @misc."""
+"""Cited sources as BibTeX: web addresses are @online, library documents @misc."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spadework.tools.export.markdown_report import safe_url
 from spadework.tools.export.sheet import words
 from spadework.values import Evidence, Result, Source
 
-#: What is a command to TeX, as the character it looks like. Braces in values are always in pairs.
+#: Escapes of TeX's special characters. Braces in values must be balanced.
 _COMMANDS = {"\\": "backslash", "{": "braceleft", "}": "braceright", "^": "asciicircum"}
 _TEX = str.maketrans(
     {sign: rf"\text{name}{{}}" for sign, name in (_COMMANDS | {"~": "asciitilde"}).items()}
@@ -19,7 +19,7 @@ _NO_KEY = re.compile(r"[^a-z0-9]+")
 
 
 def to_bibtex(result: Result) -> str:
-    """The cited sources of a result, in the order of their numbers; "" where nothing is cited."""
+    """Return the cited sources of a result in order of their numbers; "" if there are none."""
     ledger = {e.id: e for topic in result.topics for e in topic.evidence}
     cited: dict[str, Evidence] = {}
     for section in result.document.sections:
@@ -35,7 +35,7 @@ def _entry(source: Source, quoted: Evidence) -> str:
     url = safe_url(source.url)
     web = url.startswith("http")
     fields: dict[str, str] = {
-        # Braces twice: capitals stay, and a name with "and" or a comma in it stays one.
+        # Double braces keep capitals, and keep a name with "and" or a comma whole.
         "title": f"{{{_escape_tex(source.title or source.url)}}}",
         "author": f"{{{_escape_tex(quoted.author)}}}" if quoted.author.strip() else "",
         "year": f"{source.published_at:%Y}" if source.published_at else "",
@@ -45,12 +45,12 @@ def _entry(source: Source, quoted: Evidence) -> str:
         "url" if web else "howpublished": url if web else _escape_tex(source.url),
         "urldate": quoted.fetched_at.date().isoformat(),
     }
-    # The host and the number in the report, such as `docs-example-org-3`.
+    # Host and number in the report, such as `docs-example-org-3`.
     key = f"{_NO_KEY.sub('-', source.domain.lower()).strip('-') or 'source'}-{source.n}"
     lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
     return f"@{'online' if web else 'misc'}{{{key},\n{lines}}}\n"
 
 
 def _escape_tex(text: str) -> str:
-    """Text on one line, as TeX sets it."""
+    """Return text on one line, escaped for TeX."""
     return words(runs(text)).translate(_TEX)

@@ -1,4 +1,4 @@
-"""A result in so many tokens for a calling model: report, sources in full, key points (S11)."""
+"""A result within a token limit for a calling model: report, full sources, key points (S11)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from spadework.tools.export.fitted_text import around, largest, shorten_report
 from spadework.tools.text.markdown import one_line
 from spadework.values import Evidence, Result, Source
 
-#: Sources at each level, and the characters of each source there.
+#: Sources at each level, and maximum characters of each.
 FULL, FULL_CHARS = 3, 8_000
 KEY, KEY_CHARS = 3, 800
 REFERENCE_CHARS = 200
-#: Left-out sources that are named one by one.
+#: Omitted sources that are listed individually.
 MOST_NAMED = 12
 
 
 class Excerpt(NamedTuple):
-    """As much of the text of a source as is shown."""
+    """The part of a source's text that is shown."""
 
     source: Source
     content: str
@@ -28,9 +28,7 @@ class Excerpt(NamedTuple):
 
 @dataclass(frozen=True)
 class Compressed:
-    """The report and the sources, weightiest first, as far as they fit; `left_out` names the rest
-    in sentences.
-    """
+    """The report and its most important sources that fit; `left_out` lists the rest in sentences."""
 
     report: str = ""
     excerpts: tuple[Excerpt, ...] = ()
@@ -39,7 +37,7 @@ class Compressed:
 
 @dataclass(frozen=True)
 class _Levels:
-    """Sources in full, as key points and as references, and characters of the report."""
+    """Numbers of sources in full, as key points and as references, and characters of the report."""
 
     full: int
     key: int
@@ -49,13 +47,13 @@ class _Levels:
 
 @dataclass(frozen=True)
 class _Material:
-    """The sources, weightiest first, the ledger by page, and the texts by hash."""
+    """The sources, most important first, the ledger by page, and the texts by hash."""
 
     result: Result
     sources: Sequence[Source]
     evidence: Mapping[str, Sequence[Evidence]]
     texts: Mapping[str, str]
-    #: Sources in full as cut, by number: cutting takes time, and many levels are tried.
+    #: Cached excerpts of full sources by number: cutting is slow, and many levels are tried.
     cut: dict[int, tuple[str, str]] = field(default_factory=dict)
 
 
@@ -67,9 +65,9 @@ def compress_result(
 ) -> Compressed:
     """Return as much of a result as has a `size` of at most `limit` tokens.
 
-    `texts` are the stored pages by content hash, as far as they are at hand. What does not fit is
-    left out in the order of S11: references, the length of sources in full, key points, the end of
-    the report. Where not even a source without its text fits, nothing is left.
+    `texts` holds the stored pages by content hash, as far as available. What does not fit is
+    dropped in the order of S11: references, length of full sources, key points, end of the report.
+    If not even a source without its text fits, the result is empty.
     """
     material = _material(result, texts)
 
@@ -83,7 +81,7 @@ def compress_result(
     for rung in _ladder(len(material.sources), len(result.report)):
         if fits(replace(rung, references=0)):
             return _compose(material, most_references(rung))
-    # Not even the report fits: its numbers still lead to addresses.
+    # Not even the report fits; its numbers still lead to addresses.
     bare = size(Compressed())
     none = _Levels(0, 0, len(material.sources), 0)
     listed = most_references(none, bare + (limit - bare) // 3)
@@ -92,7 +90,7 @@ def compress_result(
 
 
 def _material(result: Result, texts: Mapping[str, str]) -> _Material:
-    """The sources by how many sentences of the report rest on them, then by their numbers."""
+    """Sort the sources by the number of sentences that cite them, then by their numbers."""
     ledger = {e.id: e for topic in result.topics for e in topic.evidence}
     cited = [ledger[c.evidence_id].url for c in result.citations if c.evidence_id in ledger]
     weights = {source.url: cited.count(source.url) for source in result.sources}
@@ -104,7 +102,7 @@ def _material(result: Result, texts: Mapping[str, str]) -> _Material:
 
 
 def _ladder(sources: int, report: int) -> Iterator[_Levels]:
-    """Ever less, with all references left: fewer sources in full, then fewer key points."""
+    """Yield ever smaller levels with all references: fewer full sources, then fewer key points."""
     every = FULL + KEY
     fewer = [(full, every - full) for full in range(FULL, -1, -1)]
     for full, key in [*fewer, *((0, key) for key in range(every - 1, -1, -1))]:
@@ -138,7 +136,7 @@ def _compose(material: _Material, levels: _Levels) -> Compressed:
 
 
 def _in_full(material: _Material, source: Source) -> tuple[str, str]:
-    """The text of a source around its evidence, and what is missing of it."""
+    """Return a source's text around its evidence, and a note of what is missing."""
     if source.n in material.cut:
         return material.cut[source.n]
     text = material.texts.get(source.content_hash, "")
@@ -152,7 +150,7 @@ def _in_full(material: _Material, source: Source) -> tuple[str, str]:
 
 
 def _key_points(material: _Material, source: Source) -> tuple[str, str]:
-    """The quotes from a source, as many whole ones as fit, else the beginning of the first."""
+    """Return as many whole quotes of a source as fit, else the beginning of the first."""
     quotes = [f"- {e.quote.strip()}" for e in material.evidence.get(source.url, ())]
     if not quotes:
         return one_line(material.texts.get(source.content_hash, ""), KEY_CHARS), ""
@@ -167,7 +165,7 @@ def _key_points(material: _Material, source: Source) -> tuple[str, str]:
 
 
 def _reference(material: _Material, source: Source) -> tuple[str, str]:
-    """The beginning of the first quote from a source, or of its text."""
+    """Return the beginning of a source's first quote, or of its text."""
     quote = next((e.quote for e in material.evidence.get(source.url, ())), "")
     said = quote or material.texts.get(source.content_hash, "")
     return one_line(said, REFERENCE_CHARS), ""

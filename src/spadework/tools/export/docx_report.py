@@ -1,4 +1,4 @@
-"""The report as a Word document; `[n]` leads to numbered sources with their quotes."""
+"""The report as a Word document; `[n]` links to numbered sources with their quotes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spadework.tools.export.layout import laid_out
 from spadework.tools.export.sheet import Block, Item, Reference, Run, Said, Sheet, words
 from spadework.values import Result
 
-#: The longest title that the properties of a document hold.
+#: Maximum length of a document's title property.
 MOST_TITLE = 255
 _ACCENT, _SOFT = RGBColor(0x0A, 0x68, 0x47), RGBColor(0x5A, 0x61, 0x59)
 _CODE, _CODE_WITHIN, _CODE_WORDS = "Code", "Code in a list", "Code words"
@@ -31,7 +31,7 @@ _SOURCE, _FACTS = "Source", "Facts"
 
 
 class _Styles(NamedTuple):
-    """The styles of an item: of the paragraph with its sign, of those after it, of its code."""
+    """Styles of an item: its first paragraph with the list sign, later ones, and code."""
 
     sign: str | None
     after: str | None
@@ -45,7 +45,7 @@ _STEP = _Styles(_NUMBERED, "List Continue", _CODE_WITHIN)
 
 
 def to_docx(result: Result) -> bytes:
-    """The report of a result as a .docx file. Only http(s) URLs are links."""
+    """Return the report as a .docx file. Only http(s) URLs become links."""
     sheet, document = laid_out(result), docx.Document()
     _styles(document)
     properties = document.core_properties
@@ -87,7 +87,7 @@ def _block(document: Document, block: Block) -> None:
 
 
 def _item(within: Document | _Cell, item: Item, styles: _Styles) -> list[Paragraph]:
-    """An item's sentences in a paragraph, code in its own; the first has the list's sign."""
+    """Add an item's sentences as paragraphs, code separately; the first has the list sign."""
     made: list[Paragraph] = []
     for code, together in groupby(item, lambda said: said.code):
         if not code or (styles.sign and not made):
@@ -104,7 +104,7 @@ def _item(within: Document | _Cell, item: Item, styles: _Styles) -> list[Paragra
 
 
 def _numbered_afresh(document: Document) -> int:
-    """A numbering that looks as the style of numbered lists does and begins at 1."""
+    """Add a numbering like the numbered-list style's that restarts at 1."""
     numbering = document.part.numbering_part.element
     used = document.styles[_NUMBERED].element.pPr.numPr.numId.val
     like = next(number for number in numbering.num_lst if number.numId == used)
@@ -122,14 +122,14 @@ def _table(document: Document, block: Block) -> None:
     for row in block.rows:
         for cell, item in zip(table.add_row().cells, row, strict=True):
             if _item(cell, item, _PLAIN):
-                # A cell comes with a paragraph of its own.
+                # A new cell comes with an empty paragraph.
                 cell._tc.remove(cell.paragraphs[0]._p)
-    # Without a paragraph between them, two tables were one.
+    # Without a paragraph between them, adjacent tables merge.
     document.add_paragraph()
 
 
 def _markers(paragraph: Paragraph, said: Said) -> None:
-    """` [n]`, raised; a click leads to the source. The sign of a conclusion leads nowhere."""
+    """Add ` [n]` in superscript, linked to the source. The sign of a conclusion has no link."""
     if said.markers and paragraph.text:
         paragraph.add_run(" ")
     for marker in said.markers:
@@ -165,7 +165,7 @@ def _source(document: Document, source: Reference) -> None:
 
 
 def _add_link(paragraph: Paragraph, runs: Iterable[Run], url: str) -> None:
-    """Runs as a link to a page on the web; as text without a URL."""
+    """Add runs as a link to a web page, or as plain text without a URL."""
     start = len(paragraph.runs)
     _say(paragraph, runs)
     if not url:
@@ -198,14 +198,14 @@ def _coverage(document: Document, sheet: Sheet) -> None:
 
 
 def _style(document: Document, name: str) -> ParagraphStyle:
-    """A style of paragraphs, made where Word does not come with it."""
+    """Return a paragraph style, created if Word does not have it."""
     styles = document.styles
     found = styles[name] if name in styles else styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH)
     return cast("ParagraphStyle", found)
 
 
 def _styles(document: Document) -> None:
-    """Quiet headings, and the styles that Word does not come with."""
+    """Define quiet headings and the styles that Word lacks."""
     for name, size in (("Title", 24), ("Heading 1", 14), ("Heading 2", 12)):
         font = _style(document, name).font
         font.size, font.bold, font.color.rgb = Pt(size), True, RGBColor(0x1D, 0x21, 0x1D)

@@ -1,4 +1,4 @@
-"""As much of a text as there is room for: whole blocks, or whole pieces around what counts."""
+"""Shortening text by whole blocks, or by whole pieces around what matters."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from spadework.tools.text.markdown import blocks
 from spadework.tools.text.passages import cut
 
-#: Characters of the pieces that a page is cut into.
+#: Characters per piece of a page.
 PIECE_CHARS = 1_500
 _GAP = "[…]"
 
 
 def shorten_report(report: str, chars: int) -> str:
-    """At most `chars` of a Markdown text in whole blocks; else the first's beginning."""
+    """Return at most `chars` of a Markdown text in whole blocks, else the start of the first."""
     if len(report) <= chars:
         return report
     ends = [block.end for block in blocks(report) if block.end <= chars]
@@ -21,11 +21,13 @@ def shorten_report(report: str, chars: int) -> str:
 
 
 def around(text: str, spans: Sequence[tuple[int, int]], most: int) -> str:
-    """Pieces of a page, at most `most` characters: those with `spans` in order, neighbours."""
+    """Return pieces of a page, at most `most` characters: those with `spans` in order, then
+    neighbours.
+    """
     pieces = cut(text, PIECE_CHARS)
     numbered = [*enumerate(pieces)]
     holding = [n for start, end in spans for n, (at, to) in numbered if at < end and start < to]
-    # The places of pieces by their distance from those that hold something.
+    # Distance of each piece from the nearest one with a span.
     away = {n: min(abs(n - held) for held in holding or [0]) for n, _ in numbered}
     taken: set[int] = set()
     room = most
@@ -38,7 +40,7 @@ def around(text: str, spans: Sequence[tuple[int, int]], most: int) -> str:
 
 
 def _joined(text: str, pieces: Sequence[tuple[int, int]], taken: Sequence[int]) -> str:
-    """The taken pieces, with a mark where something before, between or after is missing."""
+    """Join the chosen pieces, marking gaps before, between and after them."""
     parts = [_GAP] if taken and taken[0] > 0 else []
     first: int | None = None
     for n, following in zip(taken, [*taken[1:], None], strict=False):
@@ -53,7 +55,7 @@ def _joined(text: str, pieces: Sequence[tuple[int, int]], taken: Sequence[int]) 
 
 
 def largest(top: int, fits: Callable[[int], bool]) -> int:
-    """The greatest number up to `top` that fits, where all below do too; 0 if none did."""
+    """Return the greatest number up to `top` that fits, given that all smaller ones fit; 0 if none."""
     if fits(top):
         return top
     low, high = 0, top

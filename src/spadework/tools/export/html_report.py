@@ -1,4 +1,4 @@
-"""The report as one HTML file: no script, no request; a marker opens its quote's card."""
+"""The report as one HTML file without scripts or requests; a marker opens its quote's card."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from spadework.values import Result
 
 
 def to_html(result: Result) -> str:
-    """The report as HTML. What came from outside is text; only http(s) URLs are links."""
+    """Return the report as HTML. External content is escaped; only http(s) URLs become links."""
     return _environment().get_template("report.html").render(sheet=laid_out(result))
 
 
-#: Where the templates are that the page of a session draws with, too.
+#: Folder of the templates, which the session page uses too.
 DRAWN_IN = Path(__file__).parent
-#: Longest last word kept with its markers; scripts without spaces have longer "words".
+#: Maximum length of a last word kept beside its markers; scripts without spaces have longer ones.
 MOST_KEPT = 24
 
 
 def ending(said: Said) -> tuple[tuple[Run, ...], str]:
-    """A sentence's runs without its last word, and that word, kept beside the markers."""
+    """Split a sentence's last word off, to keep it beside the markers; return the runs and the
+    word.
+    """
     if not said.runs or said.runs[-1].code or said.runs[-1].strength:
         return said.runs, ""
     start, space, last = said.runs[-1].text.rpartition(" ")

@@ -1,4 +1,4 @@
-"""A result laid out for the formats: sentences in blocks, markers tied to their quotes."""
+"""Layout of a result for all formats: sentences in blocks, markers linked to their quotes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def laid_out(result: Result) -> Sheet:
-    """The report of a result with its coverage, its cited sources and their quotes."""
+    """Lay out a report with its coverage, cited sources and quotes."""
     layout = _Layout(result)
     say, document = layout.say, result.document
     chapters = tuple(map(layout.chapter, document.sections))
@@ -50,7 +50,7 @@ def laid_out(result: Result) -> Sheet:
 
 
 def runs(text: str, *, emphasis: bool = False) -> tuple[Run, ...]:
-    """Text on one line as runs: code, the words of links, and `emphasis` where wanted."""
+    """Split text into runs on one line: code, link texts, and `emphasis` if requested."""
     marks = scan(text)
     strong = emphases(text, marks) if emphasis else []
     begun: dict[int, Strength] = {one.start: one.strength for one in strong}
@@ -74,7 +74,7 @@ def runs(text: str, *, emphasis: bool = False) -> tuple[Run, ...]:
 
 
 def _one_line(found: list[Run]) -> tuple[Run, ...]:
-    """Runs with single spaces, none at the ends; neighbours of one kind are joined."""
+    """Collapse spaces, strip the ends and join neighbouring runs of one kind."""
     joined: list[Run] = []
     for run in found:
         text = _SPACE.sub(" ", run.text)
@@ -89,7 +89,7 @@ def _one_line(found: list[Run]) -> tuple[Run, ...]:
 
 
 class _Layout:
-    """The numbering of one report: its cited sources by URL, its cards by source and quotes."""
+    """Numbering of one report: cited sources by URL, cards by source and quotes."""
 
     def __init__(self, result: Result) -> None:
         self.report = result.document
@@ -107,7 +107,7 @@ class _Layout:
         self._places: dict[tuple[bool, tuple[str, ...]], int] = {}
 
     def chapter(self, section: Section) -> Chapter:
-        """A section with its blocks."""
+        """Return a section with its blocks."""
         heading = runs(self.report.heading_of(section))
         self._emphasis = emphasised(section)
         drawn = tuple(self._block(block) for block in blocks(section, self.ledger))
@@ -138,7 +138,7 @@ class _Layout:
         return Said(text, tuple(markers), sentence.code, sentence.language)
 
     def _opened(self, sentence: Sentence) -> tuple[Opened, ...]:
-        """The quotes that a sentence rests on, by their source."""
+        """Return the quotes behind a sentence, grouped by source."""
         by_page: dict[str, list[Quoted]] = {}
         for id_ in dict.fromkeys(i for i in sentence.evidence_ids if i in self.ledger):
             by_page.setdefault(self.ledger[id_].url, []).append(self.quoted[id_])
@@ -146,7 +146,7 @@ class _Layout:
         return tuple(Opened(self.sources[url], tuple(own)) for url, own in known)
 
     def _card(self, card: Card) -> int:
-        """The place of a card; one that opens the same is not made again."""
+        """Return the index of a card, reusing an equal one."""
         ids = tuple(quoted.id for one in card.opened for quoted in one.quotes)
         place = self._places.setdefault((card.concluded, ids), len(self.cards))
         if place == len(self.cards):
@@ -178,7 +178,7 @@ def _quote_of(evidence: Evidence, say: Phrases) -> Quoted:
 
 
 def _web(url: str) -> str:
-    """The URL as a link that a browser may follow, or ""."""
+    """Return the URL if a browser may follow it, else ""."""
     safe = safe_url(url)
     return safe if safe.startswith("http") else ""
 
@@ -190,7 +190,7 @@ def _proven(topic: CoveredTopic, result: Result) -> Proven:
 
 
 def _facts(result: Result, cited: Sequence[str], say: Phrases) -> tuple[str, ...]:
-    """What a reader wants to know before reading: when, from how much, what is left open."""
+    """Return the facts to show first: date, amount read, open topics."""
     read = [e.fetched_at for topic in result.topics for e in topic.evidence]
     open_ = sum(topic.state != "answered" for topic in result.topics)
     pages, topics = result.usage.pages, len(result.topics)

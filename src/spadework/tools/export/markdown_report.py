@@ -1,4 +1,4 @@
-"""The report as Markdown: `[n]`, lists, tables, fences, sources linked to the quoted words."""
+"""The report as Markdown: `[n]`, lists, tables, fences, and sources linked to the quoted words."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ from spadework.tools.text.quotes import MARKS, emphases
 from spadework.values import Evidence, Report, Section, Sentence, Source
 from spadework.visible import visible
 
-#: Words of a quote that a text-fragment link begins and ends with.
+#: Words at each end of a quote in a text-fragment link.
 FRAGMENT_WORDS = 5
-#: A tilde strikes words out only where it can close.
+#: Characters to escape; a tilde strikes through only where it can close.
 _SPECIAL = re.compile(r"[\[\]<>`*]|(?<!\s)~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
-#: The same in characters that a mark stands for, whatever follows them.
+#: The same within the characters of a mark, whatever follows.
 _ALONE = re.compile(r"[\[\]<>`*_~&\\]")
 _LIBRARY = "library://"
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?")
-#: What is in no name of a language; a backtick or a line's end would end the opening of a fence.
+#: Characters that cannot be in a language name; a backtick or line break would end the fence's
+#: opening.
 _NO_LANGUAGE = re.compile(r"[^\w+#.-]")
 _LINE = re.compile(r"(?<=\n)(?=[^\n])")
-#: Between two blocks, and for a border of cells that is none.
 _JOINED, _PIPE = "\n\n", "\\|"
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
-#: What marks a block of Markdown, and the borders of a table's cells: a page does not show them.
+#: Block marks and table borders, which a rendered page does not show.
 _NOT_SHOWN = re.compile(r"^[\s#>|*+-]+|\|")
-#: What makes a line a block: `1.` is escaped behind its number, else the first sign.
+#: Line starts that begin a block: `1.` is escaped after its number, others before the sign.
 _LEADING = re.compile(
     r"^((?:\d{1,9}(?=[.)](?:\s|$)))?)((?<=\d)[.)]|#{1,6}(?=\s|$)|[-+](?=\s|$)|=+$|-+$|~{3,}|>)"
 )
 
 
 def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequence[Source]) -> str:
-    """The report with numbered sources; `sources` must hold every cited page."""
+    """Return the report with numbered sources; `sources` must contain every cited page."""
     numbers = {source.url: source.n for source in sources}
     say = Phrases(report.language)
     parts = [f"# {escape_markdown(report.title)}"]
@@ -69,9 +69,7 @@ def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequenc
 
 
 def sentences_markdown(section: Section) -> list[str]:
-    """The sentences of a section as in the report, without marks and emphasis; code without its
-    fence.
-    """
+    """Return a section's sentences as in the report, without marks and emphasis, code unfenced."""
     takes = [(part.form == "table", sum(part.takes)) for part in section.parts]
     in_cells = [cell for cell, count in takes for _ in range(count)]
     told = [one.text if one.code else escape_markdown(one.text) for one in section.sentences]
@@ -82,8 +80,8 @@ def sentences_markdown(section: Section) -> list[str]:
 
 
 def escape_markdown(text: str, *, emphasis: bool = False) -> str:
-    """Text as Markdown on one line: code spans stay code, links give their words, nothing else in
-    it is syntax but, where it is wanted, `emphasis`, and nothing works unseen.
+    """Escape text as Markdown on one line. Code spans stay code, links become their text, and
+    nothing else is syntax but `emphasis`, if requested. Invisible characters are shown.
     """
     text = visible(text)
     marks = scan(text)
@@ -105,7 +103,7 @@ def escape_markdown(text: str, *, emphasis: bool = False) -> str:
 
 
 def _emphasised(text: str, marks: Inline) -> dict[int, str]:
-    """The marks of emphasis by where they stand, as they are written here."""
+    """Return the emphasis marks to write, by position."""
     return {
         place: MARKS[one.strength]
         for one in emphases(text, marks)
@@ -114,10 +112,10 @@ def _emphasised(text: str, marks: Inline) -> dict[int, str]:
 
 
 def fragment_link(url: str, quote: str) -> str:
-    """A page's URL with a text fragment to the quote; a local document's as it is."""
+    """Return a page's URL with a text fragment to the quote; a local document's URL unchanged."""
     if not url.startswith("http"):
         return url
-    # Words of two cells are not side by side for a browser: link from first to last cell.
+    # A browser does not see two cells as adjacent: link from the first to the last cell.
     parts = cells(quote) if quote.startswith("|") else [quote]
     shown = [words for part in parts if (words := _NOT_SHOWN.sub(" ", plain(part)).split())]
     if not shown:
@@ -129,8 +127,8 @@ def fragment_link(url: str, quote: str) -> str:
 
 
 def safe_url(url: str) -> str:
-    """A URL that may stand in a link, as ASCII without spaces; "" where it is no web address and
-    names no library document. Its fragment is dropped, so that a text fragment can follow.
+    """Return a URL safe for a link, ASCII without spaces; "" unless it is a web or library address.
+    Drops the fragment, so that a text fragment can follow.
     """
     if url.startswith(_LIBRARY):
         return _percent(url)
@@ -144,7 +142,7 @@ def safe_url(url: str) -> str:
 
 
 def fence(text: str, language: str = "") -> str:
-    """Text as a fenced code block, the fence longer than any in it."""
+    """Return text as a fenced code block, with a fence longer than any in it."""
     return plain_fence(visible(text).strip("\n"), _NO_LANGUAGE.sub("", language))
 
 
@@ -153,7 +151,7 @@ def _percent(part: str) -> str:
 
 
 def _escape(text: str, start: int, end: int, code: set[tuple[int, int]]) -> str:
-    """`text[start:end]` with what would be Markdown syntax escaped, except inside code spans."""
+    """Escape Markdown syntax in `text[start:end]`, except in code spans."""
     out, at = [], start
     for opens, closes in sorted(span for span in code if start <= span[0] and span[1] <= end):
         out += [_SPECIAL.sub(r"\\\g<0>", text[at:opens]), text[opens:closes]]
@@ -163,14 +161,14 @@ def _escape(text: str, start: int, end: int, code: set[tuple[int, int]]) -> str:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """The blocks of a section as Markdown, its sentences with the numbers of their pages."""
+    """A section's blocks as Markdown, with page numbers behind its sentences."""
 
     ledger: Mapping[str, Evidence]
     numbers: Mapping[str, int]
     emphasis: bool
 
     def blocks(self, section: Section) -> list[str]:
-        """A section's blocks. A list right behind another has other signs, or they were one."""
+        """Return a section's blocks. Adjacent lists get different signs, since they would merge."""
         drawn: list[str] = []
         before, other = "", False
         for block in blocks(section, self.ledger):
@@ -195,7 +193,9 @@ class _Drawn:
                 return _JOINED.join(self._pieces(block.items[0]))
 
     def _list(self, items: Sequence[tuple[str, Item]]) -> str:
-        """Items with their signs; a fence that begins one has its own line, so that it is seen."""
+        """Return items with their signs; a fence at the start of one gets its own line, or it is
+        not recognized.
+        """
         drawn, apart = [], False
         for sign, item in items:
             pieces = self._pieces(item)
@@ -205,7 +205,7 @@ class _Drawn:
         return (_JOINED if apart else "\n").join(drawn)
 
     def _pieces(self, item: Item) -> list[str]:
-        """The sentences of an item in a paragraph, each code in a fence of its own."""
+        """Return an item's sentences as a paragraph, each code block in its own fence."""
         pieces = []
         for code, together in groupby(item, lambda sentence: sentence.code):
             if code:
@@ -224,7 +224,7 @@ class _Drawn:
         return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
 
     def _in_cell(self, sentence: Sentence) -> str:
-        """A cell is one line: each line of code is a span."""
+        """Return a sentence for a table cell, on one line: each line of code is a span."""
         if not sentence.code:
             return self._said(sentence)
         lines = (code_span(line) for line in visible(sentence.text).split("\n") if line.strip())
@@ -235,7 +235,7 @@ class _Drawn:
         return " ".join(filter(None, (text, self._marks(sentence))))
 
     def _marks(self, sentence: Sentence) -> str:
-        """The numbers of the pages that a sentence cites, and a sign where it concludes."""
+        """Return the numbers of the pages that a sentence cites, and a sign for a conclusion."""
         cited = dict.fromkeys(self.numbers[self.ledger[id_].url] for id_ in sentence.evidence_ids)
         numbers = "".join(f"[{n}]" for n in cited)
         return " ".join(filter(None, (numbers, INFERRED if cited and sentence.inferred else "")))

@@ -1,4 +1,4 @@
-"""The report as PDF: its HTML printed by a Chromium, in a child process with a deadline."""
+"""The report as PDF: its HTML printed by Chromium, in a child process with a deadline."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from spadework.tools.web.chromium import HOW_TO_INSTALL, installed_chromium, run
 from spadework.tools.web.process_groups import kill_group
 from spadework.values import Result
 
-#: Seconds that printing may take; a report takes one or two.
+#: Maximum seconds for printing; a report takes one or two.
 MOST_SECONDS = 60.0
-#: Nothing is asked of any network: names do not resolve, and the page itself forbids every request.
+#: No network: names do not resolve, and the page itself forbids every request.
 _FLAGS = (
     *("--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
     *("--disable-extensions", "--disable-background-networking"),
@@ -25,7 +25,7 @@ _FLAGS = (
 
 
 def find_chromium() -> str:
-    """A Chromium's path. Raises SettingsError, saying what to install, without one."""
+    """Return Chromium's path. Raises SettingsError, with what to install, if there is none."""
     if found := installed_chromium():
         return found
     raise SettingsError(
@@ -35,13 +35,15 @@ def find_chromium() -> str:
 
 
 def to_pdf(result: Result, seconds: float = MOST_SECONDS) -> bytes:
-    """The report on A4, in `seconds`. Raises SettingsError without Chromium, SpadeworkError."""
+    """Return the report on A4, within `seconds`. Raises SettingsError without Chromium,
+    SpadeworkError.
+    """
     chromium = find_chromium()
-    # What Chromium still writes while it ends must not fail a PDF that is there.
+    # Files that Chromium writes while exiting must not fail a finished PDF.
     with tempfile.TemporaryDirectory(prefix="spadework-", ignore_cleanup_errors=True) as name:
         page, printed = Path(name) / "report.html", Path(name) / "report.pdf"
         page.write_text(to_html(result), encoding="utf-8")
-        # As root it runs only without sandbox; the page has no script and can ask nothing.
+        # As root it runs only without its sandbox; the page has no script and cannot make requests.
         rootly = ["--no-sandbox"] if runs_as_root() else []
         places = (f"--user-data-dir={name}/profile", f"--print-to-pdf={printed}", page.as_uri())
         _run([chromium, *_FLAGS, *rootly, *places], seconds)
@@ -54,7 +56,7 @@ def to_pdf(result: Result, seconds: float = MOST_SECONDS) -> bytes:
 
 
 def _run(command: list[str], seconds: float) -> None:
-    """Run a program to its end and end all that it started, whatever happens."""
+    """Run a program to its end, then kill everything that it started."""
     mute: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     child = subprocess.Popen(command, **mute, start_new_session=True)
     try:

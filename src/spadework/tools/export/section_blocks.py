@@ -1,4 +1,4 @@
-"""A section's blocks: those its writer chose, or those that code makes."""
+"""A section's blocks: those chosen by its writer, or derived by code."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from spadework.tools.text.sentences import leads
 from spadework.values import Evidence, Form, Report, Section, Sentence
 
 Item = tuple[Sentence, ...]
-#: What stands behind the marks of a sentence that concludes.
+#: Sign after the marks of a conclusion.
 INFERRED = "∴"
-#: What stands in a cell of which nothing is told.
+#: Content of an empty cell.
 NOTHING = "–"
 
 
 @dataclass(frozen=True)
 class Set:
-    """Sentences in one form. `items` are a paragraph, a list's items, or a table's cells row by row
-    under its `columns`; a sub-heading has a `text` alone. Only items and cells may hold code.
+    """Sentences in one form. `items` are a paragraph, list items, or table cells row by row under
+    `columns`; a sub-heading only has `text`. Only items and cells may hold code.
     """
 
     form: Form
@@ -30,14 +30,14 @@ class Set:
 
     @property
     def rows(self) -> list[tuple[Item, ...]]:
-        """The cells of a table, row by row, each as wide as the others."""
+        """A table's cells by row, padded to equal width."""
         width = max(1, len(self.columns))
         cells = (*self.items, *[()] * (-len(self.items) % width))
         return [cells[n : n + width] for n in range(0, len(cells), width)]
 
 
 def blocks(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
-    """The blocks of a section, in order. They hold every sentence of it once."""
+    """Return a section's blocks in order; together they hold every sentence once."""
     made: list[Set] = []
     at = 0
     told = _led(section.sentences, ledger)
@@ -56,7 +56,7 @@ def blocks(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
 
 
 def _led(sentences: Item, ledger: Mapping[str, Evidence]) -> Item:
-    """The sentences as drawn: one that only leads on has no mark if the next cites as much."""
+    """Drop the marks of a sentence that only leads into the next, if that one cites as much."""
     pages = [{ledger[id_].url for id_ in each.evidence_ids if id_ in ledger} for each in sentences]
     leading = [
         not one.code and leads(one.text) and own <= following
@@ -69,19 +69,19 @@ def _led(sentences: Item, ledger: Mapping[str, Evidence]) -> Item:
 
 
 def emphasised(section: Section) -> bool:
-    """Whether the emphasis is the writer's, not that of quoted pages or of what others wrote."""
+    """Return whether the emphasis is the writer's, not that of quoted pages or other texts."""
     quoted = any(part.quoted for part in section.parts)
     return bool(section.parts) and not quoted and section.kind != "limits"
 
 
 def concludes(report: Report) -> bool:
-    """Whether a sentence of the report is a conclusion."""
+    """Return whether any sentence of the report is a conclusion."""
     said = [sentence for section in report.sections for sentence in section.sentences]
     return any(sentence.inferred and sentence.evidence_ids for sentence in said)
 
 
 def _whole(block: Set) -> Iterator[Set]:
-    """A block as it can be drawn: code that stands in a paragraph is a block of its own."""
+    """Split a block for drawing: code within a paragraph becomes its own block."""
     if block.form == "table":
         yield block
     elif block.form in ("bullets", "steps"):
@@ -102,8 +102,8 @@ def _apart(sentences: Iterable[Sentence]) -> Iterator[Set]:
 
 
 def _by_code(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
-    """Sentences on one page make a paragraph, items make lists, numbered ones where they count from
-    1, code stands alone.
+    """Group sentences: a paragraph per page, items as lists, numbered if they count from 1, code
+    alone.
     """
     made: list[Set] = []
     before = ""

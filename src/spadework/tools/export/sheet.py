@@ -20,8 +20,8 @@ class Run(NamedTuple):
 
 
 class Marker(NamedTuple):
-    """What stands behind a sentence and opens the card of that index: `[n]` its quotes from one
-    source, the sign of a conclusion (`n` is 0) all that it rests on. `label` says what it does.
+    """A mark behind a sentence that opens the card of that index: `[n]` its quotes from one source;
+    the sign of a conclusion (`n` is 0) all its premises. `label` describes it.
     """
 
     n: int
@@ -30,13 +30,13 @@ class Marker(NamedTuple):
 
     @property
     def sign(self) -> str:
-        """What is shown of it."""
+        """The text shown."""
         return f"[{self.n}]" if self.n else INFERRED
 
 
 @dataclass(frozen=True)
 class Said:
-    """A sentence, or a code block as it is, and the markers behind it."""
+    """A sentence or a code block, and its markers."""
 
     runs: tuple[Run, ...]
     markers: tuple[Marker, ...] = ()
@@ -49,8 +49,8 @@ Item = tuple[Said, ...]
 
 @dataclass(frozen=True)
 class Block:
-    """A paragraph or one code block, which are an item each; a list of items; a table of items
-    under its columns, whose `heading` says that it is one; a sub-heading.
+    """A paragraph or one code block (one item each); a list of items; a table of items under its
+    columns, with its `heading`; or a sub-heading.
     """
 
     kind: Form
@@ -71,7 +71,7 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Quoted:
-    """A quote as read: below its headings, between sentences. `link` is "" if not on the web."""
+    """A quote in context: below its headings, between sentences. `link` is "" if not on the web."""
 
     id: str
     runs: tuple[Run, ...]
@@ -85,7 +85,7 @@ class Quoted:
 
 @dataclass(frozen=True)
 class Reference:
-    """A cited source. `link` is "" for what browsers cannot open; `url` is text."""
+    """A cited source. `link` is "" if browsers cannot open it; `url` is text."""
 
     n: int
     title: tuple[Run, ...]
@@ -115,7 +115,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Proven:
-    """How far a topic is proven. `chapter` is the index of its chapter, where it has one."""
+    """How well a topic is supported. `chapter` is the index of its chapter, if any."""
 
     name: tuple[Run, ...]
     state: CoverageState
@@ -125,7 +125,7 @@ class Proven:
 
 @dataclass(frozen=True)
 class Sheet:
-    """All that an export shows; `explained` is what a sign means, `say` the export's words."""
+    """Everything an export shows; `explained` is the meaning of a sign, `say` the phrases."""
 
     title: tuple[Run, ...]
     facts: tuple[str, ...]
@@ -138,5 +138,5 @@ class Sheet:
 
 
 def words(runs: tuple[Run, ...]) -> str:
-    """The text of runs alone."""
+    """Return the plain text of runs."""
     return "".join(run.text for run in runs)

@@ -1,6 +1,4 @@
-"""The numbered lists among quotes: only where the numbers that would be drawn are those of the
-page.
-"""
+"""Numbered lists among quotes, if the numbers drawn would match the page's."""
 
 from __future__ import annotations
 
@@ -14,9 +12,8 @@ from spadework.values import Evidence, Sentence
 def step_items(
     told: Sequence[Sentence], ledger: Mapping[str, Evidence]
 ) -> dict[int, tuple[tuple[Sentence, ...], ...]]:
-    """The items of each numbered list among some sentences, by the position of the first. Its steps
-    stand there from the first on, none is left out, and code alone stands between two of them,
-    which goes with the one before.
+    """Return the items of each numbered list, by the index of its first sentence. Its steps start
+    with the first and are complete; only code may stand between two, and joins the step before.
     """
     lists: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
     for n, one in enumerate(told):

@@ -1,4 +1,4 @@
-"""Searching the preprints of arXiv through its Atom API."""
+"""Search provider for arXiv preprints (Atom API)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from spadework.tools.search.result_rows import Row, number_rows
 from spadework.values import Hit, Query, Wish
 
 URL = "https://export.arxiv.org/api"
-#: The days of a range without a beginning or an end.
+#: Bounds used for an open date range.
 _FIRST, _LAST = date(1990, 1, 1), date(2999, 12, 31)
 _ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 class Arxiv:
-    """Preprints, through arXiv."""
+    """Preprints from arXiv."""
 
     name = "arxiv"
     describes = "preprints, through arXiv"
@@ -30,8 +30,8 @@ class Arxiv:
         self._service = Service("arXiv", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Preprints with any of the terms by relevance, with abstracts. See `Provider.search`.
-        Recent ones are by relevance, too: sorted by date, any of the words would do.
+        """Search preprints with any of the terms, by relevance, with abstracts. See
+        `Provider.search`. Recent ones are sorted by relevance too: by date, any word would match.
         """
         terms = query_terms(query.text) or query.text.replace('"', " ").split()
         asked = " OR ".join(f'all:"{term}"' for term in terms)
@@ -49,13 +49,13 @@ class Arxiv:
         return number_rows(rows(feed), self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Days of submission."""
+        """Return that days of submission are supported."""
         return frozenset[Wish](("time",))
 
 
 def rows(feed: bytes) -> list[Row]:
-    """The entries of an Atom feed, without entities. Raises SearchError for no whole feed and for
-    arXiv's errors, which come as an entry, QuotaSpent for its limit of requests.
+    """Parse an Atom feed without entities. Raises SearchError for an incomplete feed or arXiv's
+    errors, which come as an entry, and QuotaSpent when requests were too many.
     """
     if feed.lstrip()[:40].lower().startswith(b"rate exceeded"):
         raise QuotaSpent("arXiv answered that there were too many requests.", busy=True)

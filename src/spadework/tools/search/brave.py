@@ -1,4 +1,4 @@
-"""Searching the web through the API of Brave Search."""
+"""Search provider for the web (Brave Search API)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ URL = "https://api.search.brave.com/res/v1"
 _MOST = 20
 #: Longer queries are refused.
 _QUERY_WORDS, _QUERY_CHARS = 50, 400
-#: Where a range of days begins that has no beginning.
+#: Start of an open date range.
 _FIRST = date(1990, 1, 1)
 
 
@@ -41,7 +41,9 @@ class Brave:
         self._service = Service("Brave", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """At most 20 results, about now the news of the past month. See `Provider.search`."""
+        """Search for at most 20 results; for recent topics, the past month's news. See
+        `Provider.search`.
+        """
         news = news_wanted(query)
         sites = with_sites(query, " ").split()
         words = query.text.split()[: max(1, _QUERY_WORDS - len(sites))]
@@ -51,19 +53,19 @@ class Brave:
         path, listed = ("/news/search", ()) if news else ("/web/search", ("web",))
         answer = await self._service.json(path, params=params, seconds=seconds)
         if isinstance(answer, dict) and answer.get("type") == "search" and "web" not in answer:
-            return []  # Brave leaves out what it has nothing for
+            return []  # Brave omits sections without results
         found = self._service.results(answer, *listed, "results")
         return number_rows(map(_row, found), self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """News and days; countries and languages that it knows."""
+        """Return the supported filters: news, days, and the countries and languages Brave knows."""
         known = _wishes(query)
         named: tuple[tuple[Wish, str], ...] = (("country", "country"), ("language", "search_lang"))
         return frozenset[Wish](("news", "time", *(wish for wish, name in named if name in known)))
 
 
 def _wishes(query: Query) -> dict[str, str]:
-    """The parameters that a query's wishes are; what Brave does not know would be refused."""
+    """Return the parameters of a query's filters, without values that Brave would refuse."""
     found = {"freshness": _span(query)}
     if query.country in BRAVE_COUNTRIES:
         found["country"] = query.country.upper()
@@ -73,7 +75,7 @@ def _wishes(query: Query) -> dict[str, str]:
 
 
 def _span(query: Query) -> str:
-    """The days that count as Brave writes them, "" for all of time."""
+    """Return the date range in Brave's notation, "" for all time."""
     if not is_dated(query):
         span = reach(query)
         return f"p{span[0]}" if span else ""

@@ -1,5 +1,5 @@
-"""Searching DuckDuckGo without a key. The package `ddgs` blocks and may hang, so a search is a
-child process with a deadline: this module, asked in JSON on its standard input.
+"""Search provider for DuckDuckGo, without a key. The package `ddgs` blocks and may hang, so each
+search is a child process with a deadline: this module, with JSON on standard input.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from spadework.tools.web.connections import proxy_for
 from spadework.tools.web.recorded_traffic import over_the_wire
 from spadework.values import Hit, Query, Wish
 
-#: Where the web is asked; whoever can reach it can search.
+#: The host that a search contacts.
 HOST = "html.duckduckgo.com"
-#: What `ddgs` asks for where no region is named, and where an open range of days begins.
+#: Default region of `ddgs`, and start of an open date range.
 _REGION = "us-en"
 _FIRST = date(1990, 1, 1)
 
@@ -39,7 +39,9 @@ class DuckDuckGo:
     describes = "the web, through DuckDuckGo"
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """The first page, about 10 results; about now of the news. See `Provider.search`."""
+        """Search for the first page, about 10 results; recent topics in the news. See
+        `Provider.search`.
+        """
         asked: dict[str, Any] = {"query": with_sites(query), "limit": limit}
         asked |= {"since": _span(query), "news": news_wanted(query)}
         if place := region(query.country, tongue(query)):
@@ -56,11 +58,13 @@ class DuckDuckGo:
         try:
             answer = json.loads(piece.body)
         except ValueError:
-            answer = None  # it broke off
+            answer = None  # incomplete output
         return hits(answer, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """News and days, and a region that it has: a country, with one of its languages."""
+        """Return the supported filters: news, days, and a known region (a country with its
+        language).
+        """
         place = region(query.country, query.language)
         met: list[Wish] = ["news", "time"]
         if place and query.country:
@@ -71,7 +75,7 @@ class DuckDuckGo:
 
 
 def _span(query: Query) -> str | None:
-    """The days as DuckDuckGo writes them, None for all; news know ranges back from today alone."""
+    """Return DuckDuckGo's date range, None for all time; news only supports ranges up to today."""
     if is_dated(query) and not query.news:
         return f"{query.since or _FIRST}..{query.until or clock.today().date()}"
     span = reach(query)
@@ -79,11 +83,11 @@ def _span(query: Query) -> str | None:
 
 
 def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """The hits in `{"results": […]}` of the child process; raises SearchError for anything else."""
+    """Parse the child's `{"results": […]}`; raises SearchError for anything else."""
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise _error(str(answer.get("error", "")) if isinstance(answer, dict) else "")
-    # Web pages have an `href`, news a `url` and a date.
+    # Web results have an `href`, news a `url` and a date.
     rows = (
         Row(r.get("href") or r.get("url"), *map(r.get, ("title", "body", "date", "source")))
         for r in results
@@ -93,7 +97,7 @@ def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
 
 
 def _error(text: str) -> SearchError:
-    """The failure in the words of ddgs, whose "no results" may also be a refusal, no finding."""
+    """Return ddgs's error as ours; its "no results" may also be a refusal."""
     if "Ratelimit" in text:
         return QuotaSpent("DuckDuckGo answered that there were too many requests.", busy=True)
     if "No results" in text:
@@ -106,7 +110,7 @@ def _error(text: str) -> SearchError:
 
 
 async def _ask_child(asked: bytes) -> bytes:
-    """What the child process answers. However this ends, no process is left."""
+    """Run the child process and return its output; never leaves the process behind."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-P", "-m", __name__),
@@ -140,7 +144,7 @@ def _answer(
 
 
 def _main() -> None:
-    """The child process: one search that keeps its deadline also when nobody can kill it."""
+    """Run one search as the child process, keeping the deadline even if nobody can kill it."""
     asked = json.load(sys.stdin)
     watch = threading.Timer(asked["seconds"] + 1, os._exit, (1,))
     watch.daemon = True

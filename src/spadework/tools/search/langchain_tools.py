@@ -1,5 +1,5 @@
-"""Providers that a caller brings along: an object of their own, or any search tool or retriever of
-LangChain, which is not imported.
+"""Search providers passed in by the caller: own objects, or any LangChain search tool or retriever.
+LangChain itself is not imported.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NAME_CHARS = 40
 
 
 class OwnSearch:
-    """A caller's provider, held to what providers promise: what it raises ends no run."""
+    """A caller's provider, checked and wrapped so that its errors do not end the run."""
 
     def __init__(self, provider: Provider, name: str) -> None:
         self.name = name
@@ -38,11 +38,11 @@ class OwnSearch:
         self._provider = provider
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """What the provider says that it meets."""
+        """Return the filters that the provider declares."""
         return self._provider.meets(query) if isinstance(self._provider, Meeting) else frozenset()
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """The provider's hits, numbered and named. See `Provider.search`."""
+        """Return the provider's hits, numbered and named. See `Provider.search`."""
         async with held_to(self.name, seconds):
             found = list(await self._provider.search(query, limit=limit, seconds=seconds))
         if not all(isinstance(hit, Hit) for hit in found):
@@ -60,8 +60,8 @@ class OwnSearch:
 
 
 class LangChainSearch:
-    """Searches with a LangChain tool or retriever. One that only blocks has a thread of its own,
-    which goes on after the deadline unwaited for; LangChain would take one of the event loop's few.
+    """Searches with a LangChain tool or retriever. A blocking one runs in its own thread, which is
+    abandoned at the deadline; LangChain would use one of the event loop's few.
     """
 
     def __init__(self, tool_or_retriever: Any, name: str, *, describes: str = "") -> None:
@@ -70,14 +70,15 @@ class LangChainSearch:
         self._source = tool_or_retriever
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return what the tool found; a text that comes along is the page. See `Provider.search`.
+        """Return what the tool found; text that it returns counts as the page. See
+        `Provider.search`.
 
-        Raises SearchError where no result has an address or a text.
+        Raises SearchError if no result has an address or text.
         """
         async with held_to(self.name, seconds):
             try:
                 answer = await self._asked(with_sites(query))
-            except SearchError as error:  # a foreign tool's words may hold its key, ours or not
+            except SearchError as error:  # a foreign tool's message may contain its key
                 why = f"{self.name} could not be searched: {type(error).__name__}."
                 raise SearchError(why) from error
         results = find_list(answer)
@@ -99,12 +100,12 @@ class LangChainSearch:
 
 
 def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provider]:
-    """A caller's providers, each under a name that is not `taken`: objects with `search(query, *,
-    limit, seconds)`, or LangChain's with `ainvoke`. Raises SettingsError for others.
+    """Return a caller's providers under names not `taken`: objects with `search(query, *, limit,
+    seconds)`, or LangChain's with `ainvoke`. Raises SettingsError for others.
     """
     made: list[Provider] = []
     for source in given:
-        # One lower-case word: its own name, or that of its class.
+        # Use its name, or that of its class, as one lower-case word.
         own = getattr(source, "name", None)
         said = own if isinstance(own, str) and own else type(source).__name__
         word = "-".join(re.findall(r"[a-z0-9]+", said.lower()))[:_NAME_CHARS] or "own"
@@ -123,7 +124,7 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
 
 
 def _tool_call(source: Any, text: str) -> Any:
-    """Return what a tool or retriever is asked with: a tool gives its artifact only to a call."""
+    """Return a tool's or retriever's input: a tool returns its artifact only for a tool call."""
     if getattr(source, "response_format", "") != "content_and_artifact":
         return text
     argument = next(iter(getattr(source, "args", None) or {}), "query")
@@ -131,7 +132,7 @@ def _tool_call(source: Any, text: str) -> Any:
 
 
 def _join_parts(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows, with the texts of one web page, such as its passages, as one."""
+    """Merge rows with texts of the same web page, such as passages."""
     joined: dict[str, Row] = {}
     for n, one in enumerate(rows):
         key = one.url if one.text and is_web(one.url) else str(n)
@@ -141,13 +142,15 @@ def _join_parts(rows: Iterable[Row]) -> list[Row]:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """The name, with a number behind it where it is taken."""
+    """Return the name, numbered if it is taken."""
     numbered = (name if n == 1 else f"{name}-{n}" for n in range(1, len(taken) + 2))
     return next(one for one in numbered if one not in taken)
 
 
 def _only_blocks(source: Any) -> bool:
-    """Whether a tool or retriever has no asynchronous way but LangChain's own around the other."""
+    """Return whether a tool or retriever's only async method is LangChain's wrapper of its blocking
+    one.
+    """
     if getattr(source, "coroutine", None) is not None:
         return False
     ways = (getattr(type(source), name, None) for name in ("_arun", "_aget_relevant_documents"))

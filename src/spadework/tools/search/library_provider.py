@@ -1,4 +1,4 @@
-"""The library as a search provider: no network, no key."""
+"""Search provider for the library; needs no network or key."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class LibrarySearch:
 
     @property
     def describes(self) -> str:
-        """What is searched, in words for a report."""
+        """The library in words for a report."""
         return self.library.describe
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """At most `limit` documents, best first. Raises SearchError after `seconds`."""
+        """Search for at most `limit` documents, best first. Raises SearchError after `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 return await self.library.search(query.text, limit=limit)

@@ -1,4 +1,4 @@
-"""A search tool of an MCP server as a provider, and its connection."""
+"""Search provider for a tool of an MCP server, and its connection."""
 
 from __future__ import annotations
 
@@ -32,28 +32,27 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-#: What kinds of errors mean before there is a connection. Those of the client are known by their
-#: names: it is imported when it is needed.
+#: Messages for connection errors. The client's own errors are matched by name, since it is imported
+#: on demand.
 _CAUSES = {
     "FileNotFoundError": "there is no such program",
     "PermissionError": "its program may not be run",
     "ConnectError": "nobody answers at its address",
     "MCPError": "it ended, or is no MCP server",
 }
-#: A connection that was told to end is cut after so long. The client itself kills a process that
-#: does not end, with all its children, which takes it seven seconds at most, and must not be
-#: disturbed while it does.
+#: Seconds until a closing connection is cancelled. The client needs up to seven to kill its process
+#: and children, and must not be interrupted while it does.
 CLOSE_SECONDS = 10.0
-#: The variable by which the process of a connection is known among the children of this one.
+#: Marks the server's process among our children.
 _MARK = "SPADEWORK_MCP_CONNECTION"
-#: Where what the client says of a server's answers goes, unless who uses us listens to it: not to
-#: standard error. What matters of it comes as an error.
+#: Keeps the client's log off standard error unless the application configures logging. What matters
+#: arrives as an error.
 _UNHEARD = logging.NullHandler()
 
 
 class Connection:
-    """One client of the server at `where`, opened at first use and again when it broke, in a task
-    of its own: its parts must end in the task in which they began, and searches are many.
+    """A client of the server at `where`, opened on first use and again after a failure. It runs in
+    its own task, since its context managers must exit in the task that entered them.
     """
 
     def __init__(self, where: str) -> None:
@@ -62,12 +61,13 @@ class Connection:
         self._closing = asyncio.Event()
         self._serving: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        #: A second cancellation would end the client before it has killed its process.
+        #: Tasks already cancelled: a second cancellation would end the client before its process is
+        #: killed.
         self._was_cut: set[asyncio.Task[None]] = set()
 
     async def use(self, work: Callable[[Client], Awaitable[T]]) -> T:
-        """What `work` gives with the client; its deadline is the caller's. After a failure the next
-        use connects anew.
+        """Run `work` with the client, under the caller's deadline. After a failure the next use
+        reconnects.
         """
         if self._ready is None:
             self._ready, self._closing = asyncio.get_running_loop().create_future(), asyncio.Event()
@@ -83,7 +83,7 @@ class Connection:
             raise
 
     async def close(self) -> None:
-        """End the connection and its process; waits for that however often it is cancelled."""
+        """Close the connection and its process, waiting for them even if cancelled repeatedly."""
         cancelled: asyncio.CancelledError | None = None
         self._drop(self._ready)
         cut = asyncio.get_running_loop().call_later(CLOSE_SECONDS, lambda: self._cut(self._tasks))
@@ -97,7 +97,7 @@ class Connection:
             raise cancelled
 
     def _drop(self, ready: asyncio.Future[Client] | None) -> None:
-        """Let this client go; one that is not connected yet is cut off."""
+        """Release this client; cancel one that is not connected yet."""
         if ready is None or ready is not self._ready:
             return
         self._ready = None
@@ -111,20 +111,20 @@ class Connection:
             task.cancel()
 
     def _ended(self, ready: asyncio.Future[Client], task: asyncio.Task[None]) -> None:
-        """A client is gone: who still waits is told why. No way of failing is an error of ours."""
+        """Tell waiting callers why the client ended. No failure here is our own error."""
         self._tasks.discard(task)
         self._was_cut.discard(task)
         error = None if task.cancelled() else task.exception()
         if not ready.done():
             why = _innermost(error) if error else "it was closed"
             ready.set_exception(SearchError(f"could not be connected to: {why}"))
-            ready.exception()  # also where nobody waits any more
+            ready.exception()  # retrieved even if nobody waits
         if ready is self._ready:
             self._ready = None
 
 
 async def _serve(where: str, ready: asyncio.Future[Client], closing: asyncio.Event) -> None:
-    """Hold a client open until it is to close."""
+    """Keep a client open until `closing` is set."""
     async with _client(where) as client:
         if not ready.done():
             ready.set_result(client)
@@ -133,7 +133,7 @@ async def _serve(where: str, ready: asyncio.Future[Client], closing: asyncio.Eve
 
 @asynccontextmanager
 async def _client(where: str) -> AsyncIterator[Client]:
-    from mcp import Client  # a tenth of a second, which only those pay who search with it
+    from mcp import Client  # takes 0.1 s, so import it only when used
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
     for name in ("mcp", "client"):  # the names of its loggers
@@ -157,7 +157,7 @@ async def _client(where: str) -> AsyncIterator[Client]:
 
 
 async def _guard(mark: str) -> None:
-    """End the process when the event loop ends: its client would wait before killing it."""
+    """Kill the process when the event loop ends; its client would wait first."""
     try:
         await asyncio.Event().wait()
     finally:
@@ -165,7 +165,7 @@ async def _guard(mark: str) -> None:
 
 
 def _kill(mark: str) -> None:
-    """End the process that bears a mark, and what it has started."""
+    """Kill the process with the mark and its children."""
     for child in psutil.Process().children():
         with suppress(psutil.Error):
             if child.environ().get(_MARK) == mark:
@@ -173,12 +173,12 @@ def _kill(mark: str) -> None:
 
 
 def is_address(where: str) -> bool:
-    """Whether a server is at an address rather than started by a command line."""
+    """Return whether a server is given by address rather than by command line."""
     return where.lower().startswith(("http://", "https://"))
 
 
 def command_of(where: str) -> tuple[dict[str, str], list[str]]:
-    """The variables and the words of a command line. Raises SettingsError without a command."""
+    """Split a command line into variables and words. Raises SettingsError without a command."""
     try:
         words = shlex.split(where)
     except ValueError:
@@ -196,14 +196,14 @@ def command_of(where: str) -> tuple[dict[str, str], list[str]]:
 
 
 def _innermost(error: BaseException) -> str:
-    """Why, by the innermost kind of error; its words may hold a key."""
+    """Describe the innermost error by its type; its message may contain a key."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     names = [kind.__name__ for kind in type(error).__mro__]
     return next((words for kind, words in _CAUSES.items() if kind in names), names[0])
 
 
-#: Names that tools give to what is searched for and to the number of results, the usual ones first.
+#: Parameter names of tools for the query and the number of results, most common first.
 # fmt: off
 _QUERY = (
     "query", "q", "search_query", "searchquery", "search_term", "keywords", "question", "text",
@@ -218,7 +218,7 @@ _WORDS_CHARS = 200
 
 @dataclass(frozen=True)
 class _Asking:
-    """How a tool is asked: the names of its parameters, "" for none, and the most it gives."""
+    """A tool's parameter names ("" if absent) and its maximum number of results."""
 
     query: str
     limit: str = ""
@@ -226,7 +226,9 @@ class _Asking:
 
 
 class McpSearch:
-    """Searches with `tool` of the MCP server at `where`, address or command, once it is asked."""
+    """Searches with `tool` of the MCP server at `where` (address or command), connecting on first
+    use.
+    """
 
     def __init__(self, tool: str, where: str, name: str = "mcp") -> None:
         self.name = name
@@ -237,7 +239,7 @@ class McpSearch:
         self._asking: _Asking | None = None
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """What the tool found, results without an address left out. See `Provider.search`."""
+        """Return the tool's results that have an address. See `Provider.search`."""
 
         async def work(client: Client) -> CallToolResult:
             asking = self._asking = self._asking or await self._how(client)
@@ -254,7 +256,7 @@ class McpSearch:
         return number_rows(self._rows(answer), self.name, query, limit)
 
     async def close(self) -> None:
-        """End the connection, and the server's process where there is one."""
+        """Close the connection and the server's process, if any."""
         await self._connection.close()
 
     async def _how(self, client: Client) -> _Asking:
@@ -270,7 +272,7 @@ class McpSearch:
         return _asking(found.input_schema)
 
     def _rows(self, answer: CallToolResult) -> list[Row]:
-        """The results: structured, JSON in a text, links to resources, or links in a text."""
+        """Return the results: structured, JSON in a text, resource links, or links in a text."""
         texts = [part.text for part in answer.content if part.type == "text"]
         if answer.is_error:
             raise self._failed(texts)
@@ -292,8 +294,8 @@ class McpSearch:
 
 
 def mcp_searches(setting: str) -> list[McpSearch]:
-    """The providers of the setting, `TOOL @ ADDRESS or COMMAND; …`: mcp, mcp-2, … Raises
-    SettingsError, without what stands behind an @, which may be a key.
+    """Return the providers of the setting `TOOL @ ADDRESS or COMMAND; …`, named mcp, mcp-2, …
+    Raises SettingsError, whose message omits what follows an @, as it may be a key.
     """
     made: list[McpSearch] = []
     for n, one in enumerate(filter(None, (part.strip() for part in setting.split(";"))), 1):
@@ -310,7 +312,7 @@ def mcp_searches(setting: str) -> list[McpSearch]:
 
 
 def _asking(schema: Mapping[str, Any]) -> _Asking:
-    """How to ask a tool, from the JSON schema of its input."""
+    """Choose a tool's parameters from its JSON input schema."""
     given = schema.get("properties")
     properties: dict[str, Any] = given if isinstance(given, dict) else {}
     known = {name.lower(): name for name in properties}

@@ -1,4 +1,4 @@
-"""Searching the catalogue of scholarly works OpenAlex."""
+"""Search provider for OpenAlex, the catalogue of scholarly works."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FIELDS = "id,doi,display_name,publication_date,abstract_inverted_index,primary_
 
 
 class OpenAlex:
-    """Scholarly works, through OpenAlex. Without a key it answers a few searches a day."""
+    """Scholarly works, through OpenAlex, which allows a few searches a day without a key."""
 
     name = "openalex"
     describes = "scholarly works, through OpenAlex"
@@ -31,13 +31,13 @@ class OpenAlex:
         self._key = {"api_key": secret} if secret else {}
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """At most 100 works with their abstracts. See `Provider.search`."""
+        """Search for at most 100 works with abstracts. See `Provider.search`."""
         params = {"search": query.text, "per_page": str(min(limit, _MOST)), "select": _FIELDS}
         first, last = period(query)
         wishes = {
             "from_publication_date": first.isoformat() if first else "",
             "to_publication_date": last.isoformat() if last else "",
-            # What is asked in another language is mostly answered in English here.
+            # Queries in other languages are mostly answered in English here.
             "language": query.language.partition("-")[0],
         }
         asked = ",".join(f"{name}:{wish}" for name, wish in wishes.items() if wish)
@@ -47,7 +47,7 @@ class OpenAlex:
         return number_rows(map(_row, works), self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """A language, and days of publication."""
+        """Return that language and days of publication are supported."""
         return frozenset[Wish](("language", "time"))
 
 
@@ -66,7 +66,7 @@ def _row(work: dict[str, Any]) -> Row:
 
 
 def _abstract(index: Any) -> str:
-    """The text that an inverted index holds: each word with its places."""
+    """Return the text of an inverted index (each word with its positions)."""
     if not isinstance(index, dict):
         return ""
     places = [

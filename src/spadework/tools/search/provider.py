@@ -1,4 +1,4 @@
-"""What a search provider is, how a service is asked, and its failures."""
+"""The search provider protocol, HTTP services behind providers, and their errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from spadework.values import Hit, Query
 
 
 class Provider(Protocol):
-    """A place to search. `name` stands in events, hits and reports."""
+    """A search provider. `name` appears in events, hits and reports."""
 
     @property
     def name(self) -> str:
@@ -34,35 +34,37 @@ class Provider(Protocol):
 
     @property
     def describes(self) -> str:
-        """What is searched, in words for a report, such as "the web, through SearXNG"."""
+        """What is searched, for a report, such as "the web, through SearXNG"."""
         ...
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """At most `limit` hits within `seconds`, best first, positions from 1, `provider` and
-        `query` set; [] for none. Raises SearchError (QuotaSpent) when it failed, which is not none.
+        """Return at most `limit` hits within `seconds`, best first, positions from 1, with
+        `provider` and `query` set; [] if none. Raises SearchError (QuotaSpent) on failure.
         """
         ...
 
 
 @runtime_checkable
 class Placed(Protocol):
-    """A provider known by `where` it is: an address, or "" for what is on this machine alone."""
+    """A provider identified by its address `where`, "" if it is on this machine alone."""
 
     where: str
 
 
 @runtime_checkable
 class Closing(Protocol):
-    """A provider that holds something open: a connection, or a process."""
+    """A provider that holds a connection or process."""
 
     async def close(self) -> None:
-        """End it; the provider is not asked again."""
+        """Release it; the provider is not used again."""
         ...
 
 
 @asynccontextmanager
 async def held_to(name: str, seconds: float) -> AsyncIterator[None]:
-    """Foreign code ends in time and raises SearchError, without words that may hold a key."""
+    """Run foreign code with a deadline; its errors become SearchError without text that may hold a
+    key.
+    """
     try:
         async with asyncio.timeout(seconds):
             yield
@@ -74,38 +76,38 @@ async def held_to(name: str, seconds: float) -> AsyncIterator[None]:
         raise SearchError(f"{name} could not be searched: {type(error).__name__}.") from error
 
 
-#: The quota is used up: payment required; Tavily's for a plan and for pay-as-you-go.
+#: Quota statuses: payment required, and Tavily's two.
 _SPENT = (402, 432, 433)
 _REFUSED = (401, 403)
-#: What services write when the quota is used up or the key is wrong, also under other statuses:
-#: Serper 400, Brave 422, MediaWiki 200.
+#: Phrases for an exhausted quota or a wrong key, used under other statuses too: Serper 400, Brave
+#: 422, MediaWiki 200.
 _QUOTA = ("credits", "quota", "rate limit", "ratelimit", "too many requests")
 _KEY = ("api key", "api_key", "subscription token")
-#: Where services say in words what went wrong, the most telling first.
+#: Fields that hold error messages, most specific first.
 _SAYING = ("message", "detail", "info", "error", "code")
 _WORDS_CHARS = 200
 
 
 @dataclass(frozen=True)
 class Access:
-    """How a service lets us in: its headers, our secret, and what mends a refusal."""
+    """Access to a service: its headers, our secret, and a hint for refusals."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
     secret: str = ""
     mend: str = ""
 
     def shown(self, text: str) -> str:
-        """A text of the service in one line, short, without the secret."""
+        """Return a service's text as one short line, without the secret."""
         said = text.replace(self.secret, "…") if self.secret else text
         return " ".join(said.split())[:_WORDS_CHARS].rstrip(".")
 
 
-#: No key, and nothing to mend.
+#: No key, no hint.
 OPEN = Access()
 
 
 def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
-    """The error of a status other than 200; QuotaSpent says how long to wait where known."""
+    """Return the error for a status other than 200; QuotaSpent includes the wait if known."""
     status, words = answer.status_code, access.shown(_words(parse_json(answer)))
     wait = answer.headers.get("retry-after", "").strip()
     busy = "it is busy" if status == httpx.codes.SERVICE_UNAVAILABLE and _wait(wait) else ""
@@ -126,14 +128,14 @@ def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
 
 
 def without_results(label: str, access: Access, answer: Any) -> SearchError:
-    """The error of JSON that holds no list of results, in the words of the service."""
+    """Return the error for JSON without results, quoting the service."""
     words = access.shown(_words(answer))
     kind = QuotaSpent if tells_of_quota(words) else SearchError
     return kind(f"{label} answered without results{': ' * bool(words)}{words}.")
 
 
 def parse_json(answer: httpx.Response) -> Any:
-    """The JSON of an answer, None where it is none."""
+    """Return the JSON of a response, None if invalid."""
     try:
         return answer.json()
     except (ValueError, RecursionError):
@@ -141,7 +143,7 @@ def parse_json(answer: httpx.Response) -> Any:
 
 
 def _words(answer: Any) -> str:
-    """What a service says about a failure, "" when it says nothing that is known."""
+    """Return a service's error message, "" if none is recognized."""
     if isinstance(answer, str):
         return answer
     if not isinstance(answer, dict):
@@ -150,30 +152,30 @@ def _words(answer: Any) -> str:
 
 
 def tells_of_quota(words: str) -> bool:
-    """Whether words say that a quota is used up or a rate too high."""
+    """Return whether a message is about an exhausted quota or a rate limit."""
     return any(sign in words.lower() for sign in _QUOTA)
 
 
 def _wait(header: str) -> str:
-    """The end of a sentence from a Retry-After header."""
+    """Return the end of a sentence about a Retry-After header."""
     if header.isdecimal():
         return f"; it asks to wait {header[:9]} s"
     until = http_date(header)
     return f"; it asks to wait until {until:%Y-%m-%d %H:%M:%S %Z}" if until else ""
 
 
-#: How we name ourselves where nobody says otherwise.
+#: Default user agent.
 AGENT = "spadework"
-#: The largest answer that is read, in bytes; a hundred results with abstracts take a tenth of it.
+#: Maximum bytes of a response; a hundred results with abstracts take a tenth.
 MOST_BYTES = 5_000_000
-#: The headers that are looked at.
+#: The response headers used.
 _TELLING = ("content-type", "retry-after", *RATE_LIMIT_HEADERS)
-#: Both are undone in small pieces, so that the limit is met before memory is.
+#: Both decode in small pieces, so that the limit applies before memory runs out.
 _ENCODINGS = "gzip, deflate"
 
 
 class Service:
-    """The service `label` at the address `url`. It is asked as `agent`."""
+    """The service `label` at `url`, requested with the user agent `agent`."""
 
     def __init__(self, label: str, url: str, access: Access = OPEN, agent: str = AGENT) -> None:
         self._label = label
@@ -190,7 +192,9 @@ class Service:
         params: Mapping[str, str] | None = None,
         body: Any = None,
     ) -> Any:
-        """The JSON of a GET, or with a `body` of a POST. Raises SearchError within `seconds`."""
+        """Return the JSON of a GET, or of a POST if `body` is given. Raises SearchError within
+        `seconds`.
+        """
         answer = await self._heard(path, seconds, params, body)
         found = parse_json(answer)
         if found is None:
@@ -201,15 +205,17 @@ class Service:
         return found
 
     async def content(self, path: str, *, seconds: float, params: Mapping[str, str]) -> bytes:
-        """The bytes that the service answers to a GET. Errors as for `json`."""
+        """Return the bytes of a GET. Errors as for `json`."""
         return (await self._heard(path, seconds, params, None)).content
 
     def results(self, answer: Any, *path: str) -> list[dict[str, Any]]:
-        """The objects in the list at `path` of an answer. Errors as for `listed`."""
+        """Return the objects in the list at `path` of a response. Errors as for `listed`."""
         return [item for item in self.listed(answer, *path) if isinstance(item, dict)]
 
     def listed(self, answer: Any, *path: str) -> list[Any]:
-        """The list at `path`. Raises SearchError (QuotaSpent), in the service's words, without."""
+        """Return the list at `path`. Without one, raises SearchError (QuotaSpent), quoting the
+        service.
+        """
         found = answer
         for name in path:
             found = found.get(name) if isinstance(found, dict) else None
@@ -218,18 +224,18 @@ class Service:
         return found
 
     def late(self, seconds: float) -> SearchError:
-        """The error of an answer that did not come in time."""
+        """Return the error for a missed deadline."""
         return SearchError(f"{self._label} did not answer within {seconds:.3g} s.")
 
     async def _heard(
         self, path: str, seconds: float, params: Mapping[str, str] | None, body: Any
     ) -> httpx.Response:
-        """The answer as it came. Raises SearchError for another status than 200."""
+        """Return the response. Raises SearchError for a status other than 200."""
 
         async def send() -> Piece:
             answer = await self._ask(path, seconds, params, body)
             said = {"status": answer.status_code, "headers": dict(answer.headers)}
-            # What is asked with a key may say it again.
+            # The service may echo the key.
             secret = self._access.secret.encode()
             return Piece(said, answer.content.replace(secret, b"") if secret else answer.content)
 
@@ -267,7 +273,7 @@ class Service:
             raise SearchError(f"{self._label} could not be asked: {why}.") from None
 
     async def _whole(self, answer: httpx.Response) -> httpx.Response:
-        """The answer with its body. Raises SearchError for one without end."""
+        """Read the body. Raises SearchError above MOST_BYTES."""
         body = bytearray()
         async for piece in answer.aiter_bytes():
             body += piece

@@ -1,4 +1,4 @@
-"""Searching PubMed through NCBI's E-utilities: first for numbers, then for what they stand for."""
+"""Search provider for PubMed (NCBI E-utilities): first the ids, then their records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spadework.values import Hit, Query, Wish
 URL = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 PAGE = "https://pubmed.ncbi.nlm.nih.gov/"
 _AUTHORS = 3
-#: The days of a range without a beginning or an end: PubMed wants both.
+#: PubMed requires both ends of a date range.
 _FIRST, _LAST = date(1800, 1, 1), date(2999, 12, 31)
 
 
@@ -33,7 +33,9 @@ class PubMed:
         self._service = Service("PubMed", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Articles by relevance; the snippet has authors, journal, date. See `Provider.search`."""
+        """Search articles by relevance; snippets hold authors, journal, date. See
+        `Provider.search`.
+        """
         try:
             async with asyncio.timeout(seconds):
                 ids = await self._ids(query, limit, seconds)
@@ -43,9 +45,9 @@ class PubMed:
         return number_rows(self._rows(ids, found), self.name, query, limit)
 
     async def _ids(self, query: Query, limit: int, seconds: float) -> list[str]:
-        # PubMed wants every word to be there, so the small ones are left out.
+        # PubMed requires every word, so stop words are dropped.
         term = " ".join(query_terms(query.text)) or query.text
-        # What is asked in another language is mostly answered in English here.
+        # Queries in other languages are mostly answered in English here.
         if spoken := PUBMED_LANGUAGES.get(query.language.partition("-")[0]):
             term = f"({term}) AND {spoken}[la]"
         answer = await self._get(
@@ -55,7 +57,7 @@ class PubMed:
         return [number for number in numbers if isinstance(number, str) and number.isdecimal()]
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Days of publication, and a language that it knows."""
+        """Return the supported filters: days of publication, and known languages."""
         known = query.language.partition("-")[0] in PUBMED_LANGUAGES
         return frozenset[Wish](("time", *(("language",) if known else ())))
 
@@ -71,14 +73,14 @@ class PubMed:
         for number in ids:
             article = articles.get(number) if articles else None
             if isinstance(article, dict) and article.get("title"):
-                title = plain(plain(article["title"]))  # its tags are written as &lt;i&gt;
+                title = plain(plain(article["title"]))  # its tags are escaped as &lt;i&gt;
                 journal = article.get("fulljournalname") or article.get("source")
                 date = article.get("sortpubdate")
                 yield Row(f"{PAGE}{number}/", title, _about(article), date, journal)
 
 
 def _span(query: Query) -> dict[str, str]:
-    """The parameters of the days that count."""
+    """Return the parameters for the date range."""
     if is_dated(query):
         first, last = query.since or _FIRST, query.until or _LAST
         return {"datetype": "pdat", "mindate": f"{first:%Y/%m/%d}", "maxdate": f"{last:%Y/%m/%d}"}

@@ -1,4 +1,4 @@
-"""From a service's answer, or a tool's, to hits."""
+"""Conversion of a service's or tool's results to hits."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from spadework.tools.search.search_filters import SHELF
 from spadework.tools.text.quantities import moment
 from spadework.values import Hit, Query
 
-#: A snippet is cut here; some services give a whole abstract.
+#: Snippets are cut here; some services return a whole abstract.
 SNIPPET_CHARS = 2_000
-#: The name of a publisher is cut here.
 PUBLISHER_CHARS = 120
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One result as a service wrote it, unchecked: `date` as text, `publisher` as a name."""
+    """One unvalidated result: `date` as text, `publisher` as a name."""
 
     url: Any
     title: Any = ""
@@ -36,7 +35,7 @@ class Row:
 
 
 def number_rows(rows: Iterable[Row], provider: str, query: Query, limit: int) -> list[Hit]:
-    """The first `limit` rows that are web pages or bring their text as hits, numbered from 1."""
+    """Return the first `limit` rows that are web pages or include text, as hits numbered from 1."""
     usable = [row for row in rows if row.text or is_web(row.url)]
     return [
         Hit(
@@ -55,26 +54,26 @@ def number_rows(rows: Iterable[Row], provider: str, query: Query, limit: int) ->
 
 
 def is_web(url: Any) -> bool:
-    """Return whether something is the address of a web page."""
+    """Return whether something is a web address."""
     return isinstance(url, str) and url.startswith(("http://", "https://"))
 
 
 def document_url(provider: str, text: str) -> str:
-    """Return an address for a text that a provider has given without one."""
+    """Return an address for a text that came without one."""
     return f"{SHELF}{provider}/{hashlib.sha256(whole(text).encode()).hexdigest()[:16]}"
 
 
 def whole(text: Any) -> str:
-    """A text without halves of characters, which services leave and nothing can store."""
+    """Return the text without lone surrogates, which cannot be stored."""
     return str(text).encode(errors="replace").decode()
 
 
 def plain(marked: Any) -> str:
-    """Text with HTML tags and references as one plain line; "" for what is no text."""
+    """Return text without HTML tags and references, on one line; "" if it is not text."""
     return " ".join(html.unescape(_TAG.sub("", marked)).split()) if isinstance(marked, str) else ""
 
 
-#: The names, in lower case, of what a hit needs; the first that is there counts.
+#: Lower-case names of a hit's fields; the first one present counts.
 _URL = ("url", "link", "href", "source", "uri", "entry id")
 _TITLE = ("title", "name")
 _SNIPPET = ("snippet", "content", "body", "description", "summary", "text", "page_content")
@@ -84,10 +83,10 @@ _DATE = (
     *("page_age", "date", "published"),
 )
 _PUBLISHER = ("publisher", "journal", "site_name", "sitename")
-#: Under which names an object keeps its list of results.
+#: Names of an object's list of results.
 _LISTS = ("results", "result", "organic", "news", "web", "items", "hits", "documents", "data")
 _DEEP = 3
-#: Characters of Python that are read at most: reading it takes a hundred times its length.
+#: Maximum characters of a Python literal: parsing takes a hundred times that memory.
 _MOST_CHARS = 1_000_000
 _LINK = re.compile(
     r"\[(?P<title>[^\[\]\n]{1,300})\]\((?P<url>https?://[^\s()<>]+)[^()\n]{0,300}\)|(?P<bare>https?://[^\s<>\"')\]]+)"
@@ -99,8 +98,8 @@ _MARKS = re.compile(
 
 
 def find_list(answer: Any, deep: int = _DEEP) -> list[Any] | None:
-    """Return the results in an answer (a list, JSON or Python of one, an object with one, or a
-    message with an artifact), None without any.
+    """Return the results in a response (a list, JSON or Python text of one, an object holding one,
+    or a message with an artifact), or None.
     """
     if artifact := getattr(answer, "artifact", None):
         answer = artifact
@@ -117,7 +116,7 @@ def find_list(answer: Any, deep: int = _DEEP) -> list[Any] | None:
 
 
 def _parse(text: str) -> Any:
-    """Return what a text says as JSON, or as Python prints it; None where it is neither."""
+    """Parse a text as JSON or a Python literal; None if neither."""
     for read in (json.loads, ast.literal_eval) if len(text) <= _MOST_CHARS else (json.loads,):
         with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             return read(text.strip())
@@ -125,7 +124,7 @@ def _parse(text: str) -> Any:
 
 
 def row(result: Any) -> Row:
-    """A result: a mapping, or an object with `metadata`, such as LangChain's Document."""
+    """Convert a mapping, or an object with `metadata` such as LangChain's Document."""
     fields = result if isinstance(result, Mapping) else getattr(result, "metadata", {})
     given = fields if isinstance(fields, Mapping) else {}
     known = {str(name).lower(): value for name, value in given.items()}
@@ -142,7 +141,7 @@ def row(result: Any) -> Row:
 
 
 def find_links(text: str) -> list[Row]:
-    """The links of a text, each once: Markdown links, or addresses under their titles."""
+    """Return the distinct links of a text: Markdown links, or addresses below their titles."""
     found = list(_LINK.finditer(text))
     made: dict[str, Row] = {}
     for n, match in enumerate(found):
@@ -163,11 +162,11 @@ def find_links(text: str) -> list[Row]:
 
 
 def _plain(line: str) -> str:
-    """A line without the label and the marks at its beginning."""
+    """Return a line without its leading label and marks."""
     return line[_MARKS.match(line).end() :].strip()  # type: ignore[union-attr]  # it always matches
 
 
 def _split_label(line: str) -> tuple[str, str] | None:
-    """The label of a line, such as "title", and the words behind it."""
+    """Split a line into its label, such as "title", and the rest; None without a label."""
     found, words = _MARKS.match(line), _plain(line)
     return (found["label"].lower(), words) if found and found["label"] and words else None

@@ -1,4 +1,4 @@
-"""What a search asks of its results: domains, dates, country and language."""
+"""Filters of a search: domains, dates, country and language."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _NAMES = (
     "ua ukraine,ae united arab emirates,gb united kingdom,us united states,uy uruguay,"
     "uz uzbekistan,ve venezuela,vn vietnam,ye yemen,zm zambia,zw zimbabwe"
 )
-#: Tavily writes countries by these names.
+#: Tavily's names of countries.
 NAMES = MappingProxyType({entry[:2]: entry[3:] for entry in _NAMES.split(",")})
-#: The countries and languages that Brave knows; it refuses others.
+#: Countries and languages that Brave accepts; it refuses others.
 BRAVE_COUNTRIES = frozenset((
     "ar", "at", "au", "be", "br", "ca", "ch", "cl", "cn", "de", "dk", "es", "fi", "fr", "gb",
     "gr", "hk", "id", "in", "it", "jp", "kr", "mx", "my", "nl", "no", "nz", "ph", "pl", "pt",
@@ -58,7 +58,7 @@ BRAVE_LANGUAGES = MappingProxyType(
     | {"ja": "jp", "zh": "zh-hans", "pt": "pt-br", "no": "nb"}
     | {"pt-pt": "pt-pt", "pt-br": "pt-br", "en-gb": "en-gb"}
 )
-#: The regions of DuckDuckGo: a country, and a language in it; a country's usual one first.
+#: DuckDuckGo's regions (country, language); each country's default first.
 _REGIONS = (
     "ar-es", "at-de", "au-en", "be-fr", "be-nl", "bg-bg", "br-pt", "ca-en", "ca-fr", "ch-de",
     "ch-fr", "ch-it", "cl-es", "cn-zh", "co-es", "cz-cs", "de-de", "dk-da", "ee-et", "es-es",
@@ -68,15 +68,15 @@ _REGIONS = (
     "sk-sk", "sl-sl", "th-th", "tr-tr", "tw-tzh", "ua-uk", "uk-en", "us-en", "ve-es", "vn-vi",
     "za-en",
 )
-#: Countries and languages that DuckDuckGo writes in its own way.
+#: DuckDuckGo's own codes of countries and languages.
 _OWN_COUNTRIES = {"gb": "uk", "si": "sl"}
 _OWN_LANGUAGES = {"ja": "jp", "ko": "kr", "nb": "no"}
-#: The regions of a language that is wished without a country, where its own name is not one.
+#: Regions for languages without a country, where the language code itself is not one.
 _HOMES = {
     "en": "us-en", "zh": "cn-zh", "sv": "se-sv", "da": "dk-da", "cs": "cz-cs", "el": "gr-el",
     "uk": "ua-uk", "et": "ee-et", "he": "il-he", "vi": "vn-vi", "ar": "xa-ar", "ms": "my-ms",
 }
-#: How PubMed writes languages.
+#: PubMed's names of languages.
 PUBMED_LANGUAGES = MappingProxyType({
     "ar": "arabic", "bg": "bulgarian", "cs": "czech", "da": "danish", "de": "german",
     "el": "greek", "en": "english", "es": "spanish", "fi": "finnish", "fr": "french",
@@ -89,7 +89,7 @@ PUBMED_LANGUAGES = MappingProxyType({
 
 
 def region(country: str, language: str) -> str:
-    """DuckDuckGo's region for a country, a language or both, "" where it has none."""
+    """Return DuckDuckGo's region for a country, a language or both; "" if none."""
     spoken = _OWN_LANGUAGES.get(language, language)
     if not country:
         own = f"{spoken}-{spoken}"
@@ -99,26 +99,26 @@ def region(country: str, language: str) -> str:
 
 
 def is_spoken(place: str, language: str) -> bool:
-    """Whether a region of DuckDuckGo is one of a language."""
+    """Return whether a DuckDuckGo region has the language."""
     return place.endswith(f"-{_OWN_LANGUAGES.get(language, language)}")
 
 
-#: Operators in one query at most; engines refuse long ones.
+#: Maximum operators per query; engines refuse long ones.
 MOST_SITES = 5
-#: How the address of a document of a library begins.
+#: Prefix of a library document's address.
 SHELF = "library://"
 _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+")
 
 
 def domains(named: Iterable[str]) -> list[str]:
-    """The domains among these texts, each once: `https://www.Example.org/x` is example.org."""
+    """Return the distinct domains among the texts: `https://www.Example.org/x` is example.org."""
     hosts = (text.strip().lower()[:300].rpartition("://")[2] for text in named)
     found = (re.split(r"[/:?#]", host, maxsplit=1)[0].removeprefix("www.") for host in hosts)
     return list(dict.fromkeys(domain for domain in found if _DOMAIN.fullmatch(domain)))
 
 
 def with_sites(query: Query, text: str = "") -> str:
-    """The query's text (or `text`) with `site:` operators for its domains."""
+    """Return the query's text (or `text`) with `site:` operators for its domains."""
     inside = " OR ".join(f"site:{domain}" for domain in domains(query.include_domains)[:MOST_SITES])
     outside = " ".join(f"-site:{domain}" for domain in domains(query.exclude_domains)[:MOST_SITES])
     either = f"({inside})" if " OR " in inside else inside
@@ -126,8 +126,8 @@ def with_sites(query: Query, text: str = "") -> str:
 
 
 def is_wanted(query: Query, url: str) -> bool:
-    """Whether a page may be a result. Library documents are nobody's domain: they may, unless
-    shelves are named by the beginnings of their addresses (`library://notes/2026`).
+    """Return whether a page may be a result. Library documents have no domain and pass, unless
+    address prefixes of shelves are given (`library://notes/2026`).
     """
     if not url.startswith(("http://", "https://")):
         inside, outside = _shelves(query.include_domains), _shelves(query.exclude_domains)
@@ -145,7 +145,7 @@ def _under(host: str, named: Iterable[str]) -> bool:
     return any(host == domain or host.endswith(f".{domain}") for domain in named)
 
 
-#: What engines assume of a query that names no language.
+#: The language engines assume by default.
 ENGLISH = "en"
 _WORDS: dict[Wish, str] = {
     "country": "a country",
@@ -157,16 +157,16 @@ _WORDS: dict[Wish, str] = {
 
 @runtime_checkable
 class Meeting(Protocol):
-    """A provider that can keep to wishes."""
+    """A provider that supports filters."""
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Those of a query's wishes that its service is asked for."""
+        """Return the query's filters that its service applies."""
         ...
 
 
 def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
-    """The query with the settings' wishes where it has none, and the language of its `question`.
-    Its domains narrow those of the settings.
+    """Fill in the settings' filters where the query has none, and the language of its `question`.
+    The query's domains narrow those of the settings.
     """
     inside = settings.search_sites
     only = Query(text="", include_domains=inside)
@@ -188,8 +188,8 @@ def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
 
 
 def tongue(query: Query) -> str:
-    """The language in which engines of the web should look first: the one that is wished, else that
-    of the question where these words are not in another; "" where they should do as they do.
+    """Return the language web engines should prefer: the requested one, else the question's unless
+    the query is in another; "" for the engine's default.
     """
     if query.language or not query.asked_in:
         return query.language
@@ -197,7 +197,7 @@ def tongue(query: Query) -> str:
 
 
 def filters_of(query: Query) -> frozenset[Wish]:
-    """What a query wishes that not every provider can keep to."""
+    """Return the query's filters that some providers do not support."""
     there: dict[Wish, bool] = {
         "country": bool(query.country),
         "language": bool(query.language),
@@ -208,9 +208,7 @@ def filters_of(query: Query) -> frozenset[Wish]:
 
 
 def fits(query: Query, hit: Hit) -> bool:
-    """Whether a hit is within a query's domains and not dated outside its days: without a date it
-    may be.
-    """
+    """Return whether a hit is within the query's domains and, if dated, its days."""
     if not is_wanted(query, hit.url):
         return False
     if not hit.published_at:
@@ -220,24 +218,24 @@ def fits(query: Query, hit: Hit) -> bool:
 
 
 class Unmet:
-    """The wishes of a run that a provider cannot keep to."""
+    """A run's filters that a provider does not support."""
 
     def __init__(self) -> None:
         self._asked: dict[str, tuple[Provider, Query]] = {}
         self._said: set[str] = set()
 
     def add(self, provider: Provider, query: Query) -> None:
-        """A provider is asked a query."""
+        """Record a query sent to a provider."""
         if filters_of(query):
             self._asked[provider.name] = provider, query
 
     def sentences(self) -> tuple[str, ...]:
-        """A sentence for each provider that was wished what it cannot do."""
+        """Return a sentence for each provider with unsupported filters."""
         said = (_sentence(*asked) for _, asked in sorted(self._asked.items()))
         return tuple(filter(None, said))
 
     def news(self) -> tuple[str, ...]:
-        """The sentences that were not said here before."""
+        """Return the sentences not reported before."""
         fresh = [sentence for sentence in self.sentences() if sentence not in self._said]
         self._said.update(fresh)
         return tuple(fresh)

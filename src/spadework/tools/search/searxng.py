@@ -1,4 +1,4 @@
-"""Searching through a SearXNG server of the owner."""
+"""Search provider for the owner's SearXNG server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ACCESS = Access(mend="add json to search.formats in its settings.yml")
 
 
 class SearXNG:
-    """The web, through the server at `url`. Raises SettingsError for no http(s) address."""
+    """The web, through the server at `url`. Raises SettingsError unless it is an http(s) address."""
 
     name = "searxng"
     describes = "the web, through SearXNG"
@@ -31,33 +31,35 @@ class SearXNG:
         self._service = Service("SearXNG", base, _ACCESS, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """The first page of results, 16 to 20 where the engines answer. See `Provider.search`."""
+        """Search for the first page, 16 to 20 results if the engines respond. See
+        `Provider.search`.
+        """
         params = {"q": with_sites(query), "format": "json", **_query_parameters(query)}
         answer = await self._service.json("/search", params=params, seconds=seconds)
         return hits(answer, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """All there are: its engines are asked for the shortest range that holds the days."""
+        """Return all filters; dates use the shortest range that contains the days."""
         return frozenset[Wish](("country", "language", "news", "time"))
 
 
 def _query_parameters(query: Query) -> dict[str, str]:
-    """The parameters of a query's wishes. SearXNG leaves out engines without time ranges."""
+    """Return the parameters of a query's filters. SearXNG skips engines without time ranges."""
     asked: dict[str, str] = {}
     if span := reach(query):
-        asked["time_range"] = "month" if span == "week" else span  # which not all versions know
+        asked["time_range"] = "month" if span == "week" else span  # not supported by all versions
     if news_wanted(query):
         asked["categories"] = "news" if query.news else "general,news"
     if spoken := tongue(query) or (ENGLISH if query.country else ""):
-        # A country is a part of a locale, such as pt-BR.
+        # A country is part of a locale, such as pt-BR.
         code, _, own = spoken.partition("-")
         asked["language"] = "-".join(filter(None, (code, (query.country or own).upper())))
     return asked
 
 
 def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """The hits of SearXNG's JSON. Its `number_of_results` is often 0 and is not looked at. Raises
-    SearchError when there are none because engines failed, or when the JSON is no search answer.
+    """Parse SearXNG's JSON, ignoring `number_of_results`, which is often 0. Raises SearchError if
+    there are no results because engines failed, or if the JSON is invalid.
     """
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
@@ -69,7 +71,7 @@ def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
     fields, rows = ("url", "title", "content", "publishedDate"), []
     for r in results:
         if isinstance(r, dict):
-            # The journal of a paper, or what engines of news write beside one.
+            # A paper's journal, or a news item's outlet.
             publisher = r.get("journal") or r.get("publisher") or r.get("source")
             url, title, text, date = map(r.get, fields)
             rows.append(Row(url, title, text, date, publisher))
@@ -77,6 +79,6 @@ def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
 
 
 def _engine(engine: Any) -> str:
-    """An engine that did not answer, with its reason: SearXNG gives a pair."""
+    """Describe an engine that did not respond; SearXNG gives a (name, reason) pair."""
     pair = isinstance(engine, list) and len(engine) > 1
     return f"{engine[0]} ({engine[1]})" if pair else str(engine)

@@ -1,4 +1,4 @@
-"""Searching Google through Serper: the web, and for queries about now the news."""
+"""Search provider for Google through Serper: the web, and news for recent topics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class Serper:
         self._service = Service("Serper", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """At most 100 results, about now the month's news. See `Provider.search`."""
+        """Search for at most 100 results; for recent topics, the month's news. See
+        `Provider.search`.
+        """
         path, listed = ("/news", "news") if news_wanted(query) else ("/search", "organic")
         body: dict[str, Any] = {"q": with_sites(query), "num": min(limit, _MOST)}
         body["hl"] = tongue(query) or ENGLISH
@@ -42,12 +44,12 @@ class Serper:
         return number_rows(rows, self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """All there are."""
+        """Return all filters."""
         return frozenset[Wish](("country", "language", "news", "time"))
 
 
 def _span(query: Query) -> str:
-    """The days that count as Google writes them, "" for all of time."""
+    """Return the date range in Google's notation, "" for all time."""
     if not is_dated(query):
         span = reach(query)
         return f"qdr:{span[0]}" if span else ""

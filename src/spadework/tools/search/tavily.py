@@ -1,4 +1,4 @@
-"""Searching the web through Tavily."""
+"""Search provider for the web (Tavily)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Tavily:
         self._service = Service("Tavily", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """At most 20 results, with dates only for news. See `Provider.search`."""
+        """Search for at most 20 results, dated only for news. See `Provider.search`."""
         body = {
             "query": query.text,
             "max_results": min(limit, _MOST),
@@ -51,10 +51,10 @@ class Tavily:
         return number_rows(rows, self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """News and days, and a country that it knows, but not of news."""
+        """Return the supported filters: news, days, and a known country except for news."""
         return frozenset[Wish](("news", "time", *(("country",) if _country(query) else ())))
 
 
 def _country(query: Query) -> str | None:
-    """The country as Tavily writes it, None where it cannot be asked for one."""
+    """Return Tavily's name of the country, None if it cannot be filtered by."""
     return None if news_wanted(query) else NAMES.get(query.country)

@@ -1,4 +1,4 @@
-"""Searching Wikipedia through its MediaWiki API."""
+"""Search provider for Wikipedia (MediaWiki API)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spadework.values import Hit, Query, Wish
 
 
 class Wikipedia:
-    """Wikipedia in a query's language, else `language`, or at `url`; it wants an `agent`."""
+    """Wikipedia in a query's language, else `language`, or at `url`; it requires a user agent."""
 
     name = "wikipedia"
 
@@ -24,7 +24,7 @@ class Wikipedia:
         self.describes = f"Wikipedia ({language or 'in the language of the question'})"
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Articles; their date is that of the last change. See `Provider.search`."""
+        """Search articles, dated by their last change. See `Provider.search`."""
         params = {"action": "query", "list": "search", "format": "json", "formatversion": "2"}
         params |= {"srsearch": query.text, "srlimit": str(limit), "srprop": "snippet|timestamp"}
         spoken = (tongue(query) or self._language).partition("-")[0]
@@ -36,12 +36,14 @@ class Wikipedia:
         return number_rows(rows, self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """A language: each has a Wikipedia of its own."""
+        """Return that language is supported: each has its own Wikipedia."""
         return frozenset[Wish](("language",))
 
 
 def _row(base: str, result: dict[str, Any], query: Query) -> Row:
-    """An article; undated if changed after the days that count: it may have said so before."""
+    """Return an article's row, undated if changed after the requested days: it may have said the
+    same before.
+    """
     title, stamp = result["title"], result.get("timestamp")
     day = moment(stamp)
     url = f"{base}/wiki/{quote(title.replace(' ', '_'), safe='/:(),', errors='replace')}"

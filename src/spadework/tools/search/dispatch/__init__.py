@@ -1,1 +1,1 @@
-"""Which providers are asked, how often, and what is remembered of it."""
+"""Choice of providers, their rate limits, and cached results."""

@@ -1,4 +1,6 @@
-"""Asking several providers: kept results first, each at its pace, on without those that fail."""
+"""Searching several providers: cached results first, each at its own rate, skipping those that
+fail.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +26,18 @@ from spadework.tools.search.search_filters import Unmet, fits
 from spadework.tools.web import name_lookup
 from spadework.values import Hit, Query
 
-#: After so many failures in a row a provider is left out for so long.
+#: After this many failures in a row a provider is skipped for this long.
 FAILURES = 3
 PAUSE_SECONDS = 60.0
-#: A provider keeps its own deadline; this much later it is cut off.
+#: Seconds past its own deadline until a provider is cancelled.
 GRACE_SECONDS = 1.0
-#: How long providers are waited for that are closed by who was cancelled.
+#: Seconds to wait for providers to close when cancelled.
 CLOSING_SECONDS = 10.0
 
 
 @dataclass
 class _Breaker:
-    """Failures of a provider in a row, and until when it is left out."""
+    """A provider's consecutive failures, and until when it is skipped."""
 
     failures: int = 0
     until: float = 0.0
@@ -43,8 +45,8 @@ class _Breaker:
 
 @dataclass(frozen=True)
 class Manners:
-    """The `limits` of the settings, the providers whose results `cache` keeps (`kept`), and how
-    often a query is asked of a provider whose rate was too high (`asks`).
+    """Search policy: rate `limits`, the providers whose results are cached (`kept`), and the
+    attempts after a rate-limit refusal (`asks`).
     """
 
     limiters: RateLimiters = RATE_LIMITERS
@@ -55,7 +57,7 @@ class Manners:
 
 
 class Search:
-    """The providers of a run and how they fared. `clock` counts seconds."""
+    """The providers of a run and their state. `clock` counts seconds."""
 
     def __init__(
         self,
@@ -72,7 +74,7 @@ class Search:
         self._breakers: defaultdict[str, _Breaker] = defaultdict(_Breaker)
 
     async def known(self, provider: Provider, query: Query, *, limit: int) -> list[Hit] | None:
-        """The kept hits of the same question, None where it must be asked. No search is charged."""
+        """Return the cached hits of the same query, or None. Nothing is charged."""
         self.unmet.add(provider, query)
         cache = self._manners.cache if provider.name in self._manners.kept else None
         return await cache.get(provider.name, query, limit) if cache else None
@@ -86,9 +88,9 @@ class Search:
         seconds: float,
         charge: Callable[[], None] = lambda: None,
     ) -> list[Hit]:
-        """The hits of one provider within the query's domains and days, asked now, `charge` called
-        before. They may be `keep`-ed once written down. Raises SearchError, Throttled when its turn
-        does not come within `seconds`.
+        """Return the hits of one provider within the query's domains and days, calling `charge`
+        first. They may be `keep`-ed once recorded. Raises SearchError; Throttled if its turn does
+        not come within `seconds`.
         """
         if seconds <= 0:
             raise SearchError(f"{provider.name} was not asked: no time was left for it.")
@@ -104,20 +106,20 @@ class Search:
     async def keep(
         self, provider: Provider, query: Query, hits: Sequence[Hit], *, limit: int
     ) -> None:
-        """Keep hits for whoever asks the same later."""
+        """Cache hits for later runs of the same query."""
         if self._manners.cache and provider.name in self._manners.kept:
             await self._manners.cache.put(provider.name, query, limit, [*hits])
 
     async def again(
         self, provider: Provider, query: Query, *, limit: int, seconds: float
     ) -> list[Hit]:
-        """The hits in recorded answers: nobody is asked or waited for. Raises SearchError."""
+        """Return the hits in recorded responses without any request or wait. Raises SearchError."""
         self.unmet.add(provider, query)
         found = await provider.search(query, limit=limit, seconds=seconds)
         return [hit for hit in found if fits(query, hit)]
 
     async def close(self) -> None:
-        """End what providers hold open: each, whatever becomes of others, also when cancelled."""
+        """Close all providers' resources, despite errors and cancellation."""
         ending = asyncio.gather(
             *(provider.close() for provider in self.providers if isinstance(provider, Closing)),
             return_exceptions=True,
@@ -133,11 +135,11 @@ class Search:
     async def _in_turn(
         self, provider: Provider, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
     ) -> list[Hit]:
-        """Ask in turn, again after a refusal while there is time: as often as our manners say,
-        once more if it is not the rate that was too high.
+        """Search in turn and retry refusals while time is left: up to the policy's attempts for a
+        rate limit, once for other refusals.
         """
         name, until, refusals = provider.name, self._clock() + seconds, list[QuotaSpent]()
-        # What all machines know it by, "" where it is on this machine alone.
+        # The name shared with other machines, "" if it is on this machine alone.
         where = provider.where if isinstance(provider, Placed) else name
         common = where and f"search at {where}"
         rate = limit_of(name, self._manners.limits)
@@ -181,7 +183,7 @@ class Search:
             self._failed(breaker)
             raise SearchError(f"{provider.name} did not answer within {seconds:g} s.") from None
         except SearchError as error:
-            # Who is busy is waited for in its queue: being left out is longer.
+            # Retry a busy provider through its queue: skipping it would take longer.
             waited_for = isinstance(error, QuotaSpent) and (
                 error.busy or error.retry_after is not None
             )
@@ -198,5 +200,5 @@ class Search:
 
 
 def _rest(seconds: float, waited: float, left: float) -> float:
-    """The time that is left for the answer, as a number that can be read in a message."""
+    """Return the seconds left for the response, rounded for a message."""
     return seconds if waited < 0.05 else max(0.1, round(left, 1))

@@ -1,4 +1,4 @@
-"""The providers that settings can name, and those that a run uses."""
+"""Known providers, and those that a run uses."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Known:
-    """How a provider is made. `setting` is the one that it cannot do without."""
+    """How to create a provider. `setting` is the one it requires."""
 
     make: Callable[[Settings], Provider]
     setting: str = ""
 
     @property
     def variable(self) -> str:
-        """The name of the setting in the environment."""
+        """The environment variable of the required setting."""
         return self.setting.upper()
 
     def configured(self, settings: Settings) -> bool:
-        """Whether the setting that it needs is set; False when it needs none."""
+        """Return whether the required setting is set; False if none is required."""
         return bool(self.setting and getattr(settings, self.setting))
 
     def lacking(self, settings: Settings) -> bool:
-        """Whether the setting that it needs is missing."""
+        """Return whether the required setting is missing."""
         return bool(self.setting) and not self.configured(settings)
 
 
@@ -68,11 +68,12 @@ PROVIDERS: dict[str, Known] = {
 
 
 async def reachable(host: str, port: int, *, seconds: float) -> bool:
-    """Return whether a TCP connection is made within `seconds`, name look-up included."""
+    """Return whether a TCP connection succeeds within `seconds`, DNS lookup included."""
     name_lookup.own()
     try:
         async with asyncio.timeout(seconds):
-            # Every event loop can do this, uvloop too; a silent address delays the next by 0.25 s.
+            # Works in every event loop, also uvloop; an unresponsive address delays the next by
+            # 0.25 s.
             stream = await anyio.connect_tcp(host, port)
     except (OSError, UnicodeError):
         return False
@@ -80,7 +81,7 @@ async def reachable(host: str, port: int, *, seconds: float) -> bool:
     return True
 
 
-#: Opens a provider that was not chosen; None where it cannot be reached.
+#: Opens a fallback provider; None if it is unreachable.
 Spare = Callable[[], Coroutine[Any, Any, Provider | None]]
 AUTO, MCP = "auto", "mcp"
 DUCKDUCKGO, LIBRARY = "duckduckgo", "library"
@@ -89,8 +90,8 @@ KNOWN = (AUTO, *PROVIDERS, MCP, LIBRARY)
 
 @dataclass(frozen=True)
 class Choice:
-    """The providers to ask for every query, and notices for the user. `kept` are those whose
-    results other sessions may have, `spares` those tried in turn where all providers fail.
+    """The providers to query, and notices for the user. Results of `kept` are shared with other
+    sessions; `spares` are tried in turn when all providers fail.
     """
 
     providers: tuple[Provider, ...]
@@ -99,7 +100,7 @@ class Choice:
     spares: tuple[Spare, ...] = ()
 
     def search(self, settings: Settings) -> Search:
-        """The providers with their limits and the results kept from before."""
+        """Return the providers with their rate limits and the result cache."""
         cache = SearchCache.of(settings)
         manners = Manners(limits=settings.search_limits, cache=cache, kept=self.kept)
         return Search(self.providers, manners)
@@ -108,14 +109,14 @@ class Choice:
 async def choose(
     settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()
 ) -> Choice:
-    """The providers that `settings.search` names, and those that the caller brings along (`own`,
-    see `own_providers`).
+    """Choose the providers named in `settings.search`, and the caller's (`own`, see
+    `own_providers`).
 
-    `open_library` is called only when the library is one of them. auto: those of the caller; else
-    those that are configured (by their key or address, the library by its paths); else DuckDuckGo
-    where it can be reached; else the library, with a notice. DuckDuckGo is also the spare of those
-    that are configured; who names providers has nobody else asked. Raises SettingsError for an
-    unknown name, and for a provider without the key or address it needs.
+    `open_library` is called only if the library is among them. auto means the caller's; else those
+    configured (by key or address, the library by its paths); else DuckDuckGo if reachable; else the
+    library, with a notice. DuckDuckGo is also the fallback of configured providers, but not of
+    providers chosen by name. Raises SettingsError for an unknown name, and for a provider without
+    its key or address.
     """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names and not own else []
@@ -137,14 +138,14 @@ async def choose(
 
 
 async def names_of(settings: Settings) -> list[str]:
-    """The names of what would be searched now, each once. Raises SettingsError as `choose` does."""
+    """Return the distinct names of the providers to search. Raises SettingsError as `choose` does."""
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names else []
     return list(dict.fromkeys([*found, *(name for name in names if name != AUTO)]))
 
 
 def usable(settings: Settings) -> list[str]:
-    """The names of all that could be searched by name: nothing that they need is missing."""
+    """Return the names of all providers whose required settings are present."""
     names = [name for name, known in PROVIDERS.items() if not known.lacking(settings)]
     return [*names, *[MCP] * bool(settings.mcp_search), LIBRARY]
 
@@ -189,15 +190,15 @@ async def _automatic(settings: Settings) -> list[str]:
 async def providers_named(
     name: str, settings: Settings, open_library: Callable[[], Awaitable[Library]]
 ) -> Sequence[Provider]:
-    """The providers behind a known name. Raises SettingsError for a setting that cannot be used."""
+    """Return the providers of a known name. Raises SettingsError for an invalid setting."""
     if name in PROVIDERS:
         return [await asyncio.to_thread(PROVIDERS[name].make, settings)]  # certificates may be read
     if name == MCP:
-        # A client that most runs do not need.
+        # Imported late: most runs do not need the client.
         from spadework.tools.search.mcp_tool import mcp_searches
 
         return mcp_searches(settings.mcp_search.get_secret_value() if settings.mcp_search else "")
-    # Opens with an index that most runs on the web do not need.
+    # Imported late: its index is not needed for most web searches.
     from spadework.tools.search.library_provider import LibrarySearch
 
     return [LibrarySearch(await open_library())]

@@ -1,4 +1,4 @@
-"""How often each provider is asked, and how long it lets queries wait."""
+"""Rate limits of providers, and the waits they cause."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from spadework.errors import QuotaSpent, Throttled
 from spadework.tools.stores.shared_rooms import Opening, shared_place
 from spadework.tools.web.waiters import Waiter
 
-#: A wait under so many seconds is not worth a word.
+#: Shorter waits are not reported.
 LEAST_SECONDS = 0.5
 
 
 @dataclass
 class Waited:
-    """How many queries waited at a provider, how long at most, and how many were turned away."""
+    """A provider's delayed queries, the longest wait, and the queries refused."""
 
     queries: int = 0
     longest: float = 0.0
@@ -36,18 +36,18 @@ class Waits:
         self._said: set[str] = set()
 
     def add(self, name: str, seconds: float) -> None:
-        """One query has waited so long before it was asked."""
+        """Record how long a query waited."""
         if seconds >= LEAST_SECONDS:
             waited = self._by_name.setdefault(name, Waited())
             waited.queries += 1
             waited.longest = max(waited.longest, seconds)
 
     def turn_away(self, name: str) -> None:
-        """One query was not asked at all."""
+        """Record a query that was refused."""
         self._by_name.setdefault(name, Waited()).turned_away += 1
 
     def news(self) -> tuple[str, ...]:
-        """The sentences of those providers that were not heard of here before."""
+        """Return sentences about providers not reported before."""
         fresh = [name for name in self._by_name if name not in self._said]
         self._said.update(fresh)
         return tuple(_sentence(name, self._by_name[name]) for name in fresh)
@@ -67,48 +67,46 @@ def _queries(count: int) -> str:
     return "1 query" if count == 1 else f"{count} queries"
 
 
-#: Longest wait that a provider can name: one wrong header must not silence it for days.
+#: Longest pause a provider can request, so that one wrong header does not silence it for days.
 MOST_PAUSE_SECONDS = 3_600.0
-#: Seconds between two searches after a provider was asked too often: at first, and at most.
+#: Seconds between two searches after a rate-limit refusal: initial and maximum.
 FIRST_SPACING, MOST_SPACING = 1.1, 8.8
 
 
 @dataclass(frozen=True)
 class Limit:
-    """At most `at_once` searches at the same time, begun at least `every` seconds apart."""
+    """At most `at_once` concurrent searches, started at least `every` seconds apart."""
 
     every: float = 0.0
     at_once: int = 8
 
     @classmethod
     def per_second(cls, searches: float, at_once: int) -> Limit:
-        """So many searches a second."""
+        """Return a limit of this many searches per second."""
         return cls(1 / searches, at_once)
 
 
-#: What providers allow, by name; a search counts as one request where nothing else is said. Those
-#: not listed have DEFAULT.
+#: Providers' limits by name; a search counts as one request unless noted. Others get DEFAULT.
 LIMITS: Mapping[str, Limit] = {
     # arXiv, API terms of use: one request every three seconds, a single connection.
     "arxiv": Limit(3.0, 1),
-    # NCBI, E-utilities usage policy: three requests a second without a key; a search here is two.
+    # NCBI, E-utilities usage policy: three requests a second without a key; a search makes two.
     "pubmed": Limit.per_second(1.5, 2),
     # OpenAlex, rate limits and authentication: ten requests a second.
     "openalex": Limit.per_second(10, 5),
-    # MediaWiki, API etiquette: no hard limit on reading, but one request after the other.
+    # MediaWiki, API etiquette: no hard limit on reading, but requests in series.
     "wikipedia": Limit(0.0, 2),
     # Tavily, rate limits: 100 requests a minute with a development key (else 1,000).
     "tavily": Limit.per_second(100 / 60, 5),
     # Brave Search API, plans: 50 requests a second for Search.
     "brave": Limit.per_second(50, 10),
-    # Serper: the rate depends on the plan, and no public page was found; a cautious choice.
+    # Serper: depends on the plan and is not published; a cautious choice.
     "serper": Limit.per_second(5, 5),
-    # DuckDuckGo documents none and soon refuses who hurries; each search is a process here.
+    # DuckDuckGo documents none and soon refuses fast clients; each search is a process here.
     "duckduckgo": Limit.per_second(1, 2),
 }
-#: For a SearXNG or MCP server, or a provider of one's own: no rate, not too many at once.
+#: For SearXNG, MCP and custom providers: any rate, limited concurrency.
 DEFAULT = Limit()
-#: Nobody waits for the library.
 UNLIMITED = ("library",)
 
 
@@ -125,16 +123,16 @@ class RateLimiter:
         self._lock = threading.Lock()
         self._queue: deque[_Waiter] = deque()
         self._running = 0
-        #: Whether one has left the queue and waits for the clock; only one does, in order.
+        #: Whether a search has left the queue and waits for the clock; one at a time does.
         self._starting = False
         self._next = 0.0
         self._paused = 0.0
         self._paused_till = ""
-        #: Seconds between two searches that refusals have taught, and when they last did.
+        #: Seconds between two searches learned from refusals, and when they were last raised.
         self._spacing = self._slowed = 0.0
 
     def pause(self, seconds: float) -> None:
-        """Let nobody begin for so long: the provider asked for it."""
+        """Start no search for this long, as the provider requested."""
         with self._lock:
             seconds = min(seconds, MOST_PAUSE_SECONDS)
             if self._clock() + seconds > self._paused:
@@ -142,16 +140,16 @@ class RateLimiter:
                 self._paused_till = f"{datetime.now(UTC) + timedelta(seconds=seconds):%H:%M:%S} UTC"
 
     def slow_down(self, begun: float) -> None:
-        """Space searches out, further than before, since one that began at `begun` was refused."""
+        """Space searches further apart after a refusal of one that began at `begun`."""
         with self._lock:
-            if begun >= self._slowed:  # those that were under way together teach one thing
+            if begun >= self._slowed:  # concurrent refusals count once
                 self._spacing = min(max(FIRST_SPACING, 2 * self._spacing), MOST_SPACING)
                 self._slowed = self._clock()
                 self._next = max(self._next, self._slowed + self._spacing)
 
     @contextmanager
     def heeding(self) -> Iterator[None]:
-        """Pause where the provider names a time to come back; ask more slowly where it is busy."""
+        """Pause if the provider names a time to come back; slow down if it is busy."""
         begun = self._clock()
         try:
             yield
@@ -164,8 +162,8 @@ class RateLimiter:
 
     @asynccontextmanager
     async def turn(self, limit: Limit, seconds: float, common: str = "") -> AsyncIterator[float]:
-        """One's turn; gives the seconds waited. `common` is what machines that ask, too, know the
-        provider by. Raises Throttled as soon as it is clear that no turn comes in time.
+        """Wait for a turn and yield the seconds waited. `common` is the provider's name among all
+        machines. Raises Throttled as soon as no turn can come in time.
         """
         begun = self._clock()
         with self._lock:
@@ -185,7 +183,7 @@ class RateLimiter:
                 self._call_next()
 
     def _line_up(self, limit: Limit) -> _Waiter | None:
-        """A place in the queue, or None where one may go on at once."""
+        """Join the queue, or return None if the search may start at once."""
         if not self._queue and not self._starting and self._running < limit.at_once:
             self._running += 1
             self._starting = True
@@ -226,7 +224,7 @@ class RateLimiter:
     async def _beside_others(
         self, inside: AsyncExitStack, limit: Limit, until: float, common: str
     ) -> None:
-        """Have a turn among all machines, left with `inside`, when they are told of a pause."""
+        """Take a turn shared with all machines, released with `inside`; they also learn of a pause."""
 
         def check(opening: Opening) -> None:
             if opening.shut:
@@ -248,7 +246,7 @@ class RateLimiter:
         inside.callback(tell)
 
     def _check(self, limit: Limit, until: float, before: int) -> None:
-        """Raise Throttled when the turn would come after `until`, with so many `before` it."""
+        """Raise Throttled if the turn would come after `until`, with `before` searches ahead."""
         now = self._clock()
         if self._paused > until:
             raise Throttled(
@@ -270,7 +268,7 @@ class RateLimiter:
         self._call_next()
 
     def _call_next(self) -> None:
-        """Let the first of the queue go on, when there is room."""
+        """Start the first of the queue if there is room."""
         while self._queue and not self._starting and self._running < self._queue[0].limit.at_once:
             self._running += 1
             self._starting = True
@@ -280,7 +278,7 @@ class RateLimiter:
 
 
 class RateLimiters:
-    """The queues of all providers by name, made when they are first needed."""
+    """The queues of all providers by name, created on demand."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -288,22 +286,23 @@ class RateLimiters:
         self._limiters: dict[str, RateLimiter] = {}
 
     def of(self, name: str) -> RateLimiter:
-        """The queue of a provider."""
+        """Return a provider's queue."""
         with self._lock:
             return self._limiters.setdefault(name, RateLimiter(self._clock))
 
     def clear(self) -> None:
-        """Forget all queues, as a new process would; for tests."""
+        """Drop all queues, as a new process would; for tests."""
         with self._lock:
             self._limiters.clear()
 
 
-#: The queues of this process.
 RATE_LIMITERS = RateLimiters()
 
 
 def limit_of(name: str, asked: Mapping[str, tuple[float, int]]) -> Limit | None:
-    """The limit that settings ask (searches a second, at once), the default, or None for none."""
+    """Return a provider's limit: from settings (searches per second, concurrency), else its
+    default; None for unlimited.
+    """
     if name in asked:
         return Limit.per_second(*asked[name])
     return None if name in UNLIMITED else LIMITS.get(name, DEFAULT)

@@ -1,6 +1,5 @@
-"""Results of earlier searches, for all sessions and processes: one SQLite file under the home,
-which, damaged or unusable, never stops a search. Entries are found by a digest of the question; no
-key of a provider is ever a part of them.
+"""Cache of search results for all sessions and processes: one SQLite file under the home. A damaged
+file never stops a search. Entries are keyed by a digest of the query, which contains no API key.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from spadework.tools.stores.private_files import private_file, private_folder
 from spadework.values import Freshness, Hit, Query
 
 T = TypeVar("T")
-#: How long results are kept where recent pages are wanted; of a search about now, or an empty one.
+#: Lifetime of results for recent topics; of results about now, and of empty ones.
 RECENT_HOURS, NOW_MINUTES = 12, 15
-#: How long a statement waits for another process's write.
+#: Seconds to wait for another process's write.
 BUSY_SECONDS = 3.0
-#: A file that has grown too large is emptied, oldest first, down to this share of what is allowed.
+#: An oversized file is pruned, oldest first, to this share of the limit.
 SWEPT_TO = 0.8
 _HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
 _SCHEMA = """
@@ -38,7 +37,7 @@ CREATE TABLE IF NOT EXISTS results (
 CREATE INDEX IF NOT EXISTS by_age ON results (at);
 CREATE INDEX IF NOT EXISTS by_end ON results (until);
 """
-#: How many entries there are, and the bytes that they take.
+#: Number of entries and their bytes.
 _SIZE = (
     "SELECT (SELECT count(*) FROM results), (page_count - freelist_count) * page_size"
     " FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
@@ -46,8 +45,8 @@ _SIZE = (
 
 
 class SearchCache:
-    """Hits by provider and query, each for the seconds in `keep`, in at most `most_bytes` (0:
-    none). `scope` tells apart what shares a name, such as two SearXNG servers.
+    """Hits by provider and query, each kept for the seconds in `keep`, in at most `most_bytes` (0:
+    none). `scope` separates providers of the same name, such as two SearXNG servers.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class SearchCache:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """The cache of the settings: `cache/searches.sqlite` under the home."""
+        """Return the cache of the settings: `cache/searches.sqlite` under the home."""
         keep: dict[Freshness, float] = {
             "any": settings.search_cache_days * 86_400,
             "recent": RECENT_HOURS * 3_600,
@@ -79,18 +78,18 @@ class SearchCache:
         return cls(path, settings.search_cache_mb * 1_000_000, keep, scope)
 
     async def get(self, provider: str, query: Query, limit: int) -> list[Hit] | None:
-        """What the provider answered to the same question not too long ago, or None."""
+        """Return the provider's unexpired hits for the same query, or None."""
         key = self._key(provider, query, limit)
         if not self._most:
             return None
         text = await asyncio.to_thread(self._on_file, lambda db: self._read(db, key))
         try:
             return None if text is None else _HITS.validate_json(text)
-        except ValidationError:  # kept by another version
+        except ValidationError:  # written by another version
             return None
 
     async def put(self, provider: str, query: Query, limit: int, hits: list[Hit]) -> None:
-        """Keep an answer; an empty one as shortly as one about now."""
+        """Cache hits; an empty list as briefly as results about now."""
         seconds = min(self._keep[freshness_of(query)], self._keep["any" if hits else "now"])
         if not self._most or not seconds:
             return
@@ -105,7 +104,9 @@ class SearchCache:
         return hashlib.sha256(subject.encode()).hexdigest()
 
     def _on_file(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """What the work gives, None where the file is unusable; one that is no database goes."""
+        """Run the work on the file; None if it is unusable. A file that is not a database is
+        deleted.
+        """
         with self._lock:
             try:
                 return self._opened(work)
@@ -124,7 +125,7 @@ class SearchCache:
         private_file(self._path)
         with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
             if db.execute("PRAGMA user_version").fetchone() == (0,):
-                # Freed pages go back to the disk; that must be said before there is a table.
+                # Return freed pages to the disk; this must be set before the first table exists.
                 db.executescript(
                     f"PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; {_SCHEMA} PRAGMA"
                     " user_version = 1;"
