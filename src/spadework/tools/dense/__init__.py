@@ -1,1 +1,1 @@
-"""The dense half of a search: passages and questions as vectors, and which are nearest."""
+"""Dense retrieval: embeddings of passages and questions, and nearest-neighbour search."""

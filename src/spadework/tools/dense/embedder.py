@@ -1,4 +1,4 @@
-"""Texts as vectors, by any endpoint of OpenAI's form (`POST /embeddings`)."""
+"""Embeddings from any OpenAI-compatible endpoint (`POST /embeddings`)."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ from spadework.tools.web.connections import certificates, closing_lines, proxy_f
 from spadework.tools.web.retries import ask_again
 from spadework.tools.web.slots import far_place
 
-#: Texts in one request: every server known takes so many, and the answer stays below a few
+#: Texts per request: every known server accepts this many, and the response stays within a few
 #: megabytes.
 BATCH = 64
-#: A longer text is cut: models take about 8,000 tokens.
+#: Longer texts are cut: models accept about 8,000 tokens.
 MAX_CHARS = 16_000
-#: Times one request is sent when the endpoint is busy or broken, and how many run at once.
+#: Attempts per request when the endpoint is busy or fails, and concurrent requests.
 ATTEMPTS, PARALLEL = 3, 4
 _OPENAI = "https://api.openai.com/v1"
 _WORDS_CHARS = 200
 
 
 class Vector(BaseModel):
-    """One vector of an answer, of the text at `index`."""
+    """The embedding of the text at `index`."""
 
     index: int
     embedding: list[float]
 
 
 class Spent(BaseModel):
-    """What an answer says it cost."""
+    """The reported token usage."""
 
     total_tokens: int = 0
 
 
 class Answer(BaseModel):
-    """An endpoint's answer."""
+    """An endpoint's response."""
 
     data: list[Vector]
     usage: Spent | None = None
 
 
 class Passing(ModelError):
-    """A fault that may pass; `after` is how many seconds to wait, or True for a growing pause."""
+    """A transient fault; `after` is the seconds to wait, or True for exponential backoff."""
 
     def __init__(self, message: str, *, after: bool | float = True) -> None:
         super().__init__(message)
@@ -61,9 +61,9 @@ class Passing(ModelError):
 
 
 class EndpointEmbedder:
-    """The model `name` behind the endpoint `url`: vectors of different names cannot be compared.
+    """The model `name` at the endpoint `url`; embeddings of different models are not comparable.
 
-    `requests` and `tokens` are what was spent so far; `spend` hears of each request when it ends.
+    `requests` and `tokens` count usage so far; `spend` is called after each request.
     """
 
     def __init__(self, name: str, url: str = "", key: str = "", *, seconds: float = 60.0) -> None:
@@ -86,17 +86,19 @@ class EndpointEmbedder:
         )
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """A vector of length 1 a text, in order; each batch has its time. Raises ModelError."""
+        """Return one vector of length 1 per text, in order; each batch has its own timeout. Raises
+        ModelError.
+        """
         batches = [texts[n : n + BATCH] for n in range(0, len(texts), BATCH)]
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._turn(batch)) for batch in batches]
-        except ExceptionGroup as failed:  # one fault ends the others: it speaks for all
+        except ExceptionGroup as failed:  # one fault ends the others: report it alone
             raise failed.exceptions[0] from None
         return [vector for task in tasks for vector in task.result()]
 
     async def close(self) -> None:
-        """Give back the connections."""
+        """Close the connections."""
         await self._client.aclose()
 
     async def _turn(self, texts: Sequence[str]) -> list[list[float]]:
@@ -113,7 +115,7 @@ class EndpointEmbedder:
             raise
         tokens = answer.usage.total_tokens if answer.usage else 0
         self.tokens += tokens
-        # Before the vectors are kept: who takes the run up has them for nothing.
+        # Recorded before the vectors are stored: resuming a run then gets them for free.
         await self.spend(1, tokens)
         return answer
 
@@ -146,7 +148,9 @@ class EndpointEmbedder:
 
 
 def embedder(settings: Settings) -> EndpointEmbedder | None:
-    """The settings' embedder, if any. Raises SettingsError where its key or numpy is missing."""
+    """Return the settings' embedder, or None. Raises SettingsError if its key or numpy is
+    missing.
+    """
     name = settings.embeddings.strip().removeprefix("openai:")
     if not name:
         return None
@@ -156,7 +160,7 @@ def embedder(settings: Settings) -> EndpointEmbedder | None:
             hint=f"Install it: {how_to_install('embeddings')}.",
         )
     own = settings.embeddings_url
-    # A key goes to its own server only.
+    # A key is only sent to its own server.
     secret = settings.embeddings_api_key or (None if own else settings.openai_api_key)
     url = own or settings.openai_base_url
     if not url and not secret:
@@ -178,7 +182,7 @@ def _wait(error: BaseException) -> bool | float:
 
 
 def _refusal(name: str, reply: httpx.Response) -> ModelError:
-    """The error of another status than 200; one that may pass is tried again when it says so."""
+    """Return the error for a status other than 200; transient ones may be retried."""
     words = _words(reply)
     status = reply.status_code
     message = f"The endpoint of {name} answered with status {status}{': ' * bool(words)}{words}."
@@ -197,7 +201,9 @@ def _words(reply: httpx.Response) -> str:
 
 
 def _vectors(name: str, answer: Answer, count: int) -> list[list[float]]:
-    """The vectors in the texts' order, of length 1. Raises ModelError for a missing or zero one."""
+    """Return the vectors in the texts' order, with length 1. Raises ModelError for a missing or
+    zero one.
+    """
     found = {each.index: each.embedding for each in answer.data}
     if set(found) != set(range(count)) or len({len(vector) for vector in found.values()}) != 1:
         raise ModelError(

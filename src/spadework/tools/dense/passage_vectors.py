@@ -1,4 +1,6 @@
-"""Questions as vectors during a run. The first fault ends it, is told, and words go on alone."""
+"""Embeddings of questions during a run. The first fault is reported, and search continues by words
+alone.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,14 @@ from spadework.settings import Settings
 from spadework.tools.dense.embedder import EndpointEmbedder, embedder
 from spadework.values import Problem
 
-#: A question's vector is not waited for longer.
+#: Maximum seconds to wait for a question's vector.
 QUESTION_SECONDS = 2.0
-#: Questions that are asked within this time go in one request.
+#: Questions within this time share a request.
 TOGETHER_SECONDS = 0.01
 
 
 class Meaning:
-    """The model for embeddings of a run. `problems` are what was lost by it."""
+    """A run's embedding model. `problems` lists what was lost."""
 
     def __init__(self, embeds: EndpointEmbedder, seconds: float = QUESTION_SECONDS) -> None:
         self.embeds = embeds
@@ -29,11 +31,11 @@ class Meaning:
 
     @property
     def problems(self) -> list[Problem]:
-        """What was lost, each once."""
+        """The losses, each once."""
         return list(self._problems.values())
 
     async def of(self, question: str) -> list[float] | None:
-        """A question's vector, None where it cannot be had. The same question is paid for once."""
+        """Return a question's vector, None if unavailable. The same question is paid for once."""
         if self.broken:
             return None
         if question not in self._asked:
@@ -48,24 +50,24 @@ class Meaning:
         error: ModelError | TimeoutError,
         effect: str = "What had yet to be searched was searched by words alone.",
     ) -> None:
-        """Ask no more in this run."""
+        """Stop using the model in this run."""
         self.broken = True
         said = f"{error} {getattr(error, 'hint', '')}".strip()
         self.tell(said or f"No vector came within {self._seconds:g} s.", effect)
 
     def tell(self, reason: str, effect: str) -> None:
-        """Note what was lost."""
+        """Record what was lost."""
         subject = self.embeds.name
         problem = Problem(stage="embeddings", subject=subject, reason=reason, effect=effect)
         self._problems.setdefault(reason, problem)
 
     async def close(self) -> None:
-        """Give back the connections."""
+        """Close the connections."""
         try:
             for task in self._asked.values():
                 task.cancel()
             await asyncio.gather(*self._asked.values(), return_exceptions=True)
-        finally:  # also when this is cancelled
+        finally:  # also when cancelled
             await self.embeds.close()
 
     async def _ask(self, questions: list[str]) -> dict[str, list[float]]:
@@ -80,6 +82,6 @@ class Meaning:
 
 
 def meaning_of(settings: Settings) -> Meaning | None:
-    """The settings' model for embeddings, if any. Raises SettingsError where its key is missing."""
+    """Return the settings' embedding model, or None. Raises SettingsError if its key is missing."""
     embeds = embedder(settings)
     return Meaning(embeds) if embeds else None

@@ -1,4 +1,4 @@
-"""Giving passages vectors batch by batch, each kept before the next: nothing is paid twice."""
+"""Embedding of passages in batches, each stored before the next, so that nothing is paid twice."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from spadework.tools.dense.embedder import BATCH, PARALLEL, EndpointEmbedder
 from spadework.tools.dense.vectors import Passage, Vectors
 
-#: Passages of one batch at least: what a killed process has paid for in vain at most. It is as much
-#: as an endpoint is asked for at once.
+#: Minimum passages per batch, and the most whose cost a killed process loses: as many as an
+#: endpoint takes at once.
 LEAST = BATCH * PARALLEL
 
 
@@ -19,9 +19,9 @@ async def fill(
     documents: Iterable[Sequence[Passage]],
     tell: Callable[[int], None] = lambda documents: None,
 ) -> int:
-    """Give all passages of documents their vectors, and `tell` how many documents are done.
+    """Embed all passages of documents, reporting to `tell` how many documents are done.
 
-    Returns how many texts had to be embedded. Raises ModelError; what was kept by then stays.
+    Returns how many texts were embedded. Raises ModelError; vectors stored by then remain.
     """
     asked = done = 0
     waiting = _batches(documents)
@@ -36,7 +36,7 @@ async def fill(
 
 
 def _batches(documents: Iterable[Sequence[Passage]]) -> Iterator[list[Passage]]:
-    """Whole documents together: one of whose passages some have vectors has them all."""
+    """Yield batches of whole documents: a document has vectors for all its passages or none."""
     batch: list[Passage] = []
     for passages in documents:
         batch += passages

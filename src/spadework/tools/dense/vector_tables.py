@@ -1,4 +1,4 @@
-"""The file of vectors: its tables, and who opens it."""
+"""Tables of the vector file, and access to it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from filelock import FileLock
 from spadework.errors import ModelError
 from spadework.tools.stores.private_files import private_file
 
-#: How long another process that writes, or makes the tables, is waited for.
+#: Seconds to wait for another process that writes or creates the tables.
 BUSY_SECONDS = 10.0
 _SCHEMA = """
 CREATE TABLE vectors (id INTEGER PRIMARY KEY, digest BLOB UNIQUE NOT NULL, vector BLOB NOT NULL);
@@ -28,7 +28,7 @@ PRAGMA user_version = 1;
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection | None]:
-    """The file opened, None where there is none. Raises ModelError where it cannot be used."""
+    """Open the file, yielding None if there is none. Raises ModelError if it is unusable."""
     if not path.exists():
         yield None
         return
@@ -38,18 +38,18 @@ def reading(path: Path) -> Iterator[sqlite3.Connection | None]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[sqlite3.Connection]:
-    """The file opened or made; every statement is a commit. Raises ModelError if unusable."""
+    """Open or create the file; every statement commits. Raises ModelError if it is unusable."""
     try:
         private_file(path)
         with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
             _make(db, path)
             db.execute("PRAGMA synchronous = NORMAL")
-            db.execute("PRAGMA secure_delete = ON")  # a vector tells of its text
+            db.execute("PRAGMA secure_delete = ON")  # a vector reveals its text
             yield db
     except (sqlite3.Error, OSError) as error:
         said = error.strerror if isinstance(error, OSError) else str(error)
         said = said or type(error).__name__
-        # No database, or a damaged one: there is nothing to be saved.
+        # Not a database, or damaged: nothing can be saved.
         if type(error) is sqlite3.DatabaseError:
             for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
                 path.with_name(name).unlink(missing_ok=True)
@@ -62,7 +62,7 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
         return
     with FileLock(path.with_name(f".{path.stem}.making"), BUSY_SECONDS, 0o600):
         if db.execute("PRAGMA user_version").fetchone() == (0,):
-            db.execute("PRAGMA page_size = 16384")  # both must be said before there is a table
+            db.execute("PRAGMA page_size = 16384")  # both must be set before the first table exists
             db.execute("PRAGMA auto_vacuum = FULL")
             db.execute("PRAGMA journal_mode = WAL")
             db.executescript(f"BEGIN; {_SCHEMA} COMMIT;")

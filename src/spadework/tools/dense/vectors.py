@@ -1,8 +1,7 @@
-"""Vectors of passages in a SQLite file that processes share: a text is paid for once a model.
+"""Vectors of passages in a SQLite file shared by processes; each text is paid for once per model.
 
-A vector is found by a digest of the model's name and the text, so that all who have the same
-passage share it. A place is a passage of one index (`mark`), with the checksum of its words: what
-stands there may have changed since.
+A vector is keyed by a digest of model name and text, so that equal passages share it. A place is a
+passage of one index (`mark`) with a checksum of its words, since the text may have changed.
 """
 
 from __future__ import annotations
@@ -29,13 +28,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Of more passages only those that words have found are compared with a question: to look at all of
-#: them takes too long.
+#: With more passages, only those found by words are compared, since comparing all takes too long.
 MOST_PLACES = 100_000
-#: The vectors are not looked through for longer: what words have found must not come too late for
-#: it.
+#: Maximum seconds of a scan, so that it does not delay the results found by words.
 SCAN_SECONDS = 2.0
-#: Vectors that are looked at at once: they fit the cache of a processor.
+#: Vectors compared at once; they fit a CPU cache.
 _BLOCK = 256
 _JOINED = "FROM places JOIN vectors ON id = places.vector"
 _Row = tuple[int, int, int, int, bytes]
@@ -43,7 +40,7 @@ _Row = tuple[int, int, int, int, bytes]
 
 @dataclass(frozen=True)
 class Passage:
-    """A passage `start:end` of document `number`: its `body`, and `text` with headings above it."""
+    """A passage `start:end` of document `number`: its `body`, and `text` with its headings."""
 
     number: int
     start: int
@@ -54,7 +51,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Near:
-    """A passage `start:end` of document `number`, and its cosine to a question."""
+    """A passage `start:end` of document `number`, with its cosine similarity to a question."""
 
     number: int
     start: int
@@ -63,14 +60,14 @@ class Near:
     cosine: float
 
     def stands_in(self, text: str) -> bool:
-        """Whether it is still a passage of this text of its document."""
+        """Return whether it is still a passage of its document's text."""
         return _checksum(text[self.start : self.end]) == self.checksum
 
 
 class Vectors:
-    """The vectors by `model` of the index `mark`, in the file at `path`; safe in several threads.
+    """Vectors of `model` for the index `mark`, in the file at `path`; thread-safe.
 
-    Every method raises ModelError for a file that cannot be used.
+    Every method raises ModelError if the file is unusable.
     """
 
     def __init__(self, path: Path, mark: str, model: str) -> None:
@@ -79,29 +76,29 @@ class Vectors:
         self._key = (mark, model)
 
     def count(self, most: int) -> int:
-        """How many passages have vectors; they are counted up to `most`."""
+        """Return how many passages have vectors, counting up to `most`."""
         query = "SELECT COUNT(*) FROM (SELECT 1 FROM places WHERE mark = ? AND model = ? LIMIT ?)"
         with reading(self.path) as db:
             return int(db.execute(query, (*self._key, most)).fetchone()[0]) if db else 0
 
     def numbers(self) -> set[int]:
-        """The documents whose passages have vectors."""
+        """Return the documents whose passages have vectors."""
         query = "SELECT DISTINCT number FROM places WHERE mark = ? AND model = ?"
         with reading(self.path) as db:
             return {number for (number,) in db.execute(query, self._key)} if db else set()
 
     def missing(self, texts: Iterable[str]) -> list[str]:
-        """Those of the texts that have no vector yet, each once."""
+        """Return the distinct texts without a vector."""
         with reading(self.path) as db:
             return [
                 text for text in dict.fromkeys(texts) if db is None or self._found(db, text) is None
             ]
 
     def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
-        """Keep vectors by their texts, and the places of their passages; all or nothing.
+        """Store vectors by text, and the places of their passages; all or nothing.
 
-        A document whose text has lost its vector to another process is left out, to be embedded
-        again. Raises ModelError for vectors of another size than those that are kept.
+        Skips a document if another process deleted a vector of it, so that it is embedded again.
+        Raises ModelError for vectors of a different size.
         """
         with writing(self.path) as db, transaction(db):
             size = self._size(db)
@@ -129,8 +126,9 @@ class Vectors:
         among: Iterable[tuple[int, int]] | None = None,
         within: Collection[int] | None = None,
     ) -> list[Near]:
-        """At most `most` passages, nearest first, `among` (document, start) and `within` documents
-        where given. Raises ModelError for a vector of another size, and out of time.
+        """Return at most `most` passages, nearest first, limited to `among` (document, start) and
+        `within` (documents) if given. Raises ModelError for a vector of another size, or out of
+        time.
         """
         import numpy as np
 
@@ -163,13 +161,13 @@ class Vectors:
         ]
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """Forget documents, by every model, and the vectors that nobody else has."""
+        """Delete documents for every model, and vectors nothing else uses."""
         if gone := list(numbers):
             which = "mark = ? AND number IN (SELECT value FROM json_each(?))"
             self._forget(which, (self._key[0], json.dumps(gone)))
 
     def forget_others(self, marks: Collection[str]) -> None:
-        """Forget every index that is not among `marks`."""
+        """Delete every index not in `marks`."""
         self._forget("mark NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(marks)),))
 
     def _forget(self, which: str, values: tuple[str, ...]) -> None:
@@ -196,7 +194,9 @@ class Vectors:
             yield from db.execute(f"{query} AND number = ? AND start = ?", (*self._key, *place))
 
     def _size(self, db: sqlite3.Connection) -> int:
-        """The dimensions of the model's vectors, shared by all indexes; 0 where there is none."""
+        """Return the dimensions of the model's vectors, shared by all indexes; 0 if there are
+        none.
+        """
         query = f"SELECT length(vectors.vector) - 4 {_JOINED} WHERE model = ? LIMIT 1"
         found = db.execute(query, self._key[1:]).fetchone()
         return int(found[0]) if found else 0
@@ -228,8 +228,8 @@ def _checksum(body: str) -> int:
 
 
 def pack_vector(vector: Sequence[float]) -> bytes:
-    """A vector as it is kept: a factor (float32), and a byte a number, rounded by at most 1/254 of
-    the greatest. Bytes are read several times as fast as float16.
+    """Return a vector in stored form: a float32 factor and one byte per number, rounded by at most
+    1/254 of the greatest. Bytes load several times as fast as float16.
     """
     import numpy as np
 
@@ -239,7 +239,7 @@ def pack_vector(vector: Sequence[float]) -> bytes:
 
 
 def cosines(vectors: Sequence[bytes], question: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The cosine of every vector to a question's."""
+    """Return the cosine similarity of every vector to a question's."""
     import numpy as np
 
     rows = np.frombuffer(

@@ -28,7 +28,9 @@ class Excerpt(NamedTuple):
 
 @dataclass(frozen=True)
 class Compressed:
-    """The report and its most important sources that fit; `left_out` lists the rest in sentences."""
+    """The report and its most important sources that fit; `left_out` lists the rest in
+    sentences.
+    """
 
     report: str = ""
     excerpts: tuple[Excerpt, ...] = ()

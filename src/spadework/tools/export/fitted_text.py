@@ -55,7 +55,9 @@ def _joined(text: str, pieces: Sequence[tuple[int, int]], taken: Sequence[int]) 
 
 
 def largest(top: int, fits: Callable[[int], bool]) -> int:
-    """Return the greatest number up to `top` that fits, given that all smaller ones fit; 0 if none."""
+    """Return the greatest number up to `top` that fits, given that all smaller ones fit; 0 if
+    none.
+    """
     if fits(top):
         return top
     low, high = 0, top

@@ -1,4 +1,4 @@
-"""The knowledge store: pages that runs have read, searched before the web is."""
+"""The knowledge store: pages from earlier runs, searched before the web."""
 
 from spadework.tools.knowledge.entry import Entry, Knowledge, Recalled, Which
 from spadework.tools.knowledge.store_choice import knowledge_of

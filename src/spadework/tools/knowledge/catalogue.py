@@ -1,9 +1,9 @@
-"""The pages of the embedded store with their texts, in one SQLite file that several processes
-share. It is the truth; the index follows it.
+"""Pages of the embedded store with their texts, in one SQLite file shared by processes. It is
+authoritative; the index follows.
 
-A page that is added has `indexed` 0, and one that is removed leaves its number in `gone`, until the
-index has caught up. So whatever ends a process half way, the next writer goes on where it stopped.
-Numbers are never used again.
+An added page has `indexed` 0, and a deleted one leaves its number in `gone`, until the index has
+caught up. So the next writer continues where an interrupted process stopped. Numbers are never
+reused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from spadework.tools.stores.session_database import transaction
 from spadework.tools.web.urls import host_of
 from spadework.values import Page
 
-#: How long another process that writes, or makes the tables, is waited for.
+#: Seconds to wait for another process that writes or creates the tables.
 BUSY_SECONDS = 10.0
 #: Raise it when the tables change.
 FORMAT = 1
@@ -46,7 +46,9 @@ INSERT INTO shelf VALUES (0, 0);
 
 
 class Catalogue:
-    """The file at `path`, at most `most_bytes` of pages (packed). `clock` is in seconds."""
+    """The file at `path`, with at most `most_bytes` of pages (compressed). `clock` is in
+    seconds.
+    """
 
     def __init__(self, path: Path, most_bytes: int, clock: Callable[[], float] = time.time) -> None:
         self._path = path
@@ -55,12 +57,12 @@ class Catalogue:
 
     @property
     def exists(self) -> bool:
-        """Whether anything was ever kept."""
+        """Whether anything was ever stored."""
         return self._path.exists()
 
     @contextmanager
     def opened(self) -> Iterator[sqlite3.Connection]:
-        """A connection that commits every statement by itself."""
+        """Open a connection on which every statement commits."""
         private_file(self._path)
         with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
             (made,) = db.execute("PRAGMA user_version").fetchone()
@@ -73,12 +75,12 @@ class Catalogue:
                 with FileLock(self._path.with_name(".making"), BUSY_SECONDS, 0o600):
                     _make(db)
             db.execute("PRAGMA synchronous = NORMAL")
-            # What is removed is overwritten, and its room given back.
+            # Overwrite deleted data and return its space.
             db.execute("PRAGMA secure_delete = ON")
             yield db
 
     def put(self, db: sqlite3.Connection, entries: Iterable[Entry]) -> int:
-        """Keep pages unless known as new, then make room. Returns how many were kept."""
+        """Store pages that are new or newer, then make room. Returns how many were stored."""
         with transaction(db):
             kept = sum(self._put(db, entry) for entry in entries)
             self._make_room(db)
@@ -101,7 +103,7 @@ class Catalogue:
         return True
 
     def _make_room(self, db: sqlite3.Connection) -> None:
-        """Remove the pages that were used least recently, until the rest fits."""
+        """Delete the least recently used pages until the rest fits."""
         (total,) = db.execute("SELECT TOTAL(bytes) FROM pages").fetchone()
         leaving = []
         for number, size in db.execute("SELECT id, bytes FROM pages ORDER BY used_at, id"):
@@ -112,7 +114,7 @@ class Catalogue:
         _remove(db, leaving)
 
     def remove(self, db: sqlite3.Connection, which: Which) -> int:
-        """Remove pages; returns how many."""
+        """Delete pages; return how many."""
         condition, values = condition_of(which)
         with transaction(db):
             asked = db.execute(f"SELECT id FROM pages WHERE {condition}", values)
@@ -121,7 +123,7 @@ class Catalogue:
         return len(numbers)
 
     def use(self, db: sqlite3.Connection, url: str, since: float) -> Entry | None:
-        """The page at a canonical URL that was fetched since then, now used."""
+        """Return the page at a canonical URL fetched since then, marking it as used."""
         row = db.execute(
             "SELECT record, text, own FROM pages WHERE url = ? AND fetched_at >= ?", (url, since)
         ).fetchone()
@@ -130,21 +132,21 @@ class Catalogue:
         return Entry.unpacked(*row) if row else None
 
     def pages(self, db: sqlite3.Connection, which: Which) -> list[Page]:
-        """Pages without their texts, the newest first."""
+        """Return pages without texts, newest first."""
         condition, values = condition_of(which)
         asked = f"SELECT record FROM pages WHERE {condition} ORDER BY fetched_at DESC, id DESC"
         return [Page.model_validate_json(record) for (record,) in db.execute(asked, values)]
 
 
 def entries(db: sqlite3.Connection, numbers: Sequence[int], since: float = 0.0) -> dict[int, Entry]:
-    """Pages by their numbers, those fetched since then."""
+    """Return pages by number, fetched since then."""
     marks = ",".join("?" * len(numbers))
     query = f"SELECT id, record, text, own FROM pages WHERE id IN ({marks}) AND fetched_at >= ?"
     return {number: Entry.unpacked(*row) for number, *row in db.execute(query, (*numbers, since))}
 
 
 def _make(db: sqlite3.Connection) -> None:
-    """The tables, unless another process has made them by now."""
+    """Create the tables unless another process has."""
     if db.execute("PRAGMA user_version").fetchone() != (0,):
         return
     db.execute("PRAGMA auto_vacuum = FULL")

@@ -1,6 +1,6 @@
 """The knowledge store without a server: a catalogue and an index under the home, for all processes.
-Pages are in the catalogue at once. The index is written by one at a time; who does not get its turn
-in time leaves the work to the next, and nothing is lost.
+Pages are in the catalogue at once. One process at a time writes the index; one that does not get
+the lock in time leaves the work to the next, so nothing is lost.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ from spadework.tools.web.urls import canonical_url
 from spadework.values import Page
 
 T = TypeVar("T")
-#: Passages that are proposed, by any term, by all terms, about a named subject.
+#: Passages proposed by any term, by all terms, and about a named subject.
 _PROPOSED = 40, 20, 10
-#: Words are as rare as if so many other passages were there: what a small store is full of is not
-#: common for that, and a word that it lacks does not outweigh all others.
+#: Other passages assumed when computing rarity, so that a small store's main subject is not common
+#: and a missing word does not outweigh all others.
 _OTHERS = 10_000
-#: How long the turn to write the index is waited for.
+#: Seconds to wait for the lock on the index.
 LOCK_SECONDS = 10.0
-#: It is made anew when more pages were removed since than are kept, and more than this.
+#: The index is rebuilt once more pages were deleted than are kept, and more than this.
 MOST_REMOVED = 500
-#: Texts that are held in memory at once while the index is written.
+#: Texts in memory at once while the index is written.
 _BATCH = 50
 
 
 class EmbeddedKnowledge:
-    """The store in `folder`; found by `meaning`, too, if given. `clock` is in seconds."""
+    """The store in `folder`, also searched by `meaning` if given. `clock` is in seconds."""
 
     def __init__(
         self,
@@ -73,11 +73,11 @@ class EmbeddedKnowledge:
 
     @property
     def describes(self) -> str:
-        """Where it is."""
+        """The store's location."""
         return f"the knowledge store in {self.folder}"
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
-        """See `Knowledge.search`."""
+        """Search pages; see `Knowledge.search`."""
         nearest = await self._dense.nearest(text) if self._dense else nothing
 
         def find(db: sqlite3.Connection) -> list[Recalled]:
@@ -86,13 +86,13 @@ class EmbeddedKnowledge:
         return await asyncio.to_thread(self._at, find, [])
 
     async def known(self, url: str, *, since: datetime | None = None) -> Entry | None:
-        """See `Knowledge.known`."""
+        """Return a page; see `Knowledge.known`."""
         key, least = canonical_url(url), since.timestamp() if since else 0.0
         use = partial(self._catalogue.use, url=key, since=least)
         return await asyncio.to_thread(self._at, use, None)
 
     async def add(self, entries: Sequence[Entry]) -> int:
-        """See `Knowledge.add`."""
+        """Store pages; see `Knowledge.add`."""
         done = 0
         if entries:
             put = partial(self._catalogue.put, entries=entries)
@@ -102,27 +102,29 @@ class EmbeddedKnowledge:
         return done
 
     async def forget(self, which: Which) -> int:
-        """See `Knowledge.forget`. The index is made anew, so that no word is left in it."""
+        """Delete pages; see `Knowledge.forget`. Rebuilds the index, so that no word remains in
+        it.
+        """
         if not await asyncio.to_thread(lambda: self._catalogue.exists):
             return 0
         return await asyncio.to_thread(self._forgotten, which)
 
     async def pages(self, which: Which) -> AsyncIterator[Page]:
-        """See `Knowledge.pages`."""
+        """Yield pages; see `Knowledge.pages`."""
         kept = await asyncio.to_thread(self._at, partial(self._catalogue.pages, which=which), [])
         for page in kept:
             yield page
 
     async def count(self) -> int:
-        """See `Knowledge.count`."""
+        """Count pages; see `Knowledge.count`."""
         return await asyncio.to_thread(self._at, _count, 0)
 
     async def close(self) -> None:
-        """Let go of the index."""
+        """Release the index."""
         self._index = None
 
     def _at(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """What the work gives, or `otherwise` where nothing was ever kept."""
+        """Return what the work returns, or `otherwise` if nothing was ever stored."""
         try:
             if not self._catalogue.exists:
                 return otherwise
@@ -132,7 +134,7 @@ class EmbeddedKnowledge:
             raise self._unusable(error) from None
 
     async def _embed(self, meaning: Meaning) -> None:
-        """Give vectors to pages without, newest first; if ended, the next time goes on."""
+        """Embed pages without vectors, newest first; the next call continues if interrupted."""
         try:
             numbers = await asyncio.to_thread(self._at, self._without_vectors, list[int]())
             await fill(self._vectors, meaning.embeds, self._passages(numbers))
@@ -146,8 +148,8 @@ class EmbeddedKnowledge:
         return [n for n in _numbers(db, "pages ORDER BY id DESC") if n not in known]
 
     def _without_pages(self, db: sqlite3.Connection) -> None:
-        """Forget vectors of pages forgotten meanwhile: nobody holds the lock for so long."""
-        # Before the pages, or one that is added now would seem to be gone.
+        """Delete vectors of pages deleted meanwhile, since the lock is not held that long."""
+        # Read before the pages, or one added now would seem deleted.
         known = self._vectors.numbers()
         self._vectors.forget(known - {*_numbers(db, "pages")})
 
@@ -172,7 +174,7 @@ class EmbeddedKnowledge:
         return answer(matches, entries(db, sorted(numbers), since), question, weights, limit, near)
 
     def _shelf(self, db: sqlite3.Connection) -> PassageIndex:
-        """The index that counts now."""
+        """Return the current index."""
         (generation,) = db.execute("SELECT generation FROM shelf").fetchone()
         folder = self.folder / f"index-{generation}"
         if self._index is None or self._index.folder != folder:
@@ -200,12 +202,12 @@ class EmbeddedKnowledge:
         if anew or lost or removed + len(gone) > max(MOST_REMOVED, _count(db)):
             self._rebuild(db)
         elif fresh or gone:
-            # A page may be in the index already: who put it there was ended before that was noted.
+            # A page may be indexed already, by a process that was interrupted before recording it.
             index.write(_in_batches(db, fresh), [*gone, *fresh])
             self._note(db, fresh, gone, "removed = removed + ?", len(gone))
 
     def _rebuild(self, db: sqlite3.Connection) -> None:
-        """The index made anew beside the old one, which is then deleted."""
+        """Rebuild the index beside the old one, then delete that."""
         old = self._shelf(db)
         (generation,) = db.execute("SELECT generation + 1 FROM shelf").fetchone()
         numbers, gone = _numbers(db, "pages"), _numbers(db, "gone")
@@ -236,7 +238,7 @@ class EmbeddedKnowledge:
         except KnowledgeError:
             if which != Which():
                 raise
-            # It is damaged, and nothing of it is wanted.
+            # Damaged, and nothing of it is needed.
             shutil.rmtree(self.folder, ignore_errors=True)
             return 0
         return count

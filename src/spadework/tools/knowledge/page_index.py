@@ -1,4 +1,4 @@
-"""Passages of known pages: their index, their terms, and pages ranked by them."""
+"""Passages of stored pages: their index, terms, and page ranking."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from spadework.tools.library.index_writer import index_passages
 from spadework.tools.library.search import blend_rankings, with_near
 from spadework.tools.stores.private_files import close_files, private_folder
 
-#: Fewer telling words count as so many: all of a few stand in many unrelated pages.
+#: Minimum number of words assumed in a question: all of a few words occur in many unrelated pages.
 FEW_WORDS = 3
 
 
 def document(entry: Entry) -> Document:
-    """A page as the library's ranking knows it."""
+    """Return a page as a document for the library's ranking."""
     return Document(entry.page.url, entry.page.title, entry.text, entry.page.published_at)
 
 
@@ -42,7 +42,9 @@ def answer(
     limit: int,
     near: Sequence[Near] = (),
 ) -> list[Recalled]:
-    """At most `limit` of the `known` pages that match or are near. `weights`: terms' rarity."""
+    """Return at most `limit` of the `known` pages that match or are near. `weights` is the rarity
+    of terms.
+    """
     documents = {number: document(entry) for number, entry in known.items()}
     there = with_near([match for match in matches if match.number in known], near, documents)
     spans: dict[int, list[tuple[int, int]]] = {}
@@ -65,14 +67,14 @@ _HEAP_BYTES = 32_000_000
 
 
 class PassageIndex:
-    """The index in `folder`, read by several processes; who writes holds the store's lock."""
+    """The index in `folder`, read by several processes; a writer holds the store's lock."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._index: tantivy.Index | None = None
 
     def searcher(self) -> tantivy.Searcher | None:
-        """A view of what was committed last, None where there is no index yet."""
+        """Return a view of the last commit, None if there is no index yet."""
         if self._index is None and not (self.folder / "meta.json").exists():
             return None
         self._index = self._index or open_index(self.folder)
@@ -81,14 +83,14 @@ class PassageIndex:
 
     @property
     def intact(self) -> bool:
-        """Whether there is an index, not damaged and of this format."""
+        """Whether an undamaged index of this format exists."""
         try:
             return self.searcher() is not None
         except ValueError:
             return False
 
     def write(self, entries: Iterable[tuple[int, Entry]], gone: Iterable[int] = ()) -> None:
-        """Index pages by number and drop those of `gone`, all or nothing."""
+        """Index pages by number and delete those in `gone`, all or nothing."""
         private_folder(self.folder)
         writer = open_writer(open_index(self.folder), _HEAP_BYTES)
         dropped = tantivy.Query.term_set_query(schema(), "document", list(gone))
@@ -102,19 +104,19 @@ class PassageIndex:
         close_files(self.folder)
 
     def remove(self) -> None:
-        """Delete its files. Who is just reading them may go on."""
+        """Delete its files. Current readers are unaffected."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-#: The last place that a word can have in a passage.
+#: Last word position possible in a tsvector.
 _LAST = 16_383
-#: PostgreSQL's weights of title, heading, body (`schema.BOOSTS`), and their worth, D to A.
+#: PostgreSQL's weights of title, heading and body (`schema.BOOSTS`), and their values, D to A.
 TITLE, HEADING, BODY = "A", "B", "D"
 WEIGHTS = [0.5, 0.5, 0.6, 0.75]
 
 
 class Passage(NamedTuple):
-    """A stretch of a page, and its words as a tsvector."""
+    """A passage of a page, and its words as a tsvector."""
 
     begins: int
     ends: int
@@ -122,7 +124,7 @@ class Passage(NamedTuple):
 
 
 def passages_of(entry: Entry, owner: str) -> list[Passage]:
-    """The passages of a page, with the mark of its owner among their words."""
+    """Return a page's passages, with its owner's mark among their words."""
     title = all_terms(entry.page.title)
     made = []
     for piece in pieces(document(entry)):
@@ -133,22 +135,22 @@ def passages_of(entry: Entry, owner: str) -> list[Passage]:
 
 
 def words_of(question: Asked) -> list[str]:
-    """The words of a question, each once, as lexemes that a tsquery is made of."""
+    """Return the distinct words of a question as lexemes for a tsquery."""
     return [*dict.fromkeys(word for term in question.terms for word in lexemes_of(term))]
 
 
 def lexemes_of(term: Term) -> list[str]:
-    """The words of a term."""
+    """Return a term's words as lexemes."""
     return [lexeme(word) for word in ((term.text,) if term.signed else term.words)]
 
 
 def mark(owner: str) -> str:
-    """The lexeme that all passages of an owner have: it begins with a sign, as no word does."""
+    """Return the lexeme in all passages of an owner: it starts with a sign, as no word does."""
     return lexeme(f"@{owner}")
 
 
 def lexeme(word: str) -> str:
-    """A word, quoted."""
+    """Return a word, quoted."""
     plain = word.replace("\x00", "").encode(errors="replace").decode()
     return "'" + plain.replace("\\", "\\\\").replace("'", "''") + "'"
 

@@ -1,5 +1,5 @@
-"""The knowledge store in the database of several machines: pages with their texts, and their
-passages for its full text search. Each owner has pages of their own, and finds no others.
+"""The knowledge store in PostgreSQL, shared by several machines: pages with texts, and passages for
+its full-text search. Each owner sees only their own pages.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 
 T = TypeVar("T")
-#: Seconds for an answer: a run waits no longer for what is known.
+#: Maximum seconds a run waits for a response.
 WHOLE_SECONDS = 10.0
-#: Passages that a question proposes; and among how many others words are counted (see
-#: `embedded_store`), beyond which nobody counts on.
+#: Passages proposed per question, and other passages assumed when computing rarity (see
+#: `embedded_store`), beyond which counting stops.
 PROPOSED, OTHERS = 60, 10_000
 _FIELDS = "record, packed, own"
 _PUT = (
@@ -80,7 +80,7 @@ _ENTRIES = f"SELECT id, {_FIELDS} FROM known_pages WHERE owner = %s AND id = ANY
 
 
 class PostgresKnowledge:
-    """The pages of an owner in the database at `url`, at most `most_bytes` of them (packed)."""
+    """An owner's pages in the database at `url`, at most `most_bytes` (compressed)."""
 
     def __init__(self, url: SecretStr, owner: str, most_bytes: int) -> None:
         self._url, self._owner, self._most = url, owner, most_bytes
@@ -90,11 +90,11 @@ class PostgresKnowledge:
 
     @property
     def describes(self) -> str:
-        """Where it is."""
+        """The store's location."""
         return f"the knowledge store of the database {where_is(self._url.get_secret_value())}"
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
-        """See `Knowledge.search`."""
+        """Search pages; see `Knowledge.search`."""
         question = await asyncio.to_thread(parse_question, text)
         words = words_of(question)
         if not words or limit < 1:
@@ -115,13 +115,13 @@ class PostgresKnowledge:
         return await asyncio.to_thread(answer, matches, known, question, terms, limit)
 
     async def known(self, url: str, *, since: datetime | None = None) -> Entry | None:
-        """See `Knowledge.known`."""
+        """Return a page; see `Knowledge.known`."""
         least = since.timestamp() if since else 0.0
         rows = await self._ask(_USE, self._owner, canonical_url(url), least)
         return Entry.unpacked(*rows[0]) if rows else None
 
     async def add(self, entries: Sequence[Entry]) -> int:
-        """See `Knowledge.add`."""
+        """Store pages; see `Knowledge.add`."""
         done = 0
         for entry in entries:
             made = await asyncio.to_thread(passages_of, entry, self._owner)
@@ -131,13 +131,13 @@ class PostgresKnowledge:
         return done
 
     async def forget(self, which: Which) -> int:
-        """See `Knowledge.forget`."""
+        """Delete pages; see `Knowledge.forget`."""
         condition, values = condition_of(which, "%s")
         asked = f"DELETE FROM known_pages WHERE owner = %s AND {condition} RETURNING id"
         return len(await self._ask(asked, self._owner, *values))
 
     async def pages(self, which: Which) -> AsyncIterator[Page]:
-        """See `Knowledge.pages`."""
+        """Yield pages; see `Knowledge.pages`."""
         condition, values = condition_of(which, "%s")
         asked = (
             f"SELECT record FROM known_pages WHERE owner = %s AND {condition}"
@@ -147,19 +147,19 @@ class PostgresKnowledge:
             yield Page.model_validate_json(record)
 
     async def count(self) -> int:
-        """See `Knowledge.count`."""
+        """Count pages; see `Knowledge.count`."""
         [(count,)] = await self._ask(
             "SELECT count(*) FROM known_pages WHERE owner = %s", self._owner
         )
         return int(count)
 
     async def close(self) -> None:
-        """Give back the connections."""
+        """Close the connections."""
         self._database = None
         await self._held.aclose()
 
     async def _rarities(self, words: Sequence[str]) -> dict[str, float]:
-        """How rare each word is among the owner's passages, and others."""
+        """Return each word's rarity among the owner's passages and the assumed others."""
         own = self._owner
         rows = await self._ask(_COUNTS, own, own, mark(own), OTHERS, list(words))
         return {
@@ -168,7 +168,7 @@ class PostgresKnowledge:
         }
 
     async def _put(self, entry: Entry, made: Sequence[Passage], database: Database) -> int:
-        """Keep a page with its passages, in one step; 0 where it is known as new."""
+        """Store a page with its passages in one transaction; return 0 if a newer one is stored."""
         record = entry.page.model_dump_json()
         packed = zstandard.compress(entry.text.encode(errors="replace"), 3)
         size, fetched = len(packed) + len(record.encode()), entry.page.fetched_at.timestamp()
@@ -189,7 +189,7 @@ class PostgresKnowledge:
         return await self._done(lambda database: database.ask(statement, values))
 
     async def _done(self, work: Callable[[Database], Awaitable[T]]) -> T:
-        """What the work with the database gives. Raises KnowledgeError."""
+        """Run work on the database. Raises KnowledgeError."""
         try:
             async with asyncio.timeout(WHOLE_SECONDS):
                 database = await self._opened()

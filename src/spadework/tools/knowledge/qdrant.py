@@ -1,4 +1,4 @@
-"""The knowledge store on a Qdrant server: its collections, points and errors."""
+"""The knowledge store on a Qdrant server: collections, points and errors."""
 
 from __future__ import annotations
 
@@ -33,26 +33,28 @@ if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient, models
 
 
-#: What a point is.
+#: Kinds of points.
 PAGE, PASSAGE = "page", "passage"
-#: The vectors of a passage: its words, and what an embedder makes of it where there is one.
+#: Vectors of a passage: its words, and its embedding if there is an embedder.
 WORDS, MEANING = "words", "meaning"
 
 
 def page_id(key: str) -> str:
-    """The id of the point of a page."""
+    """Return the id of a page's point."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, key))
 
 
 def texts_of(entry: Entry) -> list[str]:
-    """The passages of an entry with the headings above them, for an embedder."""
+    """Return an entry's passages with their headings, for an embedder."""
     return [passage.text for passage in passages(0, document(entry))]
 
 
 def points_of(
     entry: Entry, meanings: Sequence[list[float]] = ()
 ) -> tuple[list[models.PointStruct], models.PointStruct]:
-    """An entry's passages, then its page, in writing order; `meanings` are of `texts_of`."""
+    """Return an entry's passages, then its page, in writing order; `meanings` are the vectors of
+    `texts_of`.
+    """
     from qdrant_client import models
 
     page, made = entry.page, []
@@ -72,18 +74,18 @@ def points_of(
 
 
 def entry_of(payload: dict[str, Any]) -> Entry:
-    """The entry that a page's point holds."""
+    """Return the entry in a page's point."""
     return Entry(Page.model_validate_json(payload["record"]), payload["text"], bool(payload["own"]))
 
 
 def _hosts(url: str) -> list[str]:
-    """The host of a page and all that stand above it: docs.example.org, example.org, org."""
+    """Return a page's host and its parents: docs.example.org, example.org, org."""
     labels = host_of(url).split(".")
     return [".".join(labels[n:]) for n in range(len(labels))]
 
 
 def filter_of(which: Which, kind: str = "", *, since: datetime | None = None) -> models.Filter:
-    """The points of some pages, of one `kind` if named, fetched `since` then."""
+    """Return a filter for points of some pages, of one `kind` if given, fetched `since` then."""
     from qdrant_client import models
 
     must: list[models.Condition] = []
@@ -103,7 +105,7 @@ def filter_of(which: Which, kind: str = "", *, since: datetime | None = None) ->
 
 
 def passages_of_other_states(entry: Entry) -> models.Filter:
-    """The passages of a page as it was before."""
+    """Return a filter for passages of a page's other versions."""
     from qdrant_client import models
 
     same = models.FieldCondition(key="url", match=models.MatchValue(value=entry.key))
@@ -114,13 +116,13 @@ def passages_of_other_states(entry: Entry) -> models.Filter:
     return models.Filter(must=[same, passage], must_not=[current])
 
 
-#: BM25's constants, and the average words of a passage: no vector knows the others.
+#: BM25's constants, and the assumed average words of a passage: no vector knows the others.
 K1, B = 1.2, 0.75
 AVERAGE_WORDS = 200
 
 
 def passage_vector(title: str, heading: str, body: str) -> tuple[list[int], list[float]]:
-    """A passage's indices and values: the part of BM25 that needs no other passage."""
+    """Return a passage's indices and values: the part of BM25 that depends on it alone."""
     words = all_terms(body)
     counts = Counter([*words, *all_terms(heading), *all_terms(title)])
     norm = K1 * (1 - B + B * len(words) / AVERAGE_WORDS)
@@ -129,7 +131,7 @@ def passage_vector(title: str, heading: str, body: str) -> tuple[list[int], list
 
 
 def query_vector(words: Iterable[tuple[str, float]]) -> tuple[list[int], list[float]]:
-    """Indices and values of a query: each stem with its weight."""
+    """Return a query's indices and values: each stem with its weight."""
     return _pack_weights(dict(words))
 
 
@@ -144,7 +146,7 @@ def _pack_weights(weights: dict[str, float]) -> tuple[list[int], list[float]]:
 
 @contextmanager
 def in_one_sentence(where: str) -> Iterator[None]:
-    """Whatever the client raises, as KnowledgeError."""
+    """Translate the client's errors to KnowledgeError."""
     from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
     from qdrant_client.http import exceptions as client
 
@@ -166,7 +168,7 @@ def in_one_sentence(where: str) -> Iterator[None]:
         said = late if isinstance(error.source, httpx.TimeoutException) else said
     except TimeoutError:
         said = late
-    except ValueError:  # no JSON, or not the fields that there must be
+    except ValueError:  # not JSON, or fields are missing
         said = strange
     except (client.ApiException, httpx.HTTPError) as error:
         said, hint = f"could not be asked ({type(error).__name__})", ""
@@ -175,7 +177,7 @@ def in_one_sentence(where: str) -> Iterator[None]:
 
 @contextmanager
 def nothing_there() -> Iterator[None]:
-    """Where the collection is not there yet, nothing is known: what was to be asked is left out."""
+    """Treat a missing collection as empty, skipping the rest of the block."""
     from qdrant_client.http.exceptions import UnexpectedResponse
 
     try:
@@ -183,23 +185,23 @@ def nothing_there() -> Iterator[None]:
     except UnexpectedResponse as error:
         if error.status_code != 404:
             raise
-    except ValueError as error:  # what the client's local mode says
+    except ValueError as error:  # raised by the client's local mode
         if "not found" not in str(error):
             raise
 
 
-#: How many passages a question proposes, and how much a word counts that a result need not have.
+#: Passages proposed per question, and the weight of an optional word.
 PROPOSED, OPTIONAL = 60, 0.3
-#: Points in one request.
+#: Points per request.
 BATCH = 64
-#: Seconds for all of an answer: one that trickles is never silent.
+#: Seconds for a whole response, since one that trickles never times out.
 WHOLE_SECONDS = 10.0
 
 
 class QdrantKnowledge:
-    """The collection; `connect` makes the client, slow to import; `where` names the server. An
-    embedder adds search by meaning, both rankings fused (RRF); as models cannot be compared, each
-    has a collection of its own.
+    """A store in a Qdrant collection. `connect` creates the client, which is slow to import;
+    `where` names the server. An embedder adds vector search, fused by RRF; each model has its own
+    collection, as vectors of different models are not comparable.
     """
 
     def __init__(
@@ -219,11 +221,11 @@ class QdrantKnowledge:
 
     @property
     def describes(self) -> str:
-        """Where it is."""
+        """The store's location."""
         return f"the knowledge store {self._collection} of Qdrant at {self._where}"
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
-        """See `Knowledge.search`."""
+        """Search pages; see `Knowledge.search`."""
         question = await asyncio.to_thread(parse_question, text)
         if not question.terms or limit < 1:
             return []
@@ -240,19 +242,19 @@ class QdrantKnowledge:
             and known[key].page.content_hash == point.payload["hash"]
         ]
         pages = {numbers[key]: entry for key, entry in known.items()}
-        # The server does not say how rare a word is: here all that is needed counts alike.
+        # The server does not report rarity, so all needed words count alike.
         weights = {term.text: 1.0 for term in question.terms}
         return await asyncio.to_thread(answer, matches, pages, question, weights, limit)
 
     async def known(self, url: str, *, since: datetime | None = None) -> Entry | None:
-        """See `Knowledge.known`."""
+        """Return a page; see `Knowledge.known`."""
         key, client = canonical_url(url), await self._opened()
         with in_one_sentence(self._where):
             entry = (await self._pages(client, {key})).get(key)
         return None if entry is None or (since and entry.page.fetched_at < since) else entry
 
     async def add(self, entries: Sequence[Entry]) -> int:
-        """See `Knowledge.add`."""
+        """Store pages; see `Knowledge.add`."""
         client = await self._opened()
         with in_one_sentence(self._where):
             before = await self._pages(client, {entry.key for entry in entries})
@@ -271,7 +273,7 @@ class QdrantKnowledge:
         return len(newer)
 
     async def forget(self, which: Which) -> int:
-        """See `Knowledge.forget`."""
+        """Delete pages; see `Knowledge.forget`."""
         client = await self._opened()
         with in_one_sentence(self._where), nothing_there():
             count = (await client.count(self._collection, filter_of(which, PAGE), exact=True)).count
@@ -280,7 +282,7 @@ class QdrantKnowledge:
         return 0
 
     async def pages(self, which: Which) -> AsyncIterator[Page]:
-        """See `Knowledge.pages`."""
+        """Yield pages; see `Knowledge.pages`."""
         found: list[Page] = []
         offset: Any = None
         client = await self._opened()
@@ -298,7 +300,7 @@ class QdrantKnowledge:
             yield page
 
     async def count(self) -> int:
-        """See `Knowledge.count`."""
+        """Count pages; see `Knowledge.count`."""
         client = await self._opened()
         with in_one_sentence(self._where), nothing_there():
             every = filter_of(Which(), PAGE)
@@ -310,7 +312,7 @@ class QdrantKnowledge:
         try:
             if self._embedder:
                 await self._embedder.close()
-        finally:  # also when this is cancelled
+        finally:  # also when cancelled
             if self._client:
                 await self._client.close()
                 self._client = None
@@ -319,12 +321,12 @@ class QdrantKnowledge:
         name_lookup.own()
         async with self._connecting:
             if self._client is None:
-                # Its client takes seconds to import, which the end of a run must not wait for.
+                # The client takes seconds to import, which the end of a run must not wait for.
                 self._client = await aside(_without_warnings, self._connect)
         return self._client
 
     async def _make(self, client: AsyncQdrantClient, dimensions: int) -> None:
-        """The collection, where it is not there yet."""
+        """Create the collection if missing."""
         from qdrant_client import models
 
         if not await client.collection_exists(self._collection):
@@ -377,7 +379,9 @@ class QdrantKnowledge:
 def client_of(
     url: str, key: str, seconds: float, whole: float = WHOLE_SECONDS
 ) -> Callable[[], AsyncQdrantClient]:
-    """How to connect: silent for `seconds` at most, `whole` seconds for an answer."""
+    """Return a function that connects: at most `seconds` of silence, `whole` seconds per
+    response.
+    """
 
     def connect() -> AsyncQdrantClient:
         from qdrant_client import AsyncQdrantClient
@@ -392,13 +396,15 @@ def client_of(
 
 
 async def _within(seconds: float, request: Any, send: Callable[[Any], Awaitable[Any]]) -> Any:
-    """The answer to a request of the client. Raises TimeoutError."""
+    """Return the response to a client's request. Raises TimeoutError."""
     async with asyncio.timeout(seconds):
         return await send(request)
 
 
 def _without_warnings(connect: Callable[[], AsyncQdrantClient]) -> AsyncQdrantClient:
-    """The client. That a key goes over plain HTTP is for the owner of the server to judge."""
+    """Connect without warnings: whether a key may go over plain HTTP is the server owner's
+    decision.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return connect()

@@ -1,4 +1,4 @@
-"""Which knowledge store a run has."""
+"""Choice of a run's knowledge store."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
 from spadework.tools.knowledge.entry import Knowledge
 from spadework.tools.web.urls import host_of
 
-#: Seconds for one answer of a server.
+#: Seconds per response of a server.
 SERVER_SECONDS = 2.0
 
 
 def knowledge_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge | None:
-    """The settings' store, None if unwanted. Opens nothing. Raises SettingsError."""
+    """Return the settings' store, None if disabled. Opens nothing. Raises SettingsError."""
     return store_of(settings, meaning) if settings.knowledge else None
 
 
 def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
-    """The store, used or not; the embedded one finds pages by `meaning`, too, if given. Raises
-    SettingsError for a server that cannot be meant, or without its client.
+    """Return the store, enabled or not; the embedded one is also searched by `meaning` if given.
+    Raises SettingsError for an invalid server, or if its client is missing.
     """
     if settings.database_url is not None and not settings.qdrant_url:
         return _in_database(settings, settings.database_url)

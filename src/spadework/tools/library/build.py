@@ -1,8 +1,8 @@
-"""Building a library's index, in a process of its own: `python -m spadework.tools.library.build`.
+"""Builds a library's index as a child process: `python -m spadework.tools.library.build`.
 
-Reads a request as JSON from standard input and writes lines of JSON: {"done": 3, "of": 150} as it
-goes, {"error": "…"} when it failed. A process of its own can be ended at any time, gives its memory
-back, and needs no guard in the program that asked for it.
+Reads a JSON request from standard input and writes JSON lines: {"done": 3, "of": 150} as progress,
+{"error": "…"} on failure. A child process can be killed at any time, frees its memory, and needs no
+main guard in the calling program.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from spadework.tools.library.shelf import Plan
 from spadework.tools.library.source_reader import SourceText, changed_at, read_files, read_packages
 from spadework.tools.stores.private_files import private_folder
 
-#: How long another process that builds the same library is waited for.
+#: Seconds to wait for another process that builds the same library.
 WAIT_SECONDS = 1_200
-#: Folders of the same sources in former states that are kept; others may still be reading them.
+#: Older states kept, since other processes may be reading them.
 _KEPT = 2
 _ABANDONED_SECONDS = 86_400
 
 
 def build(plan: Plan) -> None:
-    """Build the folder of a plan; where another process is building it, wait for that instead."""
+    """Build a plan's folder, or wait for another process that is building it."""
     private_folder(plan.shelf)
     with _alone(plan):
         if plan.folder.exists():
@@ -56,7 +56,7 @@ def build(plan: Plan) -> None:
 
 @contextlib.contextmanager
 def _alone(plan: Plan) -> Iterator[None]:
-    """Hold the lock of the library, which the system frees however this process ends."""
+    """Hold the library's lock, which the system releases however this process ends."""
     lock = FileLock(plan.shelf / f".{plan.family}.lock")
     try:
         lock.acquire(blocking=False)
@@ -74,7 +74,7 @@ def _alone(plan: Plan) -> Iterator[None]:
 
 
 def _sweep(plan: Plan) -> None:
-    """Remove old states of this library, and drafts that nobody has gone on with for a day."""
+    """Delete old states of this library, and drafts untouched for a day."""
     since = time.time() - _ABANDONED_SECONDS
     drafts = (path for path in plan.shelf.glob(".*-*") if path.is_dir())
     old = [path for path in drafts if path.stat().st_mtime < since]
@@ -83,7 +83,7 @@ def _sweep(plan: Plan) -> None:
 
 
 def _prepare(plan: Plan) -> None:
-    """Begin the draft with the last state. Files of the index never change, so they are linked."""
+    """Start the draft from the last state. Index files never change, so they are hard-linked."""
     if plan.draft.exists() or not plan.relatives:
         return
     copy = Path(tempfile.mkdtemp(dir=plan.shelf, prefix=".copy-"))
@@ -98,11 +98,11 @@ def _prepare(plan: Plan) -> None:
 
 
 def _draft(plan: Plan) -> StoreWriter:
-    """The draft to be filled, begun anew if it is damaged, as the state it came from may be."""
+    """Open the draft, starting over if it is damaged, as the state it came from may be."""
     try:
         with no_panic():
             return StoreWriter(plan.draft)
-    except sqlite3.OperationalError:  # a full disk is no damage
+    except sqlite3.OperationalError:  # a full disk is not damage
         raise
     except DAMAGED:
         shutil.rmtree(plan.draft)
@@ -121,8 +121,8 @@ def _link(source: str, target: str) -> None:
 
 
 def _fill_from_packages(store: StoreWriter) -> None:
-    """Read the packages that are new: the documents of a package are those of its very version."""
-    # the longest work first
+    """Read new packages: a package's documents are those of its exact version."""
+    # longest work first
     places = [None, *sorted(installed_packages(), key=_weight, reverse=True)]
     store.forget_others(map(_source, places))
     fresh = [place for place in places if store.source(_source(place)) is None]
@@ -140,13 +140,13 @@ def _source(place: Path | None) -> str:
 
 
 def _weight(place: Path) -> int:
-    """The size of a distribution's list of files."""
+    """Return the size of a distribution's file list."""
     record = place / "RECORD"
     return record.stat().st_size if record.exists() else 0
 
 
 def _fill_from_files(plan: Plan, store: StoreWriter) -> None:
-    """Read the files that are new or changed, by size and time; forget those that are gone."""
+    """Read files that are new or changed, by size and time; delete those that are gone."""
     fresh: list[tuple[File, str]] = []
     store.forget_others(_looked_at(plan, store, fresh))
     if fresh:
@@ -157,7 +157,7 @@ def _fill_from_files(plan: Plan, store: StoreWriter) -> None:
 
 
 def _looked_at(plan: Plan, store: StoreWriter, fresh: list[tuple[File, str]]) -> Iterator[str]:
-    """The names of all files; those that must be read go to `fresh`, with the digest they had."""
+    """Yield the names of all files; add those to be read to `fresh`, with their previous digest."""
     for file in files(plan.paths):
         known = store.source(file.url)
         if known is None or known[:2] != (file.size, file.mtime):
@@ -166,7 +166,7 @@ def _looked_at(plan: Plan, store: StoreWriter, fresh: list[tuple[File, str]]) ->
 
 
 def _store(store: StoreWriter, file: File, read: SourceText) -> None:
-    """Put what a file gave in the place of what it gave before."""
+    """Replace what a file contributed before."""
     cuts, skipped = read.cuts, read.skipped
     if read.same:
         skipped = store.skipped(file.url)
@@ -183,7 +183,9 @@ def _tell(**said: Any) -> None:
 
 
 def _keep_output() -> None:
-    """Have no worker hold the output: whoever reads it would wait for them if this is killed."""
+    """Keep standard output from the workers: a reader would wait for them if this process is
+    killed.
+    """
     sys.stdout = os.fdopen(os.dup(1), "w")
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
@@ -195,11 +197,11 @@ def _tell_fault(kind: type[BaseException], error: BaseException, trace: object) 
 
 
 def main() -> int:
-    """Build what standard input asks for. Returns the exit code."""
+    """Build the library requested on standard input. Returns the exit code."""
     gc.disable()
     _keep_output()
     sys.excepthook = _tell_fault
-    os.umask(0o077)  # what is indexed may be private, and the index writes its files by itself
+    os.umask(0o077)  # indexed files may be private, and the index creates files by itself
     asked = json.load(sys.stdin)
     asked |= {"paths": tuple(map(Path, asked["paths"])), "shelf": Path(asked["shelf"])}
     plan = Plan(**asked)

@@ -1,7 +1,7 @@
-"""Docstrings as Markdown: paragraphs, lists, labelled sections, and examples byte for byte.
+"""Docstrings as Markdown: paragraphs, lists, labelled sections, and examples unchanged.
 
-Read line by line: a full reStructuredText parser takes a hundred times as long, and few docstrings
-are valid for it. Styles (Google, numpy, Sphinx) are told apart by indentation alone.
+Parsed line by line: a full reStructuredText parser takes a hundred times as long, and few
+docstrings are valid input. Google, numpy and Sphinx style are told apart by indentation alone.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from textwrap import dedent
 
 from spadework.tools.extract.markdown_writer import blocks, code_span, fence, heading, item, plain
 
-#: Blocks inside blocks that are followed; deeper ones are shown as they stand.
+#: Maximum nesting of blocks; deeper ones are shown unchanged.
 MAX_DEPTH = 8
-#: From this level on a title is a label: it stands inside one function's or attribute's text.
+#: From this level on a title is a label within one function or attribute.
 LABEL_LEVEL = 3
 
 _FENCE = re.compile(r"(`{3,}|~{3,})\s*\{?\.?([\w+#.-]*)")
@@ -29,7 +29,7 @@ _UNDERLINE = re.compile(r"([-=~^*+\"])\1{2,}$")
 _HEADING = re.compile(r"#{1,6}\s+(.*)")
 _FIELD = re.compile(r":(\w+)(?:\s+([^:]+))?:(?:\s+(.*)|$)")
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w-]+)(?:\s+\"(.*)\")?$")
-#: An argument in numpy's style: its text stands on the lines below.
+#: An argument in numpy style, described on the following lines.
 _TYPED = re.compile(r"[*\w, ]+ : [^:]+$")
 _ITEM = re.compile(r"(?:[-*+\u2022]|(\d{1,3})[.)])\s+(?=\S)")
 _GRID = re.compile(r"[+=][-=+ ]{4,}$|\|")
@@ -54,7 +54,7 @@ def docstring_markdown(text: str, level: int = 3) -> str:
 
 
 def words(line: str) -> str:
-    """Return a line of prose with the marks of Sphinx and mkdocs turned into Markdown's."""
+    """Convert the Sphinx and mkdocs markup of a line to Markdown."""
     return _ROLE.sub(_write_role, line) if "`" in line or "[" in line else line
 
 
@@ -81,7 +81,7 @@ def _indent(line: str) -> int:
 
 
 class _Docstring:
-    """The lines of a docstring, or of a block in it, and the line that is read next."""
+    """The lines of a docstring or of a block in it, and the current position."""
 
     def __init__(self, lines: list[str], level: int, depth: int) -> None:
         self.lines, self.level, self.depth = lines, level, depth
@@ -123,7 +123,7 @@ class _Docstring:
         return _markdown(lines, min(self.level + 1, 6), self.depth + 1) if any(lines) else ""
 
     def _take_indented(self, margin: int) -> list[str]:
-        """Return the lines from here on that are indented deeper than `margin`, dedented."""
+        """Return the following lines indented deeper than `margin`, dedented."""
         start = end = self.at
         for number in range(start, len(self.lines)):
             line = self.lines[number]
@@ -166,7 +166,7 @@ class _Docstring:
         return fence(dedent("\n".join(self.lines[start : self.at])).rstrip(), "pycon")
 
     def _directive(self, name: str, argument: str) -> str:
-        """Read a directive. One without text, such as a comment or a link's target, is left out."""
+        """Read a directive. One without text, such as a comment or link target, is dropped."""
         self.at += 1
         body = self._take_indented(_indent(self._above()))
         while body and (not body[0].strip() or _OPTION.match(body[0].strip())):
@@ -209,7 +209,7 @@ class _Docstring:
         return _indent(after) > margin
 
     def _labelled(self, label: str, margin: int) -> str:
-        """Read what is indented below a label, such as the arguments in Google's style."""
+        """Read what is indented below a label, such as Google-style arguments."""
         inner = self._take_indented(margin)
         if label.endswith("::"):
             return blocks([plain(words(label[:-1])), fence("\n".join(inner))])
@@ -219,7 +219,7 @@ class _Docstring:
         return f"**{words(label)}**{between}{text}"
 
     def _items(self, lines: list[str], margin: int) -> str:
-        """Return lines as a list where they are marked or hang, else as a paragraph."""
+        """Return lines as a list if they are marked or hanging, else as a paragraph."""
         hang = any(_indent(line) > margin for line in lines[1:])
         marked = [_ITEM.match(line.strip()) or _FIELD.match(line.strip()) for line in lines]
         if not hang and not marked[0]:

@@ -1,4 +1,4 @@
-"""Python docstrings as Markdown, read from the source with `ast`: nothing is run."""
+"""Python docstrings as Markdown, read from source with `ast`; no code is run."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from spadework.tools.extract.markdown_writer import blocks, heading
 from spadework.tools.library.docstring_markup import docstring_markdown, words
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-#: A longer signature is cut: a heading is read at a glance.
+#: Longer signatures are cut, since they appear in headings.
 MAX_SIGNATURE = 120
-#: Classes whose annotations are the arguments of what derives from them.
+#: Base classes that make annotations constructor arguments.
 _KINDS = {"NamedTuple": "tuple", "BaseModel": "model", "BaseSettings": "model"}
 
 
@@ -26,14 +26,16 @@ class _Field(NamedTuple):
 
 
 class _Record(NamedTuple):
-    """A class made of fields: a "dataclass", a "tuple" or a "model" of pydantic."""
+    """A class made of fields: a "dataclass", "tuple" or pydantic "model"."""
 
     kind: str
     fields: dict[str, _Field]
 
 
 def signature(node: Function, *, method: bool) -> str:
-    """The arguments with their defaults, without annotations; a long one ends with an ellipsis."""
+    """Return the arguments with defaults, without annotations; a long list ends with an
+    ellipsis.
+    """
     given = node.args
     names = [*given.posonlyargs, *given.args]
     defaults = [None] * (len(names) - len(given.defaults)) + list(given.defaults)
@@ -50,9 +52,10 @@ def signature(node: Function, *, method: bool) -> str:
 
 
 def field_signature(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> str:
-    """The fields of a dataclass, NamedTuple or pydantic model as its arguments; "" for others.
+    """Return the fields of a dataclass, NamedTuple or pydantic model as its arguments; "" for
+    others.
 
-    `classes` are those of its module by name: fields of bases among them are inherited.
+    `classes` are its module's by name: fields of bases among them are inherited.
     """
     record = _record(node, classes, {})
     if record is None or not record.fields:
@@ -66,8 +69,8 @@ def field_signature(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> 
 def _record(
     node: ast.ClassDef, classes: Mapping[str, ast.ClassDef], known: dict[str, _Record | None]
 ) -> _Record | None:
-    """A class with its fields. `known` are the records by class: each is made once, and one that is
-    being made is no base.
+    """Return a class with its fields. `known` caches records by class; one in progress is not a
+    base.
     """
     if node.name not in known:
         known[node.name] = None
@@ -114,7 +117,7 @@ def _own_fields(node: ast.ClassDef, kind: str, keyword_only: bool) -> dict[str, 
 
 
 def _field(value: ast.expr | None, keyword_only: bool) -> _Field | None:
-    """A field by the value it is given in its class; None for one that is no argument."""
+    """Return a field by its default in the class body; None if it is not an argument."""
     if not isinstance(value, ast.Call) or _name(value) not in ("field", "Field"):
         return _Field(value, keyword_only)
     options = _options(value)
@@ -128,7 +131,7 @@ def _field(value: ast.expr | None, keyword_only: bool) -> _Field | None:
 
 
 def _options(call: ast.expr | None) -> dict[str, ast.expr]:
-    """The keyword arguments of a call; {} for what is none."""
+    """Return the keyword arguments of a call; {} for other nodes."""
     given = call.keywords if isinstance(call, ast.Call) else []
     return {each.arg: each.value for each in given if each.arg}
 
@@ -138,7 +141,7 @@ def _is(value: ast.expr | None, constant: object) -> bool:
 
 
 def _name(node: ast.expr) -> str:
-    """The last part of a name, also of one that is called or subscripted."""
+    """Return the last part of a name, also if called or subscripted."""
     while isinstance(node, ast.Call | ast.Subscript):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
@@ -157,9 +160,9 @@ def _argument(name: str, default: ast.expr | None) -> str:
     return f"{name}={value if len(value) <= 30 else '…'}"
 
 
-#: A shorter docstring says no more than the name it describes (benchmarks/installed.py).
+#: A shorter docstring only repeats the name it describes (benchmarks/installed.py).
 MIN_CHARS = 24
-#: How the functions are decorated that set and delete a property.
+#: Decorators of functions that set or delete a property.
 _CHANGES = frozenset(("setter", "deleter"))
 
 
@@ -175,11 +178,11 @@ class ModuleText:
 def module_markdown(
     tree: ast.Module, module: str, public: Mapping[str, str] | None = None
 ) -> ModuleText:
-    """The documentation of the module named `module` (dotted).
+    """Return the documentation of the module `module` (dotted).
 
-    `public` names what is documented under another dotted name, by its name in this module; when
-    the module itself is private, only those names are documented. Headings are `## class
-    pkg.Client(url, timeout=5)` and `### Client.get(path)`.
+    `public` maps names in this module to other dotted names they are documented under; of a private
+    module only those are documented. Headings are `## class pkg.Client(url, timeout=5)` and `###
+    Client.get(path)`.
     """
     public = public or {}
     private = any(part.startswith("_") for part in module.split("."))
@@ -205,8 +208,8 @@ def module_markdown(
 
 
 def _definitions(body: list[ast.stmt]) -> dict[str, Function | ast.ClassDef]:
-    """Classes and functions, also under `if` and `try`; of one name the last with a docstring, but
-    for what sets or deletes a property: how it is read says more.
+    """Return classes and functions by name, also under `if` and `try`. Of several definitions the
+    last one with a docstring counts, except property setters and deleters.
     """
     found: dict[str, Function | ast.ClassDef] = {}
     for node in _flat(body):
@@ -219,7 +222,7 @@ def _definitions(body: list[ast.stmt]) -> dict[str, Function | ast.ClassDef]:
 
 
 def _decorators(node: Function | ast.ClassDef) -> set[str]:
-    """The last parts of the names of decorators that are not called."""
+    """Return the last name parts of decorators that are not called."""
     named = (each for each in node.decorator_list if isinstance(each, ast.Name | ast.Attribute))
     return {ast.unparse(each).split(".")[-1] for each in named}
 
@@ -234,7 +237,9 @@ def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _class(node: ast.ClassDef, name: str, classes: Mapping[str, ast.ClassDef]) -> str:
-    """A class with its public methods and documented attributes; "" without documentation."""
+    """Return a class with its public methods and documented attributes; "" without
+    documentation.
+    """
     members = _definitions(node.body).values()
     methods = [member for member in members if not isinstance(member, ast.ClassDef)]
     init = next((method for method in methods if method.name == "__init__"), None)
@@ -247,7 +252,7 @@ def _class(node: ast.ClassDef, name: str, classes: Mapping[str, ast.ClassDef]) -
         if (text := _function(method, f"{node.name}.{method.name}", 3))
     ]
     if len(own) < MIN_CHARS and not inner:
-        # attributes alone are mostly generated, and say what the functions that take them say too
+        # Attributes alone are mostly generated, and the functions that take them say the same.
         return ""
     values = _values(node.body, node.name, 3)
     made = signature(init, method=True) if init else field_signature(node, classes)
@@ -266,7 +271,7 @@ def _function(node: Function, name: str, level: int) -> str:
 
 
 def _values(body: list[ast.stmt], owner: str, level: int) -> list[str]:
-    """Attributes and constants that a docstring follows."""
+    """Return attributes and constants followed by a docstring."""
     found = []
     for node, after in pairwise(body):
         if not isinstance(node, ast.Assign | ast.AnnAssign):
@@ -282,7 +287,7 @@ def _values(body: list[ast.stmt], owner: str, level: int) -> list[str]:
 
 
 def _string(node: ast.stmt) -> str:
-    """The text of a statement that is only a string, else ""."""
+    """Return the text of a statement that is only a string, else ""."""
     value = node.value if isinstance(node, ast.Expr | ast.Assign) else None
     said = value.value if isinstance(value, ast.Constant) else None
     return inspect.cleandoc(said) if isinstance(said, str) else ""
@@ -293,7 +298,7 @@ def _docstring(node: ast.Module | ast.ClassDef | Function) -> str:
 
 
 def _assigned_docstring(tree: ast.Module) -> str:
-    """The text of `__doc__ = "…"`."""
+    """Return the text of `__doc__ = "…"`."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__doc__":
             return _string(node)
@@ -301,7 +306,7 @@ def _assigned_docstring(tree: ast.Module) -> str:
 
 
 def _summary(text: str, module: str) -> str:
-    """The first sentence, on one line; a paragraph that only names the module is passed over."""
+    """Return the first sentence on one line, skipping a paragraph that only names the module."""
     for part in text.split("\n\n"):
         lines = [line.strip() for line in part.split("\n")]
         first = " ".join(words(line) for line in lines if re.search(r"\w", line)).replace("`", "")

@@ -1,4 +1,4 @@
-"""A document of the library: how it is cut for the index, and the tables that keep it."""
+"""Documents of the library: chunking for the index, and the tables that store them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from spadework.tools.ranking.near_duplicates import resemblance as similarity
 from spadework.tools.text.markdown import blocks
 from spadework.tools.text.passages import cut
 
-#: Longest passage that is indexed and shown as a snippet, but for code and tables.
+#: Maximum length of an indexed passage, except for code and tables.
 PASSAGE_CHARS = 1_500
 _VERSION = re.compile(r"-v?\d[^-]*$")
-#: Folders deeper than this are one place.
+#: Folders deeper than this are treated as one.
 _DEPTH = 12
 _TOP = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)")
 
@@ -33,9 +33,8 @@ _TOP = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)")
 class Document:
     """A document as clean Markdown. `url` is library://<collection>/<relative path>.
 
-    `uses` is the number of other documents with code that uses what this one documents. `kind` is
-    the kind of file it was read from, such as "pdf", and `changed_at` when that file was last
-    changed. `author` is who it says wrote it.
+    `uses` counts other documents with code that uses what this one documents. `kind` is the file
+    type, such as "pdf"; `changed_at` its last change; `author` as stated in it.
     """
 
     url: str
@@ -50,7 +49,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Part:
-    """A document still to be read: `read` gives it, None where it is empty; it alone may fail."""
+    """A document to be read: `read` returns it, None if empty, and may fail on its own."""
 
     url: str
     read: Callable[[], Document | None]
@@ -58,7 +57,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A file, a document or a package that is not in the library, and why."""
+    """A file, document or package that could not be included, and why."""
 
     url: str
     reason: str
@@ -69,7 +68,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Piece:
-    """A passage `start:end` of a document's Markdown and the path of headings above it."""
+    """A passage `start:end` of a document's Markdown, and its path of headings."""
 
     start: int
     end: int
@@ -78,7 +77,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Cut:
-    """A document, its passages, the names its code uses and defines, and the sketch of its text."""
+    """A document with its passages, the names its code uses and defines, and its sketch."""
 
     document: Document
     passages: list[Piece]
@@ -88,7 +87,7 @@ class Cut:
 
 
 def cut_document(document: Document) -> Cut:
-    """A document made ready for the index; lone surrogates cannot be stored: they are replaced."""
+    """Prepare a document for the index. Lone surrogates cannot be stored and are replaced."""
     title, text = _storable(document.title), _storable(document.markdown)
     document = replace(document, title=title, markdown=text)
     names = used_names(text), tuple(defined_names(text))
@@ -100,8 +99,8 @@ def _storable(text: str) -> str:
 
 
 def pieces(document: Document, max_chars: int = PASSAGE_CHARS) -> list[Piece]:
-    """The passages of a document, at most `max_chars` long but for code and tables; what little
-    stands alone is joined to its neighbour.
+    """Return a document's passages, at most `max_chars` long except for code and tables; small ones
+    join a neighbour.
     """
     joined: list[Piece] = []
     spans = cut(document.markdown, max_chars)
@@ -120,7 +119,7 @@ def pieces(document: Document, max_chars: int = PASSAGE_CHARS) -> list[Piece]:
 
 
 def _paths(markdown: str, spans: list[tuple[int, int]]) -> list[str]:
-    """For each span the path of headings it stands under, such as "Install > Linux"."""
+    """Return each span's path of headings, such as "Install > Linux"."""
     waiting = [block for block in reversed(blocks(markdown)) if block.kind == "heading"]
     path: list[tuple[int, str]] = []
     found = []
@@ -137,12 +136,12 @@ def _paths(markdown: str, spans: list[tuple[int, int]]) -> list[str]:
 
 
 def _near(above: str, below: str) -> bool:
-    """Whether a passage may join the one above: they stand below one heading or section."""
+    """Return whether a passage may join the one above: both are under one heading or section."""
     return above.split(" > ")[:2] == below.split(" > ")[:2] or below.startswith(f"{above} > ")
 
 
 def packages_of(url: str) -> set[str]:
-    """The installed and imported names of the package that a URL is of; none without version."""
+    """Return the distribution and import names of a URL's package; none without a version."""
     collection = url.partition("://")[2].partition("/")[0]
     name = _VERSION.sub("", collection)
     top = _TOP.match(url)
@@ -152,14 +151,15 @@ def packages_of(url: str) -> set[str]:
 
 
 def plain_name(name: str) -> str:
-    """A name of a package in the one form that all its spellings share."""
+    """Return a package name in normalized form."""
     return name.strip().lower().replace("_", "-")
 
 
 def places(url: str) -> list[str]:
-    """Where library://Notes/Soup/Onion.md lies: in notes, /soup and /soup/onion.md.
+    """Return the places that contain a URL: library://Notes/Soup/Onion.md is in notes, /soup and
+    /soup/onion.md.
 
-    A package also goes by its name without the version, a saved site by the domains above its own.
+    A package also matches without its version, a saved site by its parent domains.
     """
     site, _, path = unquote(url.partition("://")[2]).lower().partition("/")
     parts = path.split("/")
@@ -170,9 +170,8 @@ def places(url: str) -> list[str]:
     return [*dict.fromkeys([site, name, *above]), *("/" + "/".join(parts[:end]) for end in ends)]
 
 
-#: A source is a file or a package; what it gave are the documents of its name, and what of it could
-#: not be read is in `skipped`. `batch` numbers the commit that wrote a row: what the full-text
-#: index has not yet got is what was written after `state.indexed`.
+#: A source is a file or package; `skipped` lists what could not be read of it. `batch` numbers the
+#: commit that wrote a row: rows after `state.indexed` are missing from the full-text index.
 _TABLES = """
 create table if not exists documents (
     id integer primary key autoincrement, url text unique not null, title text not null,
@@ -199,26 +198,27 @@ create table if not exists removed (document integer not null, batch integer not
 create table if not exists state (indexed integer not null);
 insert into state select 0 where not exists (select * from state);
 """
-#: What reading a damaged folder ends with: its tables, its full text, a text in it.
+#: Errors from a damaged folder: tables, full text, or a text.
 DAMAGED = (sqlite3.DatabaseError, ValueError, zstandard.ZstdError)
 _SECONDS = 30
 COLUMNS = "url, title, markdown, published_at, uses, kind, changed_at, author"
 _MADE = "sketch, used, defined, source, batch"
-#: Adds a row (`row_of`) with what was made of the document; does nothing where its URL is already
-#: there.
+#: Inserts a row (`row_of`) with derived values, unless its URL exists.
 INSERT = f"insert or ignore into documents ({COLUMNS}, {_MADE}) values ({', '.join('?' * 13)})"
 _COMPRESSION = 1
 
 
 def open_to_write(folder: Path) -> sqlite3.Connection:
-    """The tables in `folder`, made where missing. What is committed outlives the process."""
+    """Open the tables in `folder`, creating them if missing. Commits survive a crash of the
+    process.
+    """
     db = sqlite3.connect(folder / "documents.db", isolation_level=None, timeout=_SECONDS)
     db.executescript("pragma journal_mode=wal; pragma synchronous=normal;" + _TABLES)
     return db
 
 
 def row_of(document: Document) -> tuple[Any, ...]:
-    """The columns of a document."""
+    """Return a document as a row."""
     text = zstandard.compress(document.markdown.encode(errors="replace"), _COMPRESSION)
     dates = [
         moment.isoformat() if moment else None
@@ -229,7 +229,7 @@ def row_of(document: Document) -> tuple[Any, ...]:
 
 
 def document_of(row: Sequence[Any]) -> Document:
-    """The document of a row's columns."""
+    """Return the document of a row."""
     url, title, packed, published_at, uses, kind, changed_at, author = row
     text = zstandard.decompress(packed).decode()
     published, changed = _moment(published_at), _moment(changed_at)
@@ -241,25 +241,25 @@ def _moment(text: str | None) -> datetime | None:
 
 
 class StoreReader:
-    """Reads the texts of a built folder; safe in several threads."""
+    """Reads the documents of a finished folder; thread-safe."""
 
     def __init__(self, folder: Path) -> None:
-        # nobody changes a finished folder
+        # a finished folder never changes
         address = f"{(folder / 'documents.db').absolute().as_uri()}?mode=ro&immutable=1"
         self._db = sqlite3.connect(address, uri=True, check_same_thread=False)
         self._lock = threading.Lock()
 
     def count(self) -> int:
-        """How many documents there are."""
+        """Return the number of documents."""
         return int(self._rows("select count(*) from documents")[0][0])
 
     def by_url(self, url: str) -> Document | None:
-        """The document at a URL."""
+        """Return the document at a URL, or None."""
         rows = self._rows(f"select {COLUMNS} from documents where url = ?", url)
         return document_of(rows[0]) if rows else None
 
     def by_numbers(self, numbers: Sequence[int]) -> dict[int, tuple[Document, bytes]]:
-        """Documents by their numbers, each with the sketch of its text."""
+        """Return documents by number, each with its sketch."""
         marks = ",".join("?" * len(numbers))
         rows = self._rows(
             f"select id, sketch, {COLUMNS} from documents where id in ({marks})", *numbers
@@ -267,11 +267,11 @@ class StoreReader:
         return {number: (document_of(row), sketch) for number, sketch, *row in rows}
 
     def numbers(self) -> list[int]:
-        """The numbers of all documents."""
+        """Return the numbers of all documents."""
         return [number for (number,) in self._rows("select id from documents")]
 
     def most_used(self, packages: Collection[str], most: int) -> list[int]:
-        """The numbers of the documents of some packages that the code of others uses most."""
+        """Return the numbers of the packages' documents that other documents' code uses most."""
         marks = ",".join("?" * len(packages))
         query = (
             f"select distinct document from used where package in ({marks}) order by uses desc"
@@ -280,7 +280,7 @@ class StoreReader:
         return [row[0] for row in self._rows(query, *packages, most)]
 
     def skipped(self) -> list[Skipped]:
-        """All that could not be read, by URL."""
+        """Return everything that could not be read, by URL."""
         rows = self._rows("select url, reason from skipped order by url")
         return [Skipped(*row) for row in rows]
 
@@ -294,23 +294,23 @@ class StoreReader:
             return self._db.execute(query, values).fetchall()
 
 
-#: A text is taken as its clauses, of letters alone: other numbers, spaces and marks make no other
-#: text. Shorter ones say nothing.
+#: A text is compared by its clauses, letters only: numbers, spaces and punctuation do not matter.
+#: Shorter clauses are ignored.
 _ENDS = b".!?,;:()\n"
 _AS_LINES = bytes.maketrans(_ENDS, b"\n" * len(_ENDS))
 _LEFT_OUT = bytes(sign for sign in range(128) if not chr(sign).isalpha() and sign not in _ENDS)
 _CLAUSE = 12
-#: Hashes of clauses that are kept, the smallest: a fair sample (Broder 1997). With fewer than the
-#: least, texts are too short to be judged.
+#: Smallest clause hashes kept, an unbiased sample (Broder 1997); texts with fewer than the minimum
+#: are too short to judge.
 _SAMPLE, _LEAST = 48, 4
-#: The share of common hashes from which two texts are copies.
+#: Share of common hashes from which two texts are copies.
 COPY = 0.7
 
 T = TypeVar("T")
 
 
 def sketch(text: str) -> bytes:
-    """The smallest hashes of the clauses of a text, 4 bytes each, sorted."""
+    """Return the smallest hashes of a text's clauses, 4 bytes each, sorted."""
     clauses = set(
         text.lower().encode(errors="replace").translate(_AS_LINES, _LEFT_OUT).split(b"\n")
     )
@@ -319,13 +319,13 @@ def sketch(text: str) -> bytes:
 
 
 def resemblance(one: bytes, other: bytes) -> float:
-    """The estimated share of two texts in common, 0..1, by sketches; 0 for too short ones."""
+    """Return the estimated common share of two texts by their sketches, 0..1; 0 if too short."""
     a, b = frozenset(array("I", one)), frozenset(array("I", other))
     return similarity(a, b, _SAMPLE) if min(len(a), len(b)) >= _LEAST else 0.0
 
 
 def without_copies(ranked: Iterable[T], sketch_of: Callable[[T], bytes], most: int) -> list[T]:
-    """At most `most` items in their order, none a copy of one above it."""
+    """Return at most `most` items in order, none a copy of an earlier one."""
     kept: list[T] = []
     sketches: list[bytes] = []
     for item in ranked:

@@ -1,4 +1,4 @@
-"""Order the documents that a question found: ranks, near-copies and snippets."""
+"""Ranking of the documents found for a question: scores, near-copies and snippets."""
 
 from __future__ import annotations
 
@@ -12,30 +12,29 @@ from spadework.tools.library.full_text import Asked, StemFinder, signed_terms, s
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: What a passage without any needed term keeps of its score; the rest goes with this power of the
-#: share that it has (benchmarks/installed.py).
+#: Share of its score that a passage without any needed term keeps; the rest scales with this power
+#: of the share it has (benchmarks/installed.py).
 _FLOOR, _POWER = 0.1, 3
-#: With so many needed terms, a passage that has them all comes before any that has not.
+#: With this many needed terms or fewer, passages that have them all come first.
 _FEW = 2
 _WHOLE = 1 - 1e-9
-#: A document that is about the question's subject by its title, and one of the package that the
-#: question names.
+#: Factors for a document whose title is the question's subject, and for one of the package named.
 _SUBJECT = 1.4
 _PACKAGE = 1.3
-#: What a document on one side of a comparison answers of the question, at least.
+#: Minimum share of the question that a document on one side of a comparison answers.
 _SIDE = 0.75
-#: What further passages of a document add to its best one.
+#: Weight of a document's further passages.
 _FURTHER = 0.05
-#: A document with code where a way to do something is asked, one of outdated modules, and one of
-#: the standard library, which everyone has (benchmarks/installed.py).
+#: Factors for documents with code when a how-to is asked, of outdated modules, and of the standard
+#: library, which everyone has (benchmarks/installed.py).
 _CODE = 1.2
 _OUTDATED = 0.75
 _STANDARD = 1.2
-#: What a document gains each time twice as many others use what it documents, and at most.
+#: Gain for each doubling of the documents that use what it documents, and its maximum.
 _USED = 0.1
 _MOST_USED = 0.5
 
-#: The pages of the standard library.
+#: Pages of the standard library.
 _STANDARD_LIBRARY = re.compile(r"library://python-\d")
 _OLD = re.compile(r"/(?:v1|legacy|deprecated|distutils|_?compat)[/.]")
 _OPENS = re.compile(r"/(?:readme|index)[^/]*$", re.I)
@@ -44,7 +43,7 @@ _MODULE = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)(?:/__init__\.pyi?|\.
 
 @dataclass(frozen=True)
 class Match:
-    """A passage `start:end` of document `number` that the index found, with its score."""
+    """A passage `start:end` of document `number` found by the index, with its score."""
 
     number: int
     start: int
@@ -54,11 +53,11 @@ class Match:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A document with its best passage. `score` orders documents.
+    """A document with its best passage, ordered by `score`.
 
-    `share` is the part of the needed terms' weight that is there, `own` the same before the sides
-    of a comparison are made equal. `introduces` is true of a package's README, a module of the
-    first level and a page with just that title, when the question names it.
+    `share` is the share of the needed terms' weight that it contains, `own` the same before sides
+    of a comparison are balanced. `introduces` is true for a package's README, a top-level module or
+    a page with exactly that title, if the question names it.
     """
 
     document: Document
@@ -75,7 +74,7 @@ def rank(
     question: Asked,
     weights: Mapping[str, float],
 ) -> list[Ranked]:
-    """Documents, best first. `weights` says how rare each term is."""
+    """Return documents, best first. `weights` is the rarity of each term."""
     grouped: dict[int, dict[int, Match]] = {}
     for match in matches:
         grouped.setdefault(match.number, {})[match.start] = match
@@ -97,7 +96,7 @@ def rank(
 
 
 def _balance_sides(ranked: list[Ranked], question: Asked) -> list[Ranked]:
-    """Sides of a comparison made equal: their names differ in rarity, and each answers its half."""
+    """Balance the sides of a comparison: their names differ in rarity, and each answers half."""
     sides = {each.document.url: _side(each, question) for each in ranked}
     best: dict[str, float] = {}
     for each in ranked:
@@ -115,13 +114,15 @@ def _balance_sides(ranked: list[Ranked], question: Asked) -> list[Ranked]:
 
 
 def _side(each: Ranked, question: Asked) -> str:
-    """The package of a document that is named, or the subject it introduces; "" for no side."""
+    """Return the package a document belongs to, or the subject it introduces, if named; else ""."""
     named = sorted(packages_of(each.document.url) & question.names)
     return named[0] if named else subject(each.document.title) if each.introduces else ""
 
 
 def _only_named(ranked: list[Ranked], question: Asked) -> bool:
-    """Whether nothing is named but subjects with an introduction: one, or those compared."""
+    """Return whether the question names only subjects with an introduction: one, or those
+    compared.
+    """
     named = [set(subject(each.document.title).split()) for each in ranked if each.introduces]
     covers = [set[str]().union(*named)] if question.comparing else named
     needed = {word for term in question.terms if term.needed for word in term.words}
@@ -150,7 +151,7 @@ class _Judge:
         return Ranked(document, found[0], score, share, opens and self._named(document), share)
 
     def _share(self, document: Document, match: Match, title: set[str]) -> float:
-        """The share of the needed terms' weight that stands in the passage or the title."""
+        """Return the share of the needed terms' weight found in passage or title."""
         text = document.markdown[match.start : match.end]
         words = title | self.stems.found(spread(text))
         signs = set(signed_terms(f"{document.title} {text}")) if self.signed else set()
@@ -170,10 +171,10 @@ class _Judge:
         return prior * (_PACKAGE if self.names.intersection(packages_of(document.url)) else 1.0)
 
     def _named(self, document: Document) -> bool:
-        """Whether the question names what the document is about.
+        """Return whether the question names what the document is about.
 
-        A package is named by its very name: `request` does not mean requests. A title of several
-        words cannot stand there by chance.
+        A package must be named exactly: `request` does not mean requests. A title of several words
+        cannot occur by chance.
         """
         about = subject(document.title)
         if about not in self.question.subjects:
@@ -191,13 +192,13 @@ def _weigh_match(match: Match, share: float) -> float:
 
 MAX_CHARS = 300
 _SENTENCES = 6
-#: What marks in Markdown begin with: a text without any is plain as it stands.
+#: Characters of Markdown markup; a text without them is plain already.
 _MARKED = re.compile(r"[*_`\[\]<>\\&~!|#]")
 
 
 def snippet(passage: str, words: set[str]) -> str:
-    """Plain text of at most 300 characters: from the sentence on that, with what follows, has most
-    of the stems `words`; without sentences (code, tables), the beginning of the passage.
+    """Return plain text of at most 300 characters, from the sentence that, with what follows, has
+    most of the stems `words`; without sentences (code, tables), from the start of the passage.
     """
     shown = [_flat(passage[start:end]) for start, end in sentences(passage)] or [
         _flat(_body(passage))
@@ -212,7 +213,7 @@ def snippet(passage: str, words: set[str]) -> str:
 
 
 def _count_seen(shown: list[str], found: list[set[str]], first: int) -> int:
-    """How many of the words stand in the sentences from `first` on that there is room for."""
+    """Count the words in the sentences from `first` on that fit."""
     seen = set(found[first])
     room = MAX_CHARS - len(shown[first])
     further = slice(first + 1, first + _SENTENCES)
@@ -225,7 +226,7 @@ def _count_seen(shown: list[str], found: list[set[str]], first: int) -> int:
 
 
 def _body(passage: str) -> str:
-    """A passage without its headings and fences, for one that has no sentences."""
+    """Return a passage without headings and fences, for one without sentences."""
     told = (block for block in blocks(passage) if block.kind != "heading")
     body = "\n".join(passage[block.start : block.end] for block in told) or passage
     return "\n".join(line for line in body.split("\n") if not line.lstrip().startswith("```"))

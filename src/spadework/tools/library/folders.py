@@ -1,4 +1,4 @@
-"""The files of a user's own folders that can be read as documents."""
+"""The readable documents in a user's folders."""
 
 from __future__ import annotations
 
@@ -28,26 +28,25 @@ MEDIA_TYPES = {
     ".csv": "text/csv", ".tsv": "text/tab-separated-values",
     ".ipynb": "application/x-ipynb+json", ".eml": "message/rfc822",
 }  # fmt: skip
-#: What a search can be kept to (`kind:pdf`): the ending, under one name for each media type, that
-#: of the first one above.
+#: File kinds for filters (`kind:pdf`): one extension per media type, the first above.
 KINDS = {
     suffix: next(name for name, same in MEDIA_TYPES.items() if same == kind)[1:]
     for suffix, kind in MEDIA_TYPES.items()
 }
-#: Folders that hold no documents, or only what HTML pages beside them were made from (Sphinx).
+#: Folders without documents, or with sources of the HTML pages next to them (Sphinx).
 _LEFT_OUT = frozenset(("node_modules", "__pycache__", "__macosx", "_sources"))
-#: Endings of HTML pages, and of what they may be made from: of one name the page is read.
+#: Extensions of HTML pages and of their possible sources; of one name, the page is read.
 _PAGES, _MADE_FROM = (".html", ".htm", ".xhtml"), (".txt", ".text", ".rst", ".md", ".markdown")
-#: Names of files without an ending that are text by custom.
+#: File names without extension that are text by convention.
 _BARE = re.compile(r"readme|install|news|todo|faq|howto|manual", re.I)
-#: Names that stand in a URL as they are.
+#: Names that need no escaping in a URL.
 _PLAIN = re.compile(r"[\w.~-]*", re.ASCII).fullmatch
 _SIGNS = re.compile(r"[^\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to be read; `mtime` is in nanoseconds, `kind` one of `KINDS`."""
+    """A file to read; `mtime` is in nanoseconds, `kind` one of `KINDS`."""
 
     path: str
     url: str
@@ -57,15 +56,15 @@ class File:
 
     @property
     def media_type(self) -> str:
-        """What kind of text it holds."""
+        """The media type."""
         return MEDIA_TYPES[f".{self.kind}"]
 
 
 def collections(paths: Sequence[Path]) -> dict[str, Path]:
-    """A name of its own for every folder (for a file, that of the folder it lies in), in the order
-    given; folders of the same name are named with those that hold them.
+    """Return a unique name for every folder (for a file, its folder's), in the order given; folders
+    of the same name get their parents' names too.
 
-    Raises SettingsError, naming the path, when one does not exist or must not be read.
+    Raises SettingsError, naming the path, if one is missing or unreadable.
     """
     found: dict[str, Path] = {}
     given = dict.fromkeys(Path(each).expanduser().absolute() for each in paths)
@@ -103,10 +102,10 @@ def _check(path: Path) -> None:
 
 
 def files(paths: Sequence[Path]) -> Iterator[File]:
-    """Every document file of the paths, in an order that depends on their names alone.
+    """Yield every document file of the paths, in an order that depends on names alone.
 
-    Hidden files and folders, links that lead out of the folder, texts beside an HTML page of the
-    same name and files that are no documents are left out. Raises like `collections`.
+    Skips hidden files and folders, links leading outside, texts beside an HTML page of the same
+    name, and other files. Raises like `collections`.
     """
     return _files(collections(paths))
 
@@ -121,11 +120,11 @@ def _files(named: dict[str, Path]) -> Iterator[File]:
 
 
 def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
-    """The files of a folder. Written for speed: a million may be looked through at every start."""
+    """Yield the files of a folder. Written for speed: a million may be visited on every start."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except (PermissionError, FileNotFoundError):
-        return  # a folder inside the library that is not ours to read, or gone by now
+        return  # a folder inside the library that is unreadable or gone
     pages = {_stem(e.name) for e in entries if e.name.lower().endswith(_PAGES)}
     for entry in entries:
         name = entry.name
@@ -138,17 +137,19 @@ def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
                 if file := _file(name, entry.path, url + _quoted(name), entry.stat()):
                     yield file
             except OSError:
-                continue  # gone since the folder was listed, or a link to nothing or to itself
+                continue  # gone since the folder was listed, or a broken or circular link
 
 
 def _is_left_out(name: str, pages: Collection[str]) -> bool:
-    """Whether a file is never read; `pages` are the folder's HTML pages without endings."""
+    """Return whether a file is never read; `pages` are the folder's HTML pages without
+    extension.
+    """
     made_from = bool(pages) and name.lower().endswith(_MADE_FROM)
     return name.startswith(".") or name.lower() in _LEFT_OUT or (made_from and _stem(name) in pages)
 
 
 def _quoted(name: str) -> str:
-    """A name as it stands in a URL: by its bytes, which need not be UTF-8."""
+    """Return a name as in a URL: by its bytes, which may not be UTF-8."""
     return name if _PLAIN(name) else quote(os.fsencode(name))
 
 

@@ -1,4 +1,4 @@
-"""The full-text index: its fields, terms and queries."""
+"""Full-text index: fields, terms and queries."""
 
 from __future__ import annotations
 
@@ -18,34 +18,33 @@ from spadework.tools.library.folders import KINDS
 from spadework.tools.ranking.query_operators import Only
 from spadework.tools.ranking.relevance import query_terms
 
-#: Terms that lose their meaning when their signs are dropped: C++, C#, .NET.
-#: Each pattern begins with a sign, which is found much faster than a word with a sign after it.
+#: Terms that need their signs: C++, C#, .NET. Each pattern starts with a sign, which matches much
+#: faster than a word followed by one.
 _DOT_FIRST = re.compile(r"\.(?<![\w.]\.)[A-Za-z]{2,}\b")
 _SIGNS_LAST = (re.compile(r"\+\+(?!\w)"), re.compile(r"#(?!\w)"))
-#: A capital that begins a word inside a name. To begin with the capital, and look around it, is
-#: much faster than to look everywhere.
+#: A capital that starts a word inside a name. Matching the capital first is much faster than a
+#: lookaround everywhere.
 _CAMEL = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
-#: Scripts written without spaces: every sign is a word of its own.
+#: Scripts without spaces: every character is a word.
 _UNSPACED = re.compile(
     r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff])"
 )
 _WORD = re.compile(r"[^\W_]+")
-#: Stems that are no beginning of their words (dying), but for their last letter (hoping, happy).
+#: Stems that are not prefixes of their words (dying), ignoring the last letter (hoping, happy).
 _IRREGULAR = frozenset(("die", "lie", "tie"))
 _NAME = r"[\p{L}\p{N}_]+(?:[.\-][\p{L}\p{N}_]+)*"
 
-#: The fields that hold words, and how much a match in each counts against one in the body.
+#: Text fields, and their weight relative to the body.
 BOOSTS = {"title": 1.5, "heading": 1.2, "body": 1.0}
 
 
 @lru_cache(maxsize=1)
 def schema() -> tantivy.Schema:
-    """The fields of a passage; texts are not stored here.
+    """Return the fields of a passage; texts are not stored here.
 
-    `names` holds the words of title, URL and headings as they are written, `signed` the terms that
-    must keep their signs, and `subject`, on the first passage of a document, what it is about in
-    one piece. `places`, `kind` and `day` are what a search can be kept to: the collection and the
-    folders of the document, what kind of file it is, and the day it is of (`date.toordinal`).
+    `names` holds the words of title, URL and headings as written, `signed` the terms that need
+    their signs, and `subject`, on a document's first passage, its title as one term. `places`,
+    `kind` and `day` are filters: collection and folders, file type, and date (`date.toordinal`).
     """
     builder = tantivy.SchemaBuilder()
     for name in BOOSTS:
@@ -64,7 +63,7 @@ def schema() -> tantivy.Schema:
 
 @lru_cache(maxsize=1)
 def word_analyzer() -> tantivy.TextAnalyzer:
-    """Words without case and accents, reduced to their English stem."""
+    """Return an analyzer of words without case and accents, reduced to English stems."""
     only = tantivy.Filter
     filters = only.lowercase(), only.ascii_fold(), only.remove_long(60), only.stemmer("english")
     return _analyzer(tantivy.Tokenizer.simple(), *filters)
@@ -72,7 +71,7 @@ def word_analyzer() -> tantivy.TextAnalyzer:
 
 @lru_cache(maxsize=1)
 def name_analyzer() -> tantivy.TextAnalyzer:
-    """Names as they are written, without case."""
+    """Return an analyzer of names as written, without case."""
     return _analyzer(tantivy.Tokenizer.regex(_NAME), tantivy.Filter.lowercase())
 
 
@@ -85,17 +84,17 @@ def _analyzer(tokenizer: tantivy.Tokenizer, *filters: tantivy.Filter) -> tantivy
 
 @contextmanager
 def no_panic() -> Iterator[None]:
-    """Raises ValueError where reading a damaged index panics, which is no Exception."""
+    """Raise ValueError if reading a damaged index panics, which is not an Exception."""
     try:
         yield
     except BaseException as error:
-        if type(error).__name__ == "PanicException":  # it can be imported from nowhere
+        if type(error).__name__ == "PanicException":  # it cannot be imported
             raise ValueError("the index is damaged") from error
         raise
 
 
 def open_index(folder: Path) -> tantivy.Index:
-    """The index in `folder`, created when there is none. Raises ValueError when it is damaged."""
+    """Open the index in `folder`, creating it if missing. Raises ValueError if it is damaged."""
     with no_panic():
         index = tantivy.Index(schema(), path=str(folder))
     index.register_tokenizer("words", word_analyzer())
@@ -106,11 +105,11 @@ def open_index(folder: Path) -> tantivy.Index:
 
 
 def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
-    """The one writer of an index.
+    """Open the only writer of an index.
 
-    A writer numbers its operations from the last commit's own number, and a merge that starts
-    before its first commit takes a removal of that very number for one that the commit has done,
-    and loses it (tantivy 0.27). So the first number goes to a removal of nothing.
+    A writer numbers operations from the last commit's own number, and a merge that starts before
+    its first commit mistakes a deletion with that number for committed, and loses it (tantivy
+    0.27). So the first number is spent on a deletion of nothing.
     """
     writer = index.writer(heap_bytes, 1)
     writer.delete_documents_by_term("document", 0)  # documents are numbered from 1
@@ -118,18 +117,20 @@ def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
 
 
 def space_signs(text: str) -> str:
-    """Text with spaces around every sign of a script that has none between words."""
+    """Insert spaces around every character of scripts without spaces."""
     return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
 
 
 def spread(text: str) -> str:
-    """Text with the words inside its names apart too: AsyncClient is found as "async client"."""
+    """Append the words inside names: AsyncClient is then found as "async client"."""
     apart = _CAMEL.sub(r" \g<0>", text)
     return space_signs(text if apart == text else f"{text} {apart}")
 
 
 def stems(text: str) -> set[str]:
-    """The words of a text as `word_analyzer` has them, each once; faster for words seen before."""
+    """Return the distinct stems of a text, as `word_analyzer` does; faster for words seen
+    before.
+    """
     if not text.isascii():
         plain, odd = _split_ascii(text)
         return set(word_analyzer().analyze(space_signs(odd))) | stems(plain)
@@ -137,14 +138,14 @@ def stems(text: str) -> set[str]:
 
 
 class StemFinder:
-    """Finds a few stems in many texts, looking only at words that begin like one of them."""
+    """Finds a few stems in many texts, checking only words with a matching prefix."""
 
     def __init__(self, wanted: Iterable[str]) -> None:
         self._wanted = frozenset(wanted)
         self._words = [(stem, _beginning(stem)) for stem in self._wanted if stem.isascii()]
 
     def found(self, text: str) -> set[str]:
-        """Those of the wanted stems that stand in a text: what `stems` gives, and is wanted."""
+        """Return the wanted stems that a text contains, as `stems` would find them."""
         if text.isascii():
             lower = text.lower()
             return {
@@ -159,13 +160,15 @@ class StemFinder:
 
 
 def _split_ascii(text: str) -> tuple[str, str]:
-    """The plain ASCII words of a text, and the few others, which take the slow way."""
+    """Split a text into ASCII words and the others, which are slower."""
     words = text.split()
     return " ".join(filter(str.isascii, words)), " ".join(itertools.filterfalse(str.isascii, words))
 
 
 def _beginning(stem: str) -> re.Pattern[str]:
-    """Words that may have a stem. Letters before the look behind are searched for first: fast."""
+    """Return a pattern of words that may have a stem. Its letters precede the lookbehind, for
+    speed.
+    """
     letters = re.escape(stem[:1] if stem in _IRREGULAR else stem[: max(2, len(stem) - 1)])
     return re.compile(rf"{letters}(?<![a-z0-9]{letters})[a-z0-9]*")
 
@@ -177,17 +180,19 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def subject(title: str) -> str:
-    """What a document is about: the stems of its title, or of the title's part before a colon."""
+    """Return a document's subject: the stems of its title, up to a colon."""
     return " ".join(word_analyzer().analyze(space_signs(title.partition(": ")[0])))
 
 
 def all_terms(text: str) -> list[str]:
-    """The words of a text in their order, stemmed, also those inside names; then signed terms."""
+    """Return the stemmed words of a text in order, including those inside names; then signed
+    terms.
+    """
     return [*word_analyzer().analyze(spread(text)), *signed_terms(text)]
 
 
 def signed_terms(text: str) -> list[str]:
-    """The terms of a text that must keep their signs, such as C++, in lower case."""
+    """Return the terms that need their signs, such as C++, in lower case."""
     found = _DOT_FIRST.findall(text)
     for pattern in _SIGNS_LAST:
         for sign in pattern.finditer(text):
@@ -199,8 +204,7 @@ def signed_terms(text: str) -> list[str]:
     return [term.lower() for term in found]
 
 
-#: Words that say what kind of answer is wanted, not what it is about: they help to rank, but need
-#: not be there.
+#: Words about the kind of answer rather than the subject: they help ranking but are optional.
 _INTENT_WORDS = """
 advantages answer basic basics benefits best better case cases choose code common compare
 comparison concept concepts define definition describe detail details difference
@@ -217,13 +221,13 @@ _HOW = re.compile(r"\bhow (?:do|to|can|should)\b|\b(?:examples?|usage|tutorial|c
 _COMPARES = re.compile(
     r"\b(?:compar\w*|versus|vs|differ\w*|between|better|or|alternatives?)\b", re.I
 )
-#: Longer questions are cut: their first words say what they are about.
+#: Longer questions are cut: the first words carry the subject.
 MAX_CHARS = 2_000
 MAX_TERMS = 32
-#: Of more terms the rarest are searched: each costs a look at four fields of every passage that has
-#: it.
+#: Of more terms only the rarest are searched: each costs a lookup in four fields of every matching
+#: passage.
 MOST_TERMS = 14
-#: Titles of up to this many words are looked up as a whole.
+#: Maximum words of a title looked up as a whole.
 _MAX_SUBJECT = 5
 _INTENT_WEIGHT = 0.3
 _NAME_BOOST = 2.0
@@ -231,7 +235,7 @@ _NAME_BOOST = 2.0
 
 @dataclass(frozen=True)
 class Term:
-    """A term: as written (lower-case), as stemmed words, and whether a result should have it."""
+    """A term: as written (lower-case), as stems, and whether a result needs it."""
 
     text: str
     words: tuple[str, ...]
@@ -241,10 +245,9 @@ class Term:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question as its terms, and what it may name: `subjects` as stems, `names` of packages as
-    they are written.
+    """A question's terms, and what it may name: `subjects` as stems, package `names` as written.
 
-    `practical` is true when it asks for a way to do something, `comparing` when it compares things.
+    `practical` is true for how-to questions, `comparing` for comparisons.
     """
 
     terms: tuple[Term, ...]
@@ -255,7 +258,7 @@ class Asked:
 
 
 def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked:
-    """What a question asks for. Words `understood` count only where no others are left."""
+    """Parse a question. Words in `understood` count only if no others remain."""
     text = text.encode(errors="replace").decode()[:MAX_CHARS]
     words = word_analyzer().analyze(space_signs(text))
     optional = _INTENT | understood
@@ -281,7 +284,7 @@ def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked
 
 
 def telling(question: Asked, weights: Mapping[str, float]) -> Asked:
-    """The question with its rarest terms only where it is long: the others say little."""
+    """Reduce a long question to its rarest terms."""
     if len(question.terms) <= MOST_TERMS:
         return question
     rarest = sorted(question.terms, key=lambda term: (not term.needed, -weights[term.text]))
@@ -295,14 +298,14 @@ def _term(text: str, needed: bool) -> Term:
 
 
 def any_of(terms: tuple[Term, ...]) -> tantivy.Query:
-    """Passages that have any of the terms; the more of them, the better."""
+    """Return a query for passages with any of the terms; more matches score higher."""
     weighed = ((_either(term), 1.0 if term.needed else _INTENT_WEIGHT) for term in terms)
     parts = [tantivy.Query.boost_query(*each) for each in weighed]
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, part) for part in parts])
 
 
 def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
-    """Passages that have every needed term, scored as by `any_of`."""
+    """Return a query for passages with every needed term, scored as by `any_of`."""
     musts = [(tantivy.Occur.Must, _either(term)) for term in terms if term.needed]
     others = (_either(term) for term in terms if not term.needed)
     weighed = (tantivy.Query.boost_query(other, _INTENT_WEIGHT) for other in others)
@@ -310,25 +313,25 @@ def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
 
 
 def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
-    """First passages of documents about a subject of the question, scored as by `any_of`."""
+    """Return a query for first passages of documents about a subject, scored as by `any_of`."""
     named = _kept_to("subject", sorted(subjects))
     return tantivy.Query.boolean_query([named, (tantivy.Occur.Should, any_of(terms))])
 
 
 def within(documents: list[int], terms: tuple[Term, ...]) -> tantivy.Query:
-    """Passages of some documents that have any of the terms."""
+    """Return a query for passages of given documents with any of the terms."""
     chosen = _kept_to("document", documents)
     return tantivy.Query.boolean_query([chosen, (tantivy.Occur.Must, any_of(terms))])
 
 
 def _kept_to(field: str, values: Sequence[str | int]) -> tuple[tantivy.Occur, tantivy.Query]:
-    """A condition that adds nothing to a score."""
+    """Return a filter that does not affect the score."""
     named = tantivy.Query.term_set_query(schema(), field, values)
     return tantivy.Occur.Must, tantivy.Query.const_score_query(named, 0.0)
 
 
 def _either(term: Term) -> tantivy.Query:
-    """The term in any field: the best one counts."""
+    """Return a query for the term in any field; the best one counts."""
     if term.signed:
         signed = tantivy.Query.term_query(schema(), "signed", term.text)
         return tantivy.Query.boost_query(signed, _NAME_BOOST)
@@ -349,7 +352,7 @@ Limits = list[tuple[tantivy.Occur, tantivy.Query]]
 
 
 def kept_to(only: Only) -> Limits:
-    """Conditions beside a query. Raises SearchError for a kind of file that is not read."""
+    """Return filters for a query. Raises SearchError for an unsupported file kind."""
     limits = [_any("places", named) for named in (only.sites, only.paths) if named]
     limits += [_any("kind", _kinds(only.kinds))] if only.kinds else []
     limits += [_days(only)] if only.after or only.before else []

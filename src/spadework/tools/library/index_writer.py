@@ -1,9 +1,9 @@
-"""Filling the folder of a library: texts into tables, passages into the full-text index, in commits
-that outlive a killed process.
+"""Writes a library's folder: texts into tables, passages into the full-text index, in durable
+commits.
 
-The tables are the truth, and the index follows: a commit goes to the tables first, then to the
-index, and then the tables note that the index has it. Whatever was killed between two of these is
-done again from the tables when the folder is next opened, without reading any source.
+The tables are authoritative: a commit goes to the tables first, then to the index, and then the
+tables record that. Whatever was interrupted in between is redone from the tables when the folder is
+next opened, without reading any source.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from spadework.tools.library.full_text import (
 )
 from spadework.tools.library.python_sources import count_uses
 
-#: A commit after so many passages, or so many seconds: what a killed process loses at most.
+#: Passages, or seconds, per commit: the most that a killed process loses.
 COMMIT_PASSAGES, COMMIT_SECONDS = 50_000, 20.0
 _HEAP_BYTES = 64_000_000
 
 
 class StoreWriter:
-    """Fills a new folder, or goes on with one, as its only writer. Use as a context manager."""
+    """The only writer of a new or unfinished folder. Use as a context manager."""
 
     def __init__(self, folder: Path) -> None:
         (folder / "index").mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ class StoreWriter:
         self._begin()
 
     def _recover(self) -> None:
-        """Give the index what was committed to the tables alone."""
+        """Index what was committed to the tables alone."""
         for (number,) in self._db.execute("select document from removed"):
             self._writer.delete_documents_by_term("document", number)
         query = f"select id, {COLUMNS} from documents where batch > ?"
@@ -67,7 +67,7 @@ class StoreWriter:
         self._settle(max(last, self._indexed))
 
     def add(self, cut: Cut, source: str = "") -> int | None:
-        """Store and index a document; returns its number, None when its URL is already there."""
+        """Store and index a document; return its number, None if its URL exists already."""
         document = cut.document
         names = " ".join(cut.used), " ".join(cut.defined)
         made = (cut.sketch, *names, source or document.url, self._batch)
@@ -88,7 +88,7 @@ class StoreWriter:
         digest: str = "",
         skipped: Iterable[Skipped] = (),
     ) -> None:
-        """Record a source as it was read, and what of it could not be."""
+        """Record a source as read, and what of it could not be."""
         self._db.execute(
             "insert or replace into sources values (?, ?, ?, ?)", (source, size, mtime, digest)
         )
@@ -96,7 +96,7 @@ class StoreWriter:
         self._db.executemany("insert into skipped values (?, ?, ?)", rows)
 
     def forget(self, source: str) -> None:
-        """Remove a source and its documents."""
+        """Delete a source and its documents."""
         query = "select id from documents where source = ?"
         for (number,) in self._db.execute(query, (source,)).fetchall():
             self._db.execute("delete from documents where id = ?", (number,))
@@ -106,7 +106,7 @@ class StoreWriter:
         self._db.execute("delete from sources where name = ?", (source,))
 
     def forget_others(self, kept: Iterable[str]) -> None:
-        """Remove every source that is not among `kept`."""
+        """Delete every source not in `kept`."""
         self._db.execute("create temp table kept (name text primary key)")
         self._db.executemany("insert or ignore into kept values (?)", ((name,) for name in kept))
         query = "select name from sources where name not in kept"
@@ -115,24 +115,24 @@ class StoreWriter:
         self._db.execute("drop table kept")
 
     def source(self, name: str) -> tuple[int, int, str] | None:
-        """Size, mtime in ns and digest of a source as it was last read; None for an unknown one."""
+        """Return size, mtime in ns and digest of a source as last read; None if unknown."""
         row: tuple[int, int, str] | None = self._db.execute(
             "select size, mtime, digest from sources where name = ?", (name,)
         ).fetchone()
         return row
 
     def documents(self, source: str) -> list[Document]:
-        """What a source gave."""
+        """Return the documents of a source."""
         rows = self._db.execute(f"select {COLUMNS} from documents where source = ?", (source,))
         return [document_of(row) for row in rows]
 
     def skipped(self, source: str) -> list[Skipped]:
-        """What of a source could not be read."""
+        """Return what could not be read of a source."""
         rows = self._db.execute("select url, reason from skipped where source = ?", (source,))
         return [Skipped(*row) for row in rows]
 
     def commit(self) -> None:
-        """Make all that was written so far outlive this process."""
+        """Commit everything written so far."""
         self._db.execute("commit")
         self._settle(self._batch)
         self._begin()
@@ -165,7 +165,7 @@ class StoreWriter:
             self._writer.add_document(entry)
 
     def finish(self) -> None:
-        """Count what documents use of each other, and close the folder: now it is only read."""
+        """Count uses between documents, and close the folder: from now on it is read-only."""
         self._note_uses()
         self.commit()
         self._db.execute("commit")
@@ -200,7 +200,7 @@ class StoreWriter:
 def index_passages(
     number: int, document: Document, passages: Sequence[Piece]
 ) -> Iterator[tantivy.Document]:
-    """The passages of a document as the index takes them."""
+    """Yield a document's passages in index form."""
     title, address = spread(document.title), document.url.partition("://")[2].replace("/", " ")
     for passage in passages:
         body = document.markdown[passage.start : passage.end]

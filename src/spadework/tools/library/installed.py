@@ -1,4 +1,4 @@
-"""The packages and documentation installed with Python."""
+"""Packages and documentation installed with Python."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from spadework.tools.library.python_sources import Module, Sources, public_names
 from spadework.tools.library.standard import borrowed_names, compiled_modules, language_reference
 from spadework.tools.text.passages import headings
 
-#: A longer description is cut.
+#: Longer descriptions are cut.
 MAX_DESCRIPTION = 300_000
-#: Not searched: our own README quotes questions, and would be the best hit for them.
+#: Excluded: our own README quotes questions and would be their best hit.
 OURS = "spadework"
 
 
@@ -41,12 +41,14 @@ class Package:
 
     @property
     def collection(self) -> str:
-        """The first part of the URLs of its documents."""
+        """The first part of its documents' URLs."""
         return f"{self.name}-{self.version}"
 
 
 def installed_packages() -> list[Path]:
-    """Every other distribution's metadata folder, by name, without stubs; only names are read."""
+    """Return every other distribution's metadata folder, by name, without stubs; reads only
+    names.
+    """
     found: dict[str, Path] = {}
     for place in map(Path, sys.path):
         if place.is_dir():
@@ -56,13 +58,13 @@ def installed_packages() -> list[Path]:
 
 
 def package_at(place: Path | None) -> Package:
-    """The distribution whose metadata lie at `place`; None is the standard library."""
+    """Return the distribution with metadata at `place`; None is the standard library."""
     if place is None:
         root = Path(sysconfig.get_path("stdlib"))
         files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))
         return Package("python", ".".join(map(str, sys.version_info[:3])), root, tuple(files))
     distribution = importlib.metadata.Distribution.at(place)
-    # As a table: to ask the metadata for what they do not have is an error in Pythons to come.
+    # As a dict: future Pythons raise an error for missing metadata keys.
     said = {name: str(value) for name, value in distribution.metadata.json.items()}
     return Package(
         name=(said.get("name") or place.stem.partition("-")[0]).lower(),
@@ -92,12 +94,14 @@ _HISTORY = re.compile(
     re.I,
 )
 _VERSION = re.compile(r"\W*(?:version |release )?v?\d+\.\d+|\W*unreleased|\W*\d{4}-\d\d-\d\d", re.I)
-#: A shorter document tells nothing; a longer one is no documentation.
+#: Shorter documents say nothing; longer ones are not documentation.
 MIN_CHARS = 80
 
 
 def parts_of(package: Package) -> Iterator[Part]:
-    """Every document of a package: its description, shipped files, public modules' docstrings."""
+    """Yield a package's documents: its description, shipped files, and public modules'
+    docstrings.
+    """
     if package.name == "python":
         yield from language_reference(package.root, package.collection)
         yield from compiled_modules(package.collection)
@@ -129,7 +133,7 @@ def _guess_format(description: str) -> str:
 
 
 def without_history(markdown: str) -> str:
-    """The text without sections on changes and credits, and those named after versions below."""
+    """Drop sections about changes and credits, and those named after versions."""
     kept: list[str] = []
     at = 0
     cutting = 0
@@ -161,7 +165,7 @@ def _read_shipped(package: Package, file: str, url: str) -> Document | None:
 
 
 def _is_prose(text: str) -> bool:
-    """Whether a text file is meant for reading: lines of several words, few signs."""
+    """Return whether a text file is prose: lines of several words, few signs."""
     lines = [line for line in text.split("\n") if line.strip()]
     words = sum(len(line.split()) for line in lines)
     letters = sum(char.isalpha() or char.isspace() for char in text[:5_000])
@@ -191,7 +195,9 @@ def _module(url: str, module: Module, public: Mapping[str, str] | None) -> Docum
 
 
 def _title(module: Module, text: ModuleText) -> str:
-    """`pkg.module: its purpose`, or of a private module what it defines: `pkg.Client, Other`."""
+    """Return `pkg.module: its purpose`, or for a private module what it defines: `pkg.Client,
+    Other`.
+    """
     names = [name.rpartition(".")[2] for name in text.names[:4]]
     if module.private:
         return ", ".join([text.names[0], *names[1:]])

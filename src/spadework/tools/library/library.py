@@ -1,4 +1,4 @@
-"""The library: documents that need no network, of the user's folders or installed with Python."""
+"""The library: offline documents from the user's folders or installed with Python."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from spadework.tools.ranking.query_operators import without_operators
 from spadework.values import Hit
 
 SCHEME = "library://"
-#: All installed documentation is about Python: the word says nothing there.
+#: All installed documentation is about Python, so the word adds nothing.
 _UNDERSTOOD = frozenset(("python",))
 
 
 class Library:
-    """An opened library. Its index never changes while it is open; open it again for new files."""
+    """An opened library. Its index never changes while open; reopen it for new files."""
 
     def __init__(
         self, index: Shelved, known: tuple[int, list[Skipped]], words: str, dense: Dense | None
@@ -42,18 +42,18 @@ class Library:
         progress: Callable[[str], None] | None = None,
         meaning: Meaning | None = None,
     ) -> Library:
-        """The library of `paths`, or of the installed documentation; its index is made if needed,
-        and anew if it is damaged. With `meaning` it is searched by that, too, if it has vectors
-        (`embed`). `progress` is given sentences. Raises SettingsError for a path that is missing or
-        must not be read, or when the index cannot be written.
+        """Open the library of `paths`, or of the installed documentation, building its index if
+        missing or damaged. With `meaning` it is also searched by vectors, if it has any (`embed`).
+        `progress` receives sentences. Raises SettingsError for a missing or unreadable path, or if
+        the index cannot be written.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
         return await cls._of(wanted, progress, meaning)
 
     @classmethod
     async def made(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
-        """What a library is of, in words, and the library as `open` gives it; None where its index
-        has yet to be made or brought up to date. Errors as for `open`.
+        """Return the library's contents in words, and the library as `open` does; None if its index
+        must be built or updated first. Raises as `open` does.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
         words = wanted.words.replace(" (%d documents)", "")
@@ -75,7 +75,9 @@ class Library:
         return cls(index, known, wanted.words, dense)
 
     async def search(self, text: str, *, limit: int) -> list[Hit]:
-        """At most `limit` documents for a question, best first, a hit each; `relevance` is 0..1."""
+        """Return at most `limit` documents for a question, best first, one hit each; `relevance` is
+        0..1.
+        """
         nearest = await self._dense.nearest(without_operators(text)) if self._dense else nothing
         found = await self._index.ask(lambda searcher: searcher.search(text, limit, nearest))
         return [
@@ -93,9 +95,9 @@ class Library:
         ]
 
     async def embed(self, progress: Callable[[int], None] = lambda documents: None) -> int:
-        """Give every passage its vector; `progress` is told how many documents are done.
+        """Embed every passage; `progress` receives the number of documents done.
 
-        Returns how many texts the model was asked for. Raises ModelError; what was paid for stays.
+        Returns how many texts were sent to the model. Raises ModelError; finished vectors remain.
         """
         if self._dense is None:
             return 0
@@ -117,7 +119,9 @@ class Library:
             yield passages(number, self._index.searcher.store.by_numbers([number])[number][0])
 
     async def document(self, url: str) -> Document:
-        """The document at a library URL. Raises NotAllowed for other URLs, Unreadable if none."""
+        """Return the document at a library URL. Raises NotAllowed for other URLs, Unreadable if
+        missing.
+        """
         if not url.startswith(SCHEME):
             raise NotAllowed(f"{url[:200]} is not the address of a document in the library.")
         at = url.partition("#")[0]
@@ -127,7 +131,7 @@ class Library:
         return found
 
     async def some(self, most: int) -> list[Document]:
-        """At most so many documents, from all over the library."""
+        """Return at most `most` documents from all over the library."""
 
         def spread(searcher: Searcher) -> list[Document]:
             numbers = searcher.store.numbers()

@@ -1,4 +1,4 @@
-"""The Python sources of a package, read when they are asked for, and the names that it offers.
+"""Python sources of a package, read on demand, and its public names.
 
 Most private modules are never read. A class defined in `pkg/_client.py` and imported by
 `pkg/__init__.py` is public as `pkg.Client`.
@@ -14,13 +14,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-#: A longer source is generated.
+#: Longer sources are generated.
 MAX_CHARS = 2_000_000
 
 
 @dataclass
 class Module:
-    """What a module defines and passes on: `imports` are name → (module, name), `stars` whole."""
+    """What a module defines and re-exports: `imports` are name → (module, name), `stars` whole
+    modules.
+    """
 
     name: str
     tree: ast.Module
@@ -32,17 +34,17 @@ class Module:
 
     @property
     def private(self) -> bool:
-        """Whether the module is not meant to be imported by others."""
+        """Whether the module is private."""
         return is_private(self.name)
 
 
 def is_private(name: str) -> bool:
-    """True when a part of a dotted name begins with an underscore."""
+    """Return whether a part of a dotted name starts with an underscore."""
     return any(part.startswith("_") for part in name.split("."))
 
 
 def survey(name: str, tree: ast.Module, is_package: bool) -> Module:
-    """The names of one module."""
+    """Return the names of one module."""
     module = Module(name, tree, is_package)
     defined = set()
     for node in _statements(tree.body):
@@ -57,7 +59,7 @@ def survey(name: str, tree: ast.Module, is_package: bool) -> Module:
 
 
 class Sources:
-    """The modules of a package by dotted name. A stub stands for a module that is compiled."""
+    """A package's modules by dotted name. A stub stands for a compiled module."""
 
     def __init__(self, root: Path, files: Iterable[str]) -> None:
         self.root = root
@@ -72,13 +74,13 @@ class Sources:
                 self.files.setdefault(name, file)
 
     def public(self) -> Iterator[Module]:
-        """Every module whose dotted name has no underscore, in order of their names."""
+        """Yield every module whose dotted name has no underscore, sorted by name."""
         for name in sorted(self.files):
             if not is_private(name) and (module := self.get(name)):
                 yield module
 
     def get(self, name: str) -> Module | None:
-        """A module; None when there is none, or it cannot be parsed or documents nothing."""
+        """Return a module; None if missing, unparsable or without documentation."""
         if name not in self._read:
             file = self.files.get(name)
             self._read[name] = self._survey(name, file) if file else None
@@ -98,11 +100,11 @@ class Sources:
                 warnings.simplefilter("ignore")
                 return survey(name, ast.parse(source), is_package)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None  # a template, or meant for another Python
+            return None  # a template, or for another Python version
 
 
 def text_of(path: Path) -> str:
-    """The text of a file, "" when it cannot be read or is not UTF-8."""
+    """Return a file's text, "" if it is unreadable or not UTF-8."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -110,7 +112,7 @@ def text_of(path: Path) -> str:
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a module, also those under `if` and `try`."""
+    """Yield a module's statements, also under `if` and `try`."""
     for node in body:
         yield node
         if isinstance(node, ast.If):
@@ -140,20 +142,21 @@ def _note_all(module: Module, node: ast.Assign | ast.AnnAssign | ast.AugAssign) 
         return
     parts = list(ast.walk(node.value))
     if any(isinstance(part, ast.Name | ast.Attribute) for part in parts):
-        # built from the lists of other modules: what they offer is found through the imports
-        # themselves
+        # computed from other modules' lists: their names are found through the imports
         return
     constants = {part.value for part in parts if isinstance(part, ast.Constant)}
     names = {value for value in constants if isinstance(value, str)}
     module.listed = (module.listed or frozenset()) | names
 
 
-#: How many modules a name may be passed on through before it is given up.
+#: Maximum re-exports followed for a name.
 _MAX_HOPS = 5
 
 
 def public_names(sources: Sources) -> dict[tuple[str, str], str]:
-    """(module, name) of what public modules pass on → its shortest public dotted name."""
+    """Return the shortest public dotted name for each (module, name) that public modules
+    re-export.
+    """
     found: dict[tuple[str, str], str] = {}
     for module in sources.public():
         for name in _passed_on(module, sources):
@@ -166,7 +169,7 @@ def public_names(sources: Sources) -> dict[tuple[str, str], str]:
 
 
 def _passed_on(module: Module, sources: Sources) -> Iterator[str]:
-    """The public names from elsewhere. Without `__all__`, only a package passes imports on."""
+    """Yield re-exported public names. Without `__all__`, only packages re-export imports."""
     if module.listed is not None:
         yield from module.listed - module.defined
         return
@@ -180,7 +183,7 @@ def _passed_on(module: Module, sources: Sources) -> Iterator[str]:
 
 
 def _origin(sources: Sources, where: str, name: str, hops: int = 0) -> tuple[str, str] | None:
-    """The module that defines what `where.name` is, None when it is outside the package."""
+    """Return the module that defines `where.name`, None if outside the package."""
     module = sources.get(where)
     if module is None or hops > _MAX_HOPS:
         return None
@@ -199,7 +202,7 @@ _DEFINED = re.compile(r"^## (?:class |async )?([A-Za-z_]\w*(?:\.\w+)+)", re.M)
 
 
 def used_names(markdown: str) -> frozenset[str]:
-    """The dotted names that the Python code of a document uses or imports."""
+    """Return the dotted names that a document's Python code uses or imports."""
     return frozenset(
         name
         for match in _FENCE.finditer(markdown)
@@ -216,15 +219,15 @@ def _names(code: str) -> Iterator[str]:
 
 
 def defined_names(markdown: str) -> list[str]:
-    """The dotted names that a document's headings of level 2 define."""
+    """Return the dotted names defined by a document's level-2 headings."""
     return _DEFINED.findall(markdown)
 
 
 def count_uses(
     documents: Iterable[tuple[int, Sequence[str], frozenset[str]]],
 ) -> Iterator[tuple[int, int]]:
-    """(number of other documents that use its names, document), from its number, the names that it
-    defines and those that its code uses.
+    """Yield (number of other documents that use its names, document), given each document's number,
+    defined names and used names.
     """
     users: Counter[str] = Counter()
     defining = []

@@ -1,4 +1,4 @@
-"""Search a built library: by words, and by meaning where passages have vectors."""
+"""Search of a built library: by words, and by vectors if it has them."""
 
 from __future__ import annotations
 
@@ -33,30 +33,31 @@ from spadework.tools.library.full_text import (
 from spadework.tools.ranking.fusion import rank_scores
 from spadework.tools.ranking.query_operators import only, without_operators
 
-#: How many passages are proposed, and how much their order weighs in the fusion; that of the words
-#: weighs 1.
+#: Passages proposed by vectors, and their ranking's weight in the fusion relative to words.
 PROPOSED, WEIGHT = 120, 0.7
 
-#: The nearest passages to a question, given what its words have found and the documents it is kept
-#: to, None for all.
+#: Returns the passages nearest to a question, given the word matches and a filter of documents
+#: (None: all).
 Nearest = Callable[[Sequence[Match], Collection[int] | None], list[Near]]
 
 
 def nothing(matches: Sequence[Match], within: Collection[int] | None) -> list[Near]:
-    """The nearest passages where there are no vectors."""
+    """Return no passages, where there are no vectors."""
     return []
 
 
 @dataclass(frozen=True)
 class Dense:
-    """An index's vectors, and the model that embeds questions. `mend`: how it gets its vectors."""
+    """An index's vectors and the model for questions. `mend`: how to create the vectors."""
 
     vectors: Vectors
     meaning: Meaning
     mend: str = ""
 
     async def nearest(self, question: str) -> Nearest:
-        """How to find the nearest passages. A fault of vectors or model is told, loses no more."""
+        """Return a function that finds the nearest passages. A fault is reported and disables
+        vectors only.
+        """
         try:
             count = await asyncio.to_thread(self.vectors.count, MOST_PLACES + 1)
         except ModelError as error:
@@ -91,7 +92,7 @@ class Dense:
 
 
 def passages(number: int, document: Document) -> list[Passage]:
-    """The passages of a document for an embedder, each with the headings above it."""
+    """Return a document's passages for an embedder, each with its headings."""
     found = []
     for piece in pieces(document):
         body = document.markdown[piece.start : piece.end]
@@ -103,7 +104,7 @@ def passages(number: int, document: Document) -> list[Passage]:
 def with_near(
     matches: Sequence[Match], near: Sequence[Near], documents: Mapping[int, Document]
 ) -> list[Match]:
-    """What words have found, and of every other document its nearest passage, with score 0."""
+    """Add to the word matches the nearest passage of every other document, with score 0."""
     known = {match.number for match in matches}
     nearest: dict[int, Near] = {}
     for one in near:
@@ -115,13 +116,13 @@ def with_near(
 def blend_rankings(
     ranked: list[Ranked], near: Sequence[Near], documents: Mapping[int, Document]
 ) -> list[Ranked]:
-    """Documents in the order of both rankings fused; in their own where nothing is near."""
+    """Fuse both rankings; without near passages, return the word ranking."""
     if not near:
         return ranked
     by_words = [each.best.number for each in ranked if each.best.score]
     by_meaning = dict.fromkeys(one.number for one in near if _stands(one, documents))
     scores = rank_scores([by_words, by_meaning], weights=[1.0, WEIGHT])
-    # What is found by its subject alone has no score, and stands in neither.
+    # Documents found only by subject have no score and are in neither ranking.
     return sorted(ranked, key=lambda each: -scores.get(each.best.number, 0.0))
 
 
@@ -129,9 +130,8 @@ def _stands(one: Near, documents: Mapping[int, Document]) -> bool:
     return one.number in documents and one.stands_in(documents[one.number].markdown)
 
 
-#: How many passages each query proposes: with any term, with all of them, about a subject named in
-#: the question, and from the documents of a named package that examples use most, of which there
-#: are `_CENTRAL`.
+#: Passages proposed per query: with any term, with all terms, about a named subject, and from the
+#: `_CENTRAL` documents of a named package that examples use most.
 _PROPOSED, _WITHIN, _CENTRAL = (120, 60, 20), 40, 6
 
 
@@ -145,7 +145,7 @@ class Found:
 
 
 class Searcher:
-    """Searches one built folder; safe in several threads."""
+    """Searches one built folder; thread-safe."""
 
     def __init__(self, folder: Path, understood: frozenset[str] = frozenset()) -> None:
         self.store = StoreReader(folder)
@@ -155,13 +155,14 @@ class Searcher:
 
     @property
     def passages(self) -> int:
-        """How many passages the index holds."""
+        """The number of passages in the index."""
         return int(self._searcher.num_docs)
 
     def search(self, text: str, limit: int, nearest: Nearest = nothing) -> list[Found]:
-        """At most `limit` documents with a word of the question or near it, best first, no copies.
+        """Return at most `limit` documents with a word of the question or near it, best first, no
+        copies.
 
-        Operators (see `Only`) keep it to some. Raises SearchError for one that cannot be.
+        Operators filter the results (see `Only`). Raises SearchError for an invalid one.
         """
         question = parse_question(without_operators(text), self._understood)
         within = kept_to(only(text))
@@ -199,7 +200,9 @@ class Searcher:
 def propose_passages(
     searcher: tantivy.Searcher, question: Asked, most: tuple[int, int, int], kept: Limits
 ) -> Iterator[Match]:
-    """At most so many passages with any term, with all that are needed, about a named subject."""
+    """Yield passages with any term, with all needed terms, and about a named subject, up to `most`
+    each.
+    """
     yield from find_passages(searcher, any_of(question.terms), most[0], kept)
     if sum(term.needed for term in question.terms) > 1:
         yield from find_passages(searcher, all_of(question.terms), most[1], kept)
@@ -211,7 +214,7 @@ def propose_passages(
 def find_passages(
     searcher: tantivy.Searcher, query: tantivy.Query, most: int, kept: Limits
 ) -> Iterator[Match]:
-    """The best passages for a query among those that searching is kept to."""
+    """Yield the best passages for a query within the filters."""
     must = (tantivy.Occur.Must, query)
     wanted = tantivy.Query.boolean_query([must, *kept]) if kept else query
     hits = searcher.search(wanted, most, count=False).hits
@@ -224,14 +227,18 @@ def find_passages(
 
 
 def rarity(searcher: tantivy.Searcher, term: Term, others: int = 0) -> float:
-    """How rare a term is (BM25's inverse document frequency), with so many `others` without it."""
+    """Return a term's rarity (BM25's inverse document frequency), with `others` more passages
+    without it.
+    """
     counts = [searcher.doc_freq("body", word) for word in term.words] if not term.signed else []
     count = min(counts, default=searcher.doc_freq("signed", term.text))
     return math.log(1 + (searcher.num_docs + others - count + 0.5) / (count + 0.5))
 
 
 def _show_documents(ranked: list[Ranked], question: Asked) -> list[Found]:
-    """What is shown. A score: the question's share there, and the match beside the best one."""
+    """Return the results to show. Scores combine the share of the question with the match relative
+    to the best.
+    """
     words = {word for term in question.terms for word in term.words}
     best = max((each.score for each in ranked), default=0.0) or 1.0
     found = []

@@ -1,4 +1,4 @@
-"""Where a library keeps its index; it is built in a process of its own where it is missing."""
+"""Location of a library's index, which a child process builds if missing."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from spadework.tools.library.installed import installed_packages
 from spadework.tools.library.search import Searcher
 from spadework.tools.web.process_groups import kill_group
 
-#: Raise it when what is stored, or how texts are read or cut, changes.
+#: Raise it when stored data, parsing or chunking changes.
 FORMAT = 5
 _FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A library to be opened: of `paths`, or of the installed documentation when there are none.
+    """A library to open: of `paths`, or of the installed documentation.
 
-    `family` names the sources, `state` what they look like now; `words` describe them with %d for
-    the number of documents.
+    `family` identifies the sources, `state` their current content; `words` describe them, with %d
+    for the number of documents.
     """
 
     paths: tuple[Path, ...]
@@ -46,23 +46,23 @@ class Plan:
 
     @property
     def folder(self) -> Path:
-        """Where its index lies, or will lie."""
+        """The index's folder, existing or not."""
         return self.shelf / f"{self.family}-{self.state}"
 
     @property
     def draft(self) -> Path:
-        """Where one process at a time makes its index, going on with what a killed one left."""
+        """The folder where one process at a time builds, continuing what a killed one left."""
         return self.shelf / f".draft-{self.family}"
 
     @property
     def relatives(self) -> list[Path]:
-        """The folders of the same sources in other states, newest first."""
+        """Folders of the same sources in other states, newest first."""
         others = [path for path in self.shelf.glob(f"{self.family}-*") if path != self.folder]
         return sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)
 
     @property
     def outdated(self) -> list[Path]:
-        """The folders of former formats, which nobody can read any more."""
+        """Folders of former formats, no longer readable."""
         return [
             path
             for path in self.shelf.iterdir()
@@ -71,7 +71,9 @@ class Plan:
 
 
 def plan(paths: Sequence[Path], home: Path) -> Plan:
-    """The plan for these paths now. Raises SettingsError for one missing or not to be read."""
+    """Return the current plan for these paths. Raises SettingsError if one is missing or
+    unreadable.
+    """
     shelf = home / "library"
     if not paths:
         names = [place.stem for place in installed_packages()]
@@ -94,17 +96,17 @@ def _digest(lines: Iterable[str]) -> str:
     return digest.hexdigest()[:16]
 
 
-#: A build that takes longer is given up.
+#: Maximum seconds of a build.
 BUILD_SECONDS = 1_800
-#: Progress is told at every tenth, and whenever so much time has passed: the largest packages come
-#: first, and a tenth of them is half of the work.
+#: Progress is reported at every tenth and after this pause: the largest packages come first, so
+#: that a tenth of them is half the work.
 STEP, PAUSE_SECONDS = 0.1, 5.0
 
 
 async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
-    """Build a plan's folder, in a process that ends with this call. Raises SettingsError."""
-    # -P keeps the current folder out of the module path; what this process can import, the other
-    # can too.
+    """Build a plan's folder in a child process that ends with this call. Raises SettingsError."""
+    # -P keeps the current folder out of the module path; the child can import whatever this process
+    # can.
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", "spadework.tools.library.build"),
@@ -123,13 +125,13 @@ async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
             hint="Name fewer folders.",
         ) from None
     finally:
-        if process.returncode != 0:  # it still runs, or was killed, and its workers run
+        if process.returncode != 0:  # still running, or killed while its workers run
             kill_group(process)
             await process.wait()
 
 
 async def _attend(process: Process, plan: Plan, progress: Callable[[str], None]) -> None:
-    """Hand the plan over, and tell how far the build is, but not every step of it."""
+    """Send the plan and report the build's progress, but not every step."""
     assert process.stdin and process.stdout
     process.stdin.write(json.dumps(asdict(plan), default=str).encode())
     process.stdin.close()
@@ -156,7 +158,7 @@ T = TypeVar("T")
 
 
 class Shelved:
-    """The opened index of a plan. `searcher` reads it."""
+    """A plan's opened index. `searcher` reads it."""
 
     searcher: Searcher
 
@@ -171,7 +173,7 @@ class Shelved:
     async def open(
         cls, wanted: Plan, understood: frozenset[str], progress: Callable[[str], None] | None
     ) -> Self:
-        """The index of a plan. Raises SettingsError when it cannot be written, SearchError."""
+        """Open a plan's index. Raises SettingsError if it cannot be written, SearchError."""
         shelved = cls(wanted, understood, progress)
         try:
             await shelved._read()
@@ -185,14 +187,14 @@ class Shelved:
         self.searcher = await asyncio.to_thread(Searcher, self._plan.folder, self._understood)
 
     async def ask(self, work: Callable[[Searcher], T]) -> T:
-        """What is read of it, in a thread. Raises SearchError where it stays damaged."""
+        """Run `work` on the index in a thread. Raises SearchError if it stays damaged."""
         searcher = self.searcher
         try:
             return await asyncio.to_thread(work, searcher)
         except sqlite3.ProgrammingError:
             raise SearchError("The library is closed.") from None
         except DAMAGED as error:
-            async with self._lock:  # one makes it anew, the others wait
+            async with self._lock:  # one rebuilds it, the others wait
                 if self.searcher is searcher:
                     await self._made_anew(error)
         try:
@@ -201,7 +203,7 @@ class Shelved:
             raise self._given_up() from error
 
     async def _made_anew(self, damage: Exception) -> None:
-        """Put the index where the next build sweeps it up, and build another from the sources."""
+        """Set the index aside for the next build to delete, and rebuild it from the sources."""
         if self._anew:
             raise self._given_up() from damage
         self._anew = True

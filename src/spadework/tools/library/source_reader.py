@@ -1,4 +1,4 @@
-"""Read the sources of a library, packages and files, in worker processes."""
+"""Reading of a library's sources, packages and files, in worker processes."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from spadework.tools.library.folders import File
 from spadework.tools.library.installed import package_at, parts_of
 
 MAX_FILE_BYTES = 50_000_000
-#: A file or a document that takes longer is left out.
+#: Seconds after which a file or document is skipped.
 FILE_SECONDS = 60
-#: What of it LibreOffice has for an old file of Office.
+#: Of these, seconds for LibreOffice to convert an old Office file.
 OFFICE_SECONDS = 45
 
 T = TypeVar("T")
@@ -39,8 +39,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SourceText:
-    """What a file or a package gave, and what of it could not be read. `digest` is a file's; `same`
-    where it was known: then nothing was read.
+    """What a file or package yielded, and what could not be read. `digest` is a file's; `same`
+    means it is unchanged and was not read.
     """
 
     cuts: list[Cut]
@@ -50,17 +50,21 @@ class SourceText:
 
     @classmethod
     def lost(cls, url: str, reason: str, digest: str = "") -> SourceText:
-        """What gave nothing, and why."""
+        """Return an empty result with the reason."""
         return cls([], [Skipped(url, reason)], digest)
 
 
 def start_worker() -> None:
-    """Prepare a worker: syntax trees have no cycles, and looking for some takes half the time."""
+    """Prepare a worker without garbage collection: syntax trees have no cycles, and looking for
+    them takes half the time.
+    """
     gc.disable()
 
 
 def cut_package(place: Path | None) -> SourceText:
-    """The documents of the package at `place`, None for the standard library. Never raises."""
+    """Return the documents of the package at `place`, None for the standard library. Never
+    raises.
+    """
     parts = _try_reading(lambda: list(parts_of(package_at(place))))
     if isinstance(parts, str):
         return SourceText.lost(package_url(place), parts)
@@ -75,7 +79,7 @@ def cut_package(place: Path | None) -> SourceText:
 
 
 def package_url(place: Path | None) -> str:
-    """The URL of all that a package has."""
+    """Return the URL prefix of a package's documents."""
     name = place.stem if place else "python-" + ".".join(map(str, sys.version_info[:3]))
     return f"library://{name}"
 
@@ -87,7 +91,7 @@ def _cut_part(part: Part) -> Cut | None:
 
 
 def cut_file(file: File, known: str = "") -> SourceText:
-    """The document of a file, read only when its digest is not the `known` one. Never raises."""
+    """Return a file's document, read only if its digest is not the `known` one. Never raises."""
     if file.size > MAX_FILE_BYTES:
         return SourceText.lost(file.url, f"it is larger than {MAX_FILE_BYTES // 1_000_000} MB")
     try:
@@ -129,12 +133,12 @@ def _cut_body(file: File, body: bytes) -> Cut:
 
 
 def changed_at(file: File) -> datetime:
-    """When a file was last changed."""
+    """Return when a file was last changed."""
     return datetime.fromtimestamp(file.mtime // 10**9, UTC)
 
 
 def _try_reading(read: Callable[[], T]) -> T | str:
-    """What a reader gives, or the reason why it gives nothing."""
+    """Return what a reader returns, or the reason why it failed."""
     try:
         return read()
     except FetchError as error:
@@ -145,7 +149,7 @@ def _try_reading(read: Callable[[], T]) -> T | str:
 
 @contextlib.contextmanager
 def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
-    """End this process when this takes too long: only a thread in C can, whatever holds it."""
+    """End this process if this takes too long; only a C-level thread can, whatever blocks it."""
     with Path(os.devnull).open("w") as nowhere:
         faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
         try:
@@ -155,11 +159,10 @@ def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
 
 
 WORKERS = 2
-#: So many files are under way at once, so that workers never wait, and texts that were read do not
-#: pile up.
+#: Files in progress at once, so that workers never wait and results do not pile up.
 _AT_ONCE = 8 * WORKERS
-#: Plain text up to so many bytes is read in this process: nothing in it can break its reader, and a
-#: worker takes a second to start.
+#: Plain text up to this size is read in this process: it cannot crash its reader, and a worker
+#: takes a second to start.
 PLAIN_BYTES, PLAIN = 50_000, frozenset(("text/plain", "text/markdown"))
 _SPAWN = multiprocessing.get_context("spawn")
 _BROKEN = "its reader broke down or took too long"
@@ -169,12 +172,12 @@ Text = TypeVar("Text")
 
 
 def workers(count: int = WORKERS) -> ProcessPoolExecutor:
-    """Processes that read files and packages."""
+    """Return a pool of processes that read files and packages."""
     return ProcessPoolExecutor(count, _SPAWN, start_worker)
 
 
 def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, SourceText]]:
-    """Read files, each given with the digest it had before, or ""."""
+    """Read files, each given with its previous digest, or ""."""
     waiting = deque[tuple[File, str]]()
     for file, known in files:
         if file.media_type in PLAIN and file.size <= PLAIN_BYTES:
@@ -186,7 +189,7 @@ def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, Source
 
 
 def read_packages(places: Iterable[Path | None]) -> Iterator[tuple[Path | None, SourceText]]:
-    """Read the packages whose metadata lie at these places; None is the standard library."""
+    """Read packages by their metadata folders; None is the standard library."""
     reader = Reader(cut_package, lambda place, why: SourceText.lost(package_url(place), why))
     return reader.read(deque(places))
 
@@ -197,13 +200,15 @@ def _cut_known(asked: tuple[File, str]) -> SourceText:
 
 @dataclass(frozen=True)
 class Reader(Generic[Source, Text]):
-    """Reads sources in workers. What ends its worker, or cannot be handed over, is `lost`."""
+    """Reads sources in workers. One that kills its worker or cannot be sent becomes `lost`."""
 
     cut: Callable[[Source], Text]
     lost: Callable[[Source, str], Text]
 
     def read(self, waiting: deque[Source]) -> Iterator[tuple[Source, Text]]:
-        """Read all, in any order. When a worker ends, those it may have been at are read alone."""
+        """Read all, in any order. When a worker dies, the sources it may have been reading are read
+        alone.
+        """
         under_way: dict[Future[Text], Source] = {}
         while waiting or under_way:
             try:
@@ -220,7 +225,7 @@ class Reader(Generic[Source, Text]):
                 yield from ((source, self._alone(source)) for source in suspects)
 
     def _outcome(self, job: Future[Text], source: Source) -> Text:
-        """What a reader gave. Raises BrokenProcessPool when its worker has ended."""
+        """Return a reader's result. Raises BrokenProcessPool if its worker died."""
         error: BaseException | None = job.exception()
         if isinstance(error, BrokenProcessPool):
             raise error

@@ -1,4 +1,4 @@
-"""The standard library's documentation beyond Python sources: language reference, C modules."""
+"""Standard library documentation beyond Python sources: language reference, C modules."""
 
 from __future__ import annotations
 
@@ -21,19 +21,21 @@ from spadework.tools.library.docstrings import MIN_CHARS
 from spadework.tools.library.document import Document, Part
 from spadework.tools.library.python_sources import Module
 
-#: Importing these shows something or opens a browser.
+#: Importing these prints something or opens a browser.
 _NOT_IMPORTED = frozenset((
     "antigravity", "this", "idlelib", "turtle", "turtledemo", "tkinter", "readline", "rlcompleter",
     "nis", "ossaudiodev", "spwd",
 ))  # fmt: skip
 _NOT_SHOWN = frozenset(("__loader__", "__spec__", "__builtins__"))
-#: What `inspect.signature` raises: a signature of compiled code is a text that is evaluated, and
-#: may name what is not there.
+#: Errors of `inspect.signature`: it evaluates a compiled signature's text, which may use missing
+#: names.
 _NO_SIGNATURE = (ValueError, TypeError, AttributeError, NameError, LookupError, SyntaxError)
 
 
 def language_reference(root: Path, collection: str) -> Iterator[Part]:
-    """Chapters of the language reference that Python carries for its help, a document each."""
+    """Yield the chapters of the language reference that Python ships for its help, one document
+    each.
+    """
     try:
         tree = ast.parse((root / "pydoc_data" / "topics.py").read_text(encoding="utf-8"))
     except (OSError, SyntaxError, UnicodeDecodeError):
@@ -52,7 +54,7 @@ def _chapter(url: str, text: str) -> Document:
 
 
 def compiled_modules(collection: str) -> Iterator[Part]:
-    """The standard library's public modules without Python source, as the interpreter has them."""
+    """Yield the standard library's public modules without Python source, by introspection."""
     for name in sorted(sys.stdlib_module_names - _NOT_IMPORTED):
         if not name.startswith("_") and _is_compiled(name):
             url = _url(collection, name)
@@ -69,7 +71,7 @@ def _read_compiled(url: str, name: str) -> Document | None:
 
 
 def borrowed_names(collection: str, modules: Iterable[Module]) -> Iterator[Part]:
-    """What Python modules pass on from modules written in C, such as `collections.deque`."""
+    """Yield what Python modules re-export from C modules, such as `collections.deque`."""
     for module in modules:
         if not module.private:
             url = _url(collection, module.name)
@@ -103,7 +105,7 @@ def _document(url: str, name: str, own: str, members: Iterable[tuple[str, Any]])
 
 
 def _object(name: str, value: Any, level: int) -> str:
-    """A class with its methods, or a function; "" for anything else or without documentation."""
+    """Return a class with its methods, or a function; "" for others or without documentation."""
     if (
         name.rpartition(".")[2].startswith("_")
         or name in _NOT_SHOWN
@@ -143,4 +145,4 @@ def _import_quietly(name: str) -> ModuleType | None:
             warnings.simplefilter("ignore")
             return importlib.import_module(name)
     except ImportError:
-        return None  # built without it, or not for this platform
+        return None  # not built in, or not for this platform

@@ -1,1 +1,1 @@
-"""Which hits and pages come first, what they repeat, and how far they can be trusted."""
+"""Ranking of hits and pages, duplicates, and trust."""

@@ -1,4 +1,4 @@
-"""Which of the texts at hand fit a query best: BM25 over the texts themselves."""
+"""BM25 over a small set of texts, with the statistics of those texts."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ B = 0.75
 
 
 class Bm25:
-    """The word counts of some texts, ready to be scored for queries. `languages` are the codes of
-    the texts' languages, in their order; without them all are English.
+    """Word counts of texts, ready for queries. `languages` are the texts' language codes; English
+    by default.
     """
 
     def __init__(self, texts: Sequence[str], languages: Iterable[str] = ()) -> None:
@@ -31,10 +31,10 @@ class Bm25:
         self._holding = Counter(word for document in self._documents for word in document)
 
     def scores(self, query: str) -> list[float]:
-        """The score of every text, in their order; 0 where no word is shared. The query is read in
-        the language of each text. A word that stands twice in it counts once.
+        """Return the score of every text, in order; 0 if no word matches. The query is tokenized in
+        each text's language, and repeated words count once.
         """
-        # in the query's order: sums of floats depend on theirs
+        # in the query's order: float sums depend on it
         asked = {code: [*dict.fromkeys(terms(query, code))] for code in set(self._languages)}
         words = {word for own in asked.values() for word in own}
         rare = {word: self._rarity(word) for word in words}

@@ -1,12 +1,11 @@
-"""Evidence that disagrees, with both sides kept and weighed.
+"""Contradictory evidence, with both sides kept and weighed.
 
-Statements are compared where an index says that they hold another value of the same unit beside the
-same word, or name another for the same relation, or where one denies: the time grows with their
-number, not with its square.
+Statements are compared if an index shows another value of the same unit near the same word, another
+name in the same relation, or a denial; so time grows linearly.
 
-What a side weighs is the sum over its independent voices, each by the weight of its page: of all
-pages that were read, not only of those that are quoted, since a statement is quoted once. Whoever
-repeats a page or a long enough sentence adds nothing to it.
+A side's weight is the sum over its independent voices of the weights of their pages, including
+pages read but not quoted, since a statement is quoted once. Copies of a page or of a long sentence
+add nothing.
 """
 
 from __future__ import annotations
@@ -36,21 +35,20 @@ from spadework.tools.text.prompt_injection import injection_spans, without_injec
 from spadework.tools.text.sentences import sentences
 from spadework.values import Conflict, Evidence, Side
 
-#: Statements of so many words that resemble each other so much are one voice, wherever they stand.
+#: Statements of this many words and this similarity count as one voice, wherever they occur.
 REPEATED_WORDS, REPEATED = 8, 0.8
-#: What a page weighs of which nothing is known; what is left of the weight of one that tries to
-#: give orders to its readers.
+#: Weight of an unknown page; factor for a page that tries to instruct its readers.
 UNKNOWN, SUSPECT = 0.25, 0.25
-#: From more values on, beside one word, it is a list that is told and no disagreement; and
-#: statements of a value that each other one is compared with.
+#: More values near one word are a list, not a contradiction; and maximum statements per value
+#: compared with each other one.
 MOST_VALUES, MOST_COMPARED = 16, 4
-#: Independent voices of a side that a further one is compared with.
+#: Maximum independent voices of a side that another is compared with.
 MOST_VOICES = 50
 
 
 @dataclass(frozen=True)
 class Heard:
-    """A page that was read: the page it is a copy of, what its word weighs (0..1), and its text."""
+    """A page that was read: the page it copies, its weight (0..1), and its text."""
 
     origin: str
     weight: float
@@ -64,7 +62,7 @@ class _Voice(NamedTuple):
 
 
 class _Told(NamedTuple):
-    """A statement of an entry of the ledger, numbered in order."""
+    """A statement of a ledger entry, numbered in order."""
 
     number: int
     entry: Evidence
@@ -77,12 +75,11 @@ def conflicts(
     heard: Mapping[str, Heard] | None = None,
     until: float = inf,
 ) -> list[Conflict]:
-    """Return the disagreements inside each topic, the heavier side of each first; one that two
-    topics quote stands once. `heard` are the pages that were read, by URL. What is not compared or
-    heard `until` a moment on the clock of `time.monotonic` is left out.
+    """Return the conflicts within each topic, heavier side first, each once even if two topics
+    quote it. `heard` are the pages read, by URL. Stops comparing at `until` (`time.monotonic`).
 
-    `asked` are the stems that a question for one fact asks about its subject: quotes that give
-    another answer beside them disagree.
+    `asked` are the stems that a factual question asks about its subject: quotes with different
+    values near them conflict.
     """
     known = {e.id: e for e in ledger if e.kind != "code"}
     texts = {id_: plain(e.quote) for id_, e in known.items()}
@@ -106,7 +103,7 @@ def conflicts(
 def _disagreeing(
     entries: Collection[Evidence], texts: Mapping[str, str], asked: frozenset[str], until: float
 ) -> Iterator[tuple[str, str, Kind]]:
-    """The entries that disagree, in pairs, of those that the index puts side by side."""
+    """Yield pairs of conflicting entries among those the index pairs."""
     seen: set[tuple[int, int]] = set()
     for one, other in _side_by_side(entries, texts):
         if time.monotonic() > until:
@@ -124,8 +121,8 @@ def _disagreeing(
 def _side_by_side(
     entries: Collection[Evidence], texts: Mapping[str, str]
 ) -> Iterator[tuple[_Told, _Told]]:
-    """The statements of a topic that have a key of the index with other values: every one with a
-    few of each other value.
+    """Yield pairs of a topic's statements with a common index key and different values, a few per
+    value.
     """
     index: dict[tuple[str, ...], dict[Hashable, list[_Told]]] = {}
     usual, numbered = spoken(*texts.values()), count()
@@ -144,7 +141,7 @@ def _side_by_side(
 def _sides(
     pairs: Mapping[str, set[str]], texts: Mapping[str, str], kind: Kind
 ) -> list[list[list[str]]]:
-    """Every connected set of disagreements as sides that agree in themselves and say the same."""
+    """Split each connected set of conflicts into sides that agree within themselves."""
     found: list[list[list[str]]] = []
     left = dict(pairs)
     while left:
@@ -168,15 +165,15 @@ def _sides(
 
 @dataclass(frozen=True)
 class _Weighing:
-    """Weighs the sides of disagreements by the pages that were read."""
+    """Weighs the sides of conflicts by the pages that were read."""
 
     heard: Mapping[str, Heard]
     asked: Collection[str]
     until: float
 
     def weigh(self, topic: str, kind: Kind, sides: Sequence[Sequence[Evidence]]) -> Conflict:
-        """Return the sides, heaviest first, their weights adding up to 1, each with its heaviest
-        quote. One that newer near-copies of the others' pages alone tell stands last.
+        """Return the sides, heaviest first, with weights that sum to 1, each with its heaviest
+        quote. A side supported only by newer near-copies of the other sides' pages comes last.
         """
         voices = [[self._voice(e.url, e.origin, plain(e.quote)) for e in side] for side in sides]
         claims = [max(own, key=lambda voice: voice.weight).said for own in voices]
@@ -205,8 +202,8 @@ class _Weighing:
         return _Voice(origin, page.weight * (SUSPECT if injection_spans(page.text) else 1.0), said)
 
     def _borne_out(self, claims: Sequence[str], kind: Kind, text: str) -> list[tuple[int, str]]:
-        """Which claims a page bears out, by which sentence: it says one and disagrees with another.
-        Only lines are read that hold a figure, or a name, which one claim has and another has not.
+        """Return the claims a page supports, each with the sentence: it agrees with one and
+        contradicts another. Only lines with a figure or name on which the claims differ are read.
         """
         of = numbers if kind in ("number", "date") else names
         told: list[set[str]] = [of(claim) for claim in claims]
@@ -231,7 +228,7 @@ class _Weighing:
 def _is_changed_copy(
     entry: Evidence, own: Sequence[Evidence], sides: Sequence[Sequence[Evidence]]
 ) -> bool:
-    """Whether the page of an entry is a newer near-copy of one that another side quotes."""
+    """Return whether an entry's page is a newer near-copy of one that another side quotes."""
     return any(
         other.origin == entry.origin
         and other.content_hash != entry.content_hash
@@ -245,7 +242,9 @@ def _is_changed_copy(
 
 
 def _independent(voices: Sequence[_Voice]) -> list[float]:
-    """The weight of every independent voice; copies of pages and long sentences are one."""
+    """Return the weight of every independent voice; copies of pages and of long sentences count
+    once.
+    """
     kept: list[tuple[_Voice, Sketch]] = []
     origins: set[str] = set()
     for voice in sorted(voices, key=lambda voice: -voice.weight):

@@ -1,7 +1,7 @@
-"""How two statements disagree: they say another figure, date or name of the same thing, or deny it.
+"""How two statements disagree: another figure, date or name for the same thing, or a denial.
 
-A figure is compared with one of the same unit, of the same subject and predicate. SAME,
-SAME_BUT_DENIED and TITLED were chosen by `benchmarks/disagreements.py`.
+Figures are compared if unit, subject and predicate match. SAME, SAME_BUT_DENIED and TITLED were
+chosen with `benchmarks/disagreements.py`.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from spadework.tools.text.quantities import Quantity, is_same
 
 Kind = Literal["number", "date", "negation", "value", ""]
 
-#: Share of the content words, of the shorter statement, that two statements must share to be about
-#: the same thing; and how many at least.
+#: Minimum share of the shorter statement's content words, and their minimum number, shared by two
+#: statements about the same thing.
 SAME, LEAST = 0.6, 2
-#: A denial turns little else of a sentence: so much of the longer one two must share that differ by
-#: one.
+#: A denial changes little else: minimum share of the longer sentence's words in common.
 SAME_BUT_DENIED = 0.8
-#: Share of the words of a page's title by which another page, or what it says, speaks of the same.
+#: Minimum share of a page title's words that another page or statement about the same thing
+#: contains.
 TITLED = 0.5
 
 
 def disagreement(
     one: str, other: str, asked: Collection[str] = (), titles: tuple[str, str] = ("", "")
 ) -> Kind:
-    """Return how two statements disagree, "" when they do not, or speak of different things.
+    """Return how two statements disagree; "" if they do not, or are about different things.
 
-    `asked` are stems of what was asked: different values beside one of them disagree whatever else
-    is said. `titles` are those of the pages, where they are known.
+    `asked` are stems of the question: different values near one of them always disagree. `titles`
+    are those of the pages, if known.
     """
     code = spoken(one, other)
     sought = frozenset(asked)
@@ -75,8 +75,8 @@ def compare(
 
 
 def figures_apart(one: str, other: str, *, years: bool) -> tuple[str, str] | None:
-    """Return the two figures (or `years`: dates), as they are written, in which two statements that
-    disagree differ; None where no two do.
+    """Return the two figures (or `years`: dates), as written, on which two conflicting statements
+    differ; None if there are none.
     """
     code = spoken(one, other)
     for a, b in product(statements(one, code), statements(other, code)):
@@ -87,15 +87,15 @@ def figures_apart(one: str, other: str, *, years: bool) -> tuple[str, str] | Non
 
 
 def agree(one: str, other: str) -> bool:
-    """Return whether two statements tell a figure or date of one unit that is the same."""
+    """Return whether two statements share a figure or date of one unit."""
     code = spoken(one, other)
     pairs = product(statements(one, code), statements(other, code))
     return any(not _differ(x, y) for a, b in pairs for x, y in _likes(a, b))
 
 
 def keys(statement: Statement) -> Iterator[tuple[tuple[str, ...], Hashable]]:
-    """Yield what an index finds a statement by, each with a value: statements that disagree have
-    a key in common, with other values.
+    """Yield the index keys of a statement, each with a value. Statements that disagree share a key
+    with different values.
     """
     for value in statement.values:
         for word in value.near - statement.names:
@@ -107,21 +107,21 @@ def keys(statement: Statement) -> Iterator[tuple[tuple[str, ...], Hashable]]:
 
 
 def about_the_same(one: str, other: str) -> bool:
-    """Return whether two statements share most of the words of the shorter one."""
+    """Return whether two statements share most of the shorter one's words."""
     code = spoken(one, other)
     a, b = wording(one, code), wording(other, code)
     return bool(a and b) and len(a & b) >= SAME * min(len(a), len(b))
 
 
 def _names_others(a: Statement, b: Statement) -> bool:
-    """Whether each of two statements names something that the other does not."""
+    """Return whether each of two statements names something the other does not."""
     labels = a.labels - b.labels and b.labels - a.labels
     return bool(labels or (a.names - b.words and b.names - a.words))
 
 
 def _pages_are_of_others(a: Statement, b: Statement, titles: tuple[str, str]) -> bool:
-    """Whether two statements are about different things: each begins with what its own page is
-    titled, or their pages are about something else and do not speak of each other's.
+    """Return whether two statements are about different things: each starts with its own page's
+    title, or their pages have other subjects and do not mention each other's.
     """
     first, second = (_title_stems(title, a.code) for title in titles)
     if not first or not second:
@@ -142,7 +142,7 @@ def _title_stems(title: str, code: str) -> frozenset[str]:
 
 
 def _opens(statement: Statement, title: str) -> bool:
-    """Whether a statement begins with what its page is titled, and so tells of that."""
+    """Return whether a statement starts with its page's title, and so is about it."""
     named, code = bare(title), statement.code
     begun = " ".join(statement.text.split()[: len(named.split())])
     return stems(begun, code) == stems(named, code)
@@ -151,8 +151,8 @@ def _opens(statement: Statement, title: str) -> bool:
 def _values_apart(
     a: Statement, b: Statement, asked: frozenset[str]
 ) -> Literal["date", "number", ""]:
-    """How values of the same thing, or of what was asked, differ that only one of both tells; of
-    other years figures may differ.
+    """Return how values differ that belong to the same thing, or to what was asked, and occur in
+    one statement only. Figures of different years may differ.
     """
     alike = _is_alike(a, b)
     likes = [(x, y, _differ(x, y)) for x, y in _likes(a, b)]
@@ -169,7 +169,7 @@ def _values_apart(
 
 
 def _likes(a: Statement, b: Statement) -> Iterator[tuple[Value, Value]]:
-    """The values of two statements that are of one unit."""
+    """Yield pairs of values with the same unit."""
     for x, y in product(a.values, b.values):
         if x.unit == y.unit:
             yield x, y
@@ -182,7 +182,7 @@ def _is_alike(a: Statement, b: Statement) -> bool:
 
 
 def _differ(x: Value, y: Value) -> bool:
-    """Whether of two values of one unit not both can be true."""
+    """Return whether two values of one unit cannot both be true."""
     if x.unit == DATE:
         return any(
             one and other and one != other for one, other in zip(x.date, y.date, strict=True)
@@ -207,9 +207,9 @@ def _overlap(one: tuple[Quantity, Quantity], other: tuple[Quantity, Quantity]) -
 
 
 def _contrast(a: Statement, b: Statement) -> bool:
-    """Whether two sentences are built alike and tell of two things: in the place of a word of one
-    stands another in the other ("adults pay …", "children pay …"). The verb before a figure, and
-    what stands further behind the last than its unit and what is measured, may be another.
+    """Return whether two parallel sentences are about two things: a word of one is replaced in the
+    other ("adults pay …", "children pay …"). The verb before a figure, and words far behind the
+    last figure, may differ.
     """
     values = [n for n, word in enumerate(a.frame) if word in (DATE, FIGURE)]
     last = max(values, default=len(a.frame)) + 2

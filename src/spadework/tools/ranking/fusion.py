@@ -1,4 +1,4 @@
-"""Ranked lists made one by reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009)."""
+"""Reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Key = TypeVar("Key", bound=Hashable)
 def rank_scores(
     lists: Sequence[Iterable[Key]], k: int = 60, weights: Sequence[float] | None = None
 ) -> dict[Key, float]:
-    """Σ weight / (k + rank) of every key over its lists; see `reciprocal_rank_fusion`."""
+    """Return Σ weight / (k + rank) of every key over its lists; see `reciprocal_rank_fusion`."""
     parts: dict[Key, list[float]] = {}
     weights = [1.0] * len(lists) if weights is None else weights
     for ranked, weight in zip(lists, weights, strict=True):
@@ -30,13 +30,13 @@ def rank_scores(
 def reciprocal_rank_fusion(
     lists: Sequence[Iterable[Hit | str]], k: int = 60, weights: Sequence[float] | None = None
 ) -> list[Hit]:
-    """One list, best first, with `rrf` = Σ weight / (k + rank) over the lists a page stands in, its
-    rank counted from 1.
+    """Return one list, best first, with `rrf` = Σ weight / (k + rank) over the lists with the page;
+    ranks start at 1.
 
-    `lists` hold hits or URLs, best first. Twins of a URL are one page, and a page counts once in a
-    list, at its best rank. The copy with the best relevance is kept, with `found_by` of all. Equal
-    scores stay in order of first appearance. `weights` has one number for each list (ValueError
-    otherwise), by default 1.
+    `lists` hold hits or URLs, best first. Variants of a URL are one page, which counts once per
+    list at its best rank. The most relevant copy is kept, with `found_by` of all. Ties keep the
+    order of first appearance. `weights` has one number per list (ValueError otherwise), 1 by
+    default.
     """
     copies: dict[str, list[Hit]] = {}
     keys: list[list[str]] = []
@@ -51,7 +51,7 @@ def reciprocal_rank_fusion(
 
 
 def _merge_copies(copies: Sequence[Hit], score: float) -> Hit:
-    """The most relevant copy, with what all copies know."""
+    """Return the most relevant copy, completed from the others."""
     best = max(copies, key=lambda hit: hit.relevance)
     found_by = tuple(dict.fromkeys(found for copy in copies for found in copy.found_by))
     days = (copy.published_at for copy in (best, *copies) if copy.published_at)

@@ -1,4 +1,4 @@
-"""Links of the pages read: they lead to candidates, and give authority to whom they point."""
+"""Links of the pages read: candidates to read, and authority of the pages they point to."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Found, Hit, Query
 
-#: Links kept of a page: the first ones, which stand in its text rather than in its lists.
+#: Links kept per page: the first ones, which stand in its text rather than in lists.
 MOST_KEPT = 400
-#: Links followed for one task, and the share of a query's terms that the words of a link must hold.
+#: Links followed per task, and the minimum share of a query's terms in a link's text.
 MOST_FOLLOWED, LEAST_SHARE = 5, 0.5
-#: Links count this as their provider.
+#: Provider name of hits from links.
 PROVIDER = "links"
-#: Damping of PageRank, and rounds after which its order stands on a few hundred pages (Brin and
-#: Page 1998 use 0.85).
+#: PageRank's damping (0.85 in Brin and Page 1998), and rounds after which the order of a few
+#: hundred pages is stable.
 DAMPING, ROUNDS = 0.85, 40
 
 
 class LinkStore:
-    """The links of each page by its address, a JSON file a page in `folder`."""
+    """Links by page URL, one JSON file per page in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     async def put(self, url: str, links: Sequence[Link]) -> None:
-        """Keep the links of the page at `url`."""
+        """Store the links of the page at `url`."""
         rows = [[link.url, link.text[:200]] for link in links[:MOST_KEPT]]
         data = json.dumps(rows, ensure_ascii=False).encode(errors="replace")
         path = self._path(url)
@@ -43,7 +43,7 @@ class LinkStore:
         await on_disk(write_atomically, path, data)
 
     async def of(self, url: str) -> tuple[Link, ...]:
-        """The links of a page; () of one that was never read or is no web page."""
+        """Return a page's links; () if it was never read or is no web page."""
         try:
             data = await on_disk(self._path(url).read_bytes)
         except FileNotFoundError:
@@ -57,7 +57,9 @@ class LinkStore:
 def follow_links(
     links: Mapping[str, Sequence[Link]], queries: Sequence[Query], skip: Collection[str]
 ) -> list[Hit]:
-    """The links of pages whose words fit a query best, best first; no canonical URL in `skip`."""
+    """Return the links whose texts match a query best, best first, without canonical URLs in
+    `skip`.
+    """
     best: dict[str, tuple[float, Link, Query]] = {}
     for query in queries:
         terms = query_terms(query.text)
@@ -76,10 +78,10 @@ def follow_links(
 
 
 def page_rank(links: Mapping[str, Collection[str]]) -> dict[str, float]:
-    """PageRank over pages by their links to each other, as a share of the highest; 0 without any.
+    """Return each page's PageRank as a share of the highest; 0 without links.
 
     Source: Brin and Page 1998, "The anatomy of a large-scale hypertextual web search engine". Pages
-    without links spread theirs evenly.
+    without links spread their rank evenly.
     """
     out = {
         page: {target for target in targets if target in links and target != page}

@@ -1,4 +1,6 @@
-"""Independent origins: near-copies and excerpts are one, also with other numbers or order."""
+"""Near-duplicate detection: copies and excerpts count as one, even with changed numbers or
+order.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from math import inf
 
-#: Words in a shingle, and the share of shared shingles from which two texts are copies of one.
+#: Words per shingle, and share of common shingles from which two texts are copies.
 SHINGLE = 5
 COPY = 0.6
-#: A text of which so great a share of the shingles stands in another is an excerpt of it, if so
-#: many can be compared.
+#: A text with this share of its shingles in another is an excerpt, if at least this many can be
+#: compared.
 EXCERPT, EXCERPT_LEAST = 0.8, 20
-#: A text of at least so many words whose words are those of another, each as often, to this share,
-#: is that one scrambled.
+#: A text of at least this many words, with this share of its words (counted) in another, is a
+#: scrambled copy.
 SCRAMBLED_WORDS, SCRAMBLED = 30, 0.85
-#: Shingles kept a text: the smallest by hash, a fair sample of all (Broder 1997).
+#: Shingles kept per text: the smallest hashes, an unbiased sample (Broder 1997).
 SAMPLE = 400
 
 Sketch = frozenset[int]
@@ -26,7 +28,9 @@ _WORD = re.compile(r"\w+")
 
 
 def sketch(text: str) -> Sketch:
-    """The smallest hashes of a text's shingles; digits are one sign, so numbers may change."""
+    """Return the smallest hashes of a text's shingles; all digits are equal, so numbers may
+    change.
+    """
     words = _words(text)
     return _sample(
         " ".join(words[n : n + SHINGLE]) for n in range(max(1, len(words) - SHINGLE + 1))
@@ -34,7 +38,9 @@ def sketch(text: str) -> Sketch:
 
 
 def bag(text: str) -> Sketch:
-    """The smallest hashes of a text's words, with counts; {} for one too short to tell by."""
+    """Return the smallest hashes of a text's words with counts; empty if it is too short to
+    judge.
+    """
     words = _words(text)
     if len(words) < SCRAMBLED_WORDS:
         return frozenset()
@@ -43,15 +49,15 @@ def bag(text: str) -> Sketch:
 
 
 def resemblance(a: Sketch, b: Sketch, sample: int = SAMPLE) -> float:
-    """The estimated Jaccard resemblance of two texts by their sketches, 0..1."""
+    """Return the estimated Jaccard similarity of two texts by their sketches, 0..1."""
     smallest = set(sorted(a | b)[:sample])
     return len(smallest & a & b) / len(smallest) if smallest else 1.0
 
 
 def containment(part: Sketch, whole: Sketch) -> float:
-    """The estimated share of the shingles of `part` in `whole`, 0..1; 0 where too few compare.
+    """Return the estimated share of the shingles of `part` in `whole`, 0..1; 0 if too few compare.
 
-    Of a sketch that is full, only hashes up to its largest are known.
+    A full sketch is complete only up to its largest hash.
     """
     last = max(whole, default=0)
     seen = {shingle for shingle in part if len(whole) < SAMPLE or shingle <= last}
@@ -59,8 +65,8 @@ def containment(part: Sketch, whole: Sketch) -> float:
 
 
 def group_near_duplicates(texts: Mapping[str, str], until: float = inf) -> dict[str, str]:
-    """Return for every key of `texts` the first whose text is a copy or excerpt of it, or itself;
-    itself, too, for what is not compared `until` a moment on the clock of `time.monotonic`.
+    """Return for every key the first key whose text is a copy or contains it, else the key itself,
+    also for texts not compared before `until` (`time.monotonic`).
     """
     found = {key: key for key in texts}
     firsts: dict[str, tuple[Sketch, Sketch]] = {}

@@ -1,4 +1,6 @@
-"""A query's `site:`, `path:`, `kind:`, `after:` and `before:`, each also with a minus."""
+"""Query operators `site:`, `path:`, `kind:`, `after:` and `before:`, each also negated with a
+minus.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +11,21 @@ from datetime import date
 from spadework.errors import SearchError
 from spadework.tools.web.urls import addresses
 
-#: An operator stands at the beginning of a word, and its value right behind it, in quotes where it
-#: has spaces.
+#: An operator starts a word; its value follows directly, in quotes if it has spaces.
 _OPERATOR = re.compile(
     r"(?<!\S)(-?)(site|path|kind|after|before):(?:\"([^\"]+)\"|([^\s\"]\S*))", re.I
 )
-#: How others are told to keep to one site, wherever it stands.
+#: Site operators of other engines, anywhere in a query.
 _OTHERS = re.compile(r"\b(?:site|inurl):\S", re.I)
 _DATE = re.compile(r"(\d{4})(?:-(\d\d?))?(?:-(\d\d?))?")
 
 
 @dataclass(frozen=True)
 class Only:
-    """What results are kept to: in one of the `sites`, below one of the `paths`, of one of the
-    `kinds`, from `after` on, before `before`.
+    """Filters of results: in one of the `sites`, below one of the `paths`, of one of the `kinds`,
+    from `after` on, before `before`; `not_` excludes.
 
-    `not_` what they are kept away from. Empty: no matter. All in lower case, paths with a slash
-    before them and none behind.
+    Empty means no filter. All are lower-case; paths start with a slash and do not end with one.
     """
 
     sites: tuple[str, ...] = ()
@@ -39,26 +39,26 @@ class Only:
 
 
 def in_words(query: str) -> bool:
-    """Whether a query asks in words alone: what else a model writes comes from a page that wants to
-    be visited.
+    """Return whether a query is only words. Anything else that a model writes comes from a page
+    that wants to be visited.
     """
     said = query.strip()
     return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))
 
 
 def without_operators(query: str) -> str:
-    """The words of a query."""
+    """Return the words of a query."""
     return " ".join(_OPERATOR.sub(" ", query).split()) if ":" in query else query
 
 
 def only(query: str) -> Only:
-    """What the operators of a query ask for. Raises SearchError for a date that is none."""
+    """Return the filters in a query's operators. Raises SearchError for an invalid date."""
     found: dict[str, list[str]] = {}
     dates: dict[str, date] = {}
     for minus, name, quoted, plain in _OPERATOR.findall(query):
         name, value = name.lower(), (quoted or plain).strip().lower()
         if name in ("after", "before"):
-            # What is not after a day is before it, and the other way round.
+            # Not after a day means before it, and vice versa.
             meant = {"after": "before", "before": "after"}[name] if minus else name
             dates[meant] = _day(name, value)
         else:
@@ -69,7 +69,7 @@ def only(query: str) -> Only:
 
 
 def _day(name: str, value: str) -> date:
-    """The first day of a year (2024), a month (2024-05), or that day itself."""
+    """Return the first day of a year (2024) or month (2024-05), or that day."""
     parts = _DATE.fullmatch(value)
     try:
         if not parts:

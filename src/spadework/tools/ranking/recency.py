@@ -1,4 +1,4 @@
-"""Whether a query is about now, so that news and recent pages are asked for."""
+"""Whether a query is about recent events, so that news and recent pages are searched."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Literal
 from spadework import clock
 from spadework.values import Freshness, Query
 
-#: How far back a page may date, in days: "now" asks for the news of the past month, "recent" for
-#: pages of the past year.
+#: Maximum age of pages in days: "now" means last month's news, "recent" last year's pages.
 DAYS: dict[Freshness, int] = {"now": 30, "recent": 365}
 
 Reach = Literal["day", "week", "month", "year"]
@@ -24,34 +23,36 @@ _NOW = re.compile(
 
 
 def about_now(text: str) -> bool:
-    """True for a query such as "latest news about Port Aldermere"."""
+    """Return whether a query is about the present, such as "latest news about Port Aldermere"."""
     return _NOW.search(text) is not None
 
 
 def freshness_of(query: Query) -> Freshness:
-    """How recent pages should be: what the plan says, else the words of the query."""
+    """Return how recent pages should be: by the plan, else by the words of the query."""
     return "now" if query.freshness == "any" and about_now(query.text) else query.freshness
 
 
 def period(query: Query) -> tuple[date | None, date | None]:
-    """The first and last day that count, or None: as wished, else as recent as pages should be."""
+    """Return the first and last day that count, or None: as requested, else by freshness."""
     if query.since or query.until:
         return query.since, query.until
     return since(freshness_of(query)), None
 
 
 def is_dated(query: Query) -> bool:
-    """Whether the days are wished that count, which go before how recent pages should be."""
+    """Return whether a date range is requested, which takes precedence over freshness."""
     return bool(query.since or query.until)
 
 
 def news_wanted(query: Query) -> bool:
-    """Whether news are wished, or asked for by being about now unless other days are."""
+    """Return whether news are requested, or implied by a query about now without a date range."""
     return query.news or (freshness_of(query) == "now" and not is_dated(query))
 
 
 def reach(query: Query, today: date | None = None) -> Reach | None:
-    """The shortest range of engines, back from today, with all days that count; None for all."""
+    """Return the shortest engine time range, back from today, that covers the days; None for all
+    time.
+    """
     first, _ = period(query)
     if first is None:
         return None
@@ -60,6 +61,6 @@ def reach(query: Query, today: date | None = None) -> Reach | None:
 
 
 def since(freshness: Freshness, today: date | None = None) -> date | None:
-    """The first day that counts, None for all of time. `today` is that of UTC by default."""
+    """Return the first day that counts, None for all time. `today` defaults to the UTC date."""
     days = DAYS.get(freshness)
     return None if days is None else (today or clock.today().date()) - timedelta(days=days)

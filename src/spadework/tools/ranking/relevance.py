@@ -1,4 +1,4 @@
-"""How well a search result fits a query, judged by its place, its title and its snippet (S5)."""
+"""Relevance of a search result to a query, by position, title and snippet (S5)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from spadework.tools.ranking.query_operators import without_operators
 from spadework.tools.text.language import DEFAULT, Language, language, spoken
 from spadework.tools.text.terms import RUN, cutting, in_spaced_word, is_whole, pairs
 
-#: Weights of `priority` (S5).
 PRIORITY = {"domain": 0.4, "relevance": 0.3, "cached": 0.2, "quality": 0.1}
 POSITION_WEIGHT = 0.40
 TITLE_WEIGHT = 0.30
@@ -19,7 +18,7 @@ MIN_TERM_CHARS = 3
 
 STOP_WORDS = language(DEFAULT).stop
 # fmt: off
-#: Terms of two letters that are kept however they are written.
+#: Two-letter terms that are kept in any case.
 SHORT_TERMS = frozenset((
     "ai", "ci", "cd", "cv", "db", "eu", "ev", "hr", "ip", "js", "llm", "ml", "nlp", "os", "pc",
     "pr", "qa", "rl", "tv", "ts", "ui", "uk", "un", "ux", "vm", "vr",
@@ -28,18 +27,18 @@ SHORT_TERMS = frozenset((
 
 _TOKEN = re.compile(r"(?:(?<![\w.])\.(?=[^\W\d_]))?\w(?:[\w.+#&'\u2019/-]*[\w+#])?")
 _SPLIT = re.compile(r"[/&#]|\.{2,}|-{2,}|\+(?=[^+\d])")
-#: Possessives and contractions: what is left of "don't" or "we're" is a stop word.
+#: Possessives and contractions; what remains of "don't" or "we're" is a stop word.
 _ENDING = re.compile(r"(?:n't|'(?:s|re|ve|ll|d|m)?)$", re.IGNORECASE)
 
 
 def query_terms(query: str) -> list[str]:
-    """The words of a query that matter, lower-case, in order, each once.
+    """Return the significant words of a query, lower-case, in order, each once.
 
-    Stop words, punctuation and words under three characters are left out. Technical terms and
-    acronyms are kept whole (`c++`, `.net`, `gpt-5`, `node.js`, `tcp/ip`), also short ones: known
-    ones (`ai`), those with a digit (`s3`) or sign (`c#`), and capitals (`IT`, `C`) where the query
-    is not all in capitals. A word with hyphens is one term. Operators such as `site:` are no words.
-    The stop words are those of the query's language. What it writes without spaces is cut at them.
+    Drops stop words of the query's language, punctuation, operators such as `site:`, and words
+    under three characters. Keeps technical terms and acronyms whole (`c++`, `.net`, `gpt-5`,
+    `node.js`, `tcp/ip`), including short ones: known ones (`ai`), those with a digit (`s3`) or sign
+    (`c#`), and capitals (`IT`, `C`) unless the whole query is in capitals. A hyphenated word is one
+    term. Text without spaces is segmented.
     """
     query = without_operators(query)
     known = language(spoken(query))
@@ -49,13 +48,13 @@ def query_terms(query: str) -> list[str]:
 
 
 def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> float:
-    """Relevance of a hit, 0..1 with 3 decimals: 0.40 position + 0.30 title + 0.30 snippet; without
-    terms the position score alone.
+    """Return a hit's relevance, 0..1 with 3 decimals: 0.40 position + 0.30 title + 0.30 snippet;
+    without terms, the position score alone.
 
-    Title and snippet score the share of terms present. A term is present as a whole word in any
-    case; English plurals and singulars count (`index`, `indexes`), as does another way to write a
-    hyphen (`gpt-5`, `GPT 5`); a longer word does not (`java`, `javascript`). Of one in a script
-    without spaces the share of its pairs of signs counts.
+    Title and snippet score the share of terms present. A term matches whole words in any case,
+    English plurals and singulars (`index`, `indexes`) and other hyphenation (`gpt-5`, `GPT 5`), but
+    not a longer word (`java`, `javascript`). In scripts without spaces the share of its character
+    pairs counts.
     """
     place = position_score(position)
     if not terms:
@@ -65,9 +64,9 @@ def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> 
 
 
 def priority(domain: float, relevance: float, cached: bool, quality: float) -> float:
-    """How soon a hit is read when time is short, 0..1 with 3 decimals (S5): 0.4 standing of its
-    domain + 0.3 relevance + 0.2 where it is at hand already + 0.1 length and quality of what is
-    known of it. All arguments 0..1.
+    """Return how soon to read a hit when time is short, 0..1 with 3 decimals (S5): 0.4 domain trust
+    + 0.3 relevance + 0.2 if cached + 0.1 length and quality of its known text. All arguments are
+    0..1.
     """
     parts = {"domain": domain, "relevance": relevance, "cached": cached, "quality": quality}
     return round(sum(PRIORITY[name] * part for name, part in parts.items()), 3)
@@ -76,7 +75,9 @@ def priority(domain: float, relevance: float, cached: bool, quality: float) -> f
 def relevance_parts(
     title: str, snippet: str, position: int, terms: Sequence[str]
 ) -> dict[str, float]:
-    """The parts of `relevance`, 0..1 unweighed: position, with terms also title and snippet."""
+    """Return the parts of `relevance`, 0..1 unweighted: position and, with terms, title and
+    snippet.
+    """
     parts = {"position": position_score(position)}
     if terms:
         parts |= {"title": _share(title, terms), "snippet": _share(snippet, terms)}
@@ -84,19 +85,21 @@ def relevance_parts(
 
 
 def position_score(position: int) -> float:
-    """1.0 for the first place down to 0.1 for the tenth, then slowly down to 0.05 (S5)."""
+    """Return 1.0 for the first position down to 0.1 for the tenth, then slowly down to 0.05
+    (S5).
+    """
     position = max(1, position)
     return (11 - position) / 10 if position <= 10 else max(0.05, 0.1 - 0.01 * (position - 10))
 
 
 def _cut(query: str, known: Language) -> str:
-    """The query with spaces around what its runs without spaces say."""
+    """Insert spaces into the query's unspaced runs."""
     cut = cutting(known.code)
     return RUN.sub(lambda run: f" {' '.join(cut(run[0]))} ", query)
 
 
 def _terms(token: str, mixed: bool, known: Language) -> Iterator[str]:
-    """The terms of one token: itself, or its parts where a sign only joins words."""
+    """Yield the terms of one token: itself, or its parts if a sign only joins words."""
     whole = token.isupper() or not _SPLIT.search(token)
     for part in [token] if whole else _SPLIT.split(token):
         word = _ENDING.sub("", part.replace("\u2019", "'"))
@@ -109,7 +112,7 @@ def _terms(token: str, mixed: bool, known: Language) -> Iterator[str]:
 
 
 def _technical(word: str, term: str, mixed: bool) -> bool:
-    """Whether a word of one or two characters means something by itself."""
+    """Return whether a word of one or two characters is meaningful alone."""
     has_sign_or_digit = not word.isdigit() and not word.isalpha()
     unspaced = not in_spaced_word(word[0])
     return term in SHORT_TERMS or (mixed and word.isupper()) or has_sign_or_digit or unspaced
@@ -131,7 +134,7 @@ def _present(term: str, low: str) -> float:
 
 @lru_cache(maxsize=4096)
 def _forms(term: str) -> re.Pattern[str]:
-    """What a term may look like in a text."""
+    """Return a pattern of the forms that a term may take in a text."""
     pattern = re.escape(term).replace(r"\-", r"[-\u2010-\u2013\s]?").replace("'", "['\u2019]")
     if not (term.isascii() and term.isalpha()) or len(term) < MIN_TERM_CHARS:
         return re.compile(pattern + (r"(?![+#])" if term.isalnum() else ""))

@@ -1,4 +1,4 @@
-"""Choosing which hits are read, which wait for one of them to fail, and why (S5)."""
+"""Selection of the hits to read, the reserve for failures, and the reasons (S5)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spadework.tools.ranking.trust import domain_prior
 from spadework.tools.web.urls import domain_of
 from spadework.values import Hit
 
-#: The least relevance of a page to be read, 0..1, and most pages.
+#: Minimum relevance of a page (0..1) and maximum pages.
 Preset = tuple[float, int]
 PRESETS: dict[str, Preset] = {
     "default": (0.3, 10),
@@ -23,33 +23,31 @@ PRESETS: dict[str, Preset] = {
     "balanced": (0.3, 8),
     "recall": (0.1, 12),
 }
-#: A threshold that leaves fewer hits than this is lowered in such steps.
+#: A threshold that leaves fewer hits than this is lowered in these steps.
 ENOUGH = 3
 STEP = 0.1
-#: How the addresses of documents begin that need not be fetched.
+#: Prefix of documents that need no fetching.
 LOCAL = "library://"
-#: A page that is titled as a query reads is what was asked for, if it is among the first so many.
+#: A page whose title equals the query is read, if it ranks among the first this many.
 NAMED_RANK = 5
-#: The provider of what earlier runs have read, in events, hits and sources.
+#: Provider name of pages from earlier runs.
 KNOWLEDGE = "knowledge"
-#: So many first hits of the question as it was asked are always read; what earlier runs read
-#: competes.
+#: The first hits of the original question that are always read, since earlier pages compete.
 ASKED_HITS = 5
-#: What follows the name of a page in its title: the site's, or what kind of thing it is.
+#: What follows a page's name in its title: the site, or the kind of thing.
 _BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
-#: What a hit beyond its domain's share counts of its fused score.
+#: Factor on the fused score of a hit beyond its domain's share.
 CROWDED = 0.25
-#: Pages that are read also when time is short, and the characters of a snippet that tells all it
-#: can.
+#: Minimum pages when time is short, and characters of a snippet with full quality.
 LEAST_HURRIED, FULL_SNIPPET = 2, 300
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The hits to read, and the rest to fall back on, best first. `note`: what was bent, or "".
+    """The hits to read, and the reserve, best first. `note`: which rule was relaxed, or "".
 
-    `threshold` is the least relevance in the end; `crowded` are the URLs that wait because others
-    of their domain are read.
+    `threshold` is the final minimum relevance; `crowded` are URLs that wait because of others from
+    their domain.
     """
 
     chosen: tuple[Hit, ...]
@@ -68,19 +66,20 @@ def select(
     steps: int = 0,
     asked: str = "",
 ) -> Selection:
-    """The best fused hits relevant enough, `pages_per_domain` of one while other domains wait.
+    """Select the best fused hits that are relevant enough, `pages_per_domain` of each while other
+    domains wait.
 
-    `limit` is the number of pages to read, if not that of the preset; `steps` lower its threshold:
-    what reached it in so many rounds has not answered the topic. The first hits of the query
-    `asked` are read whatever others bring, if their fused score is not 0. Hits under the threshold
-    come last in the reserve. Raises SettingsError for an unknown preset.
+    `limit` replaces the preset's number of pages; `steps` lower its threshold, once per round that
+    did not answer the topic. The first hits of the query `asked` are always read if their fused
+    score is not 0. Hits below the threshold come last in the reserve. Raises SettingsError for an
+    unknown preset.
     """
     floor, most = _preset(preset) if isinstance(preset, str) else preset
     most = most if limit is None else max(0, limit)
     ranked, named = _first_of(sorted(hits, key=lambda hit: -hit.rrf), asked)
     bent = _threshold(ranked, max(0.0, round(floor - STEP * steps, 3)), min(ENOUGH, most))
     fit = [n for n, hit in enumerate(ranked) if fits(hit, bent)]
-    # What was asked for by name is not crowded out by its neighbours.
+    # A page requested by name is not displaced by its neighbours.
     free = sum(1 for n in fit if n < named)
     spread = _spread([ranked[n] for n in fit[free:]], most - free, pages_per_domain)
     picked = [*fit[: min(free, most)], *(fit[free + place] for place in spread)]
@@ -101,7 +100,7 @@ def select(
 
 
 def preset_of(settings: Settings) -> Preset:
-    """The preset of the settings, with the relevance that they ask for in its place."""
+    """Return the preset of the settings, with their minimum relevance if set."""
     floor, most = _preset(settings.preset)
     return (floor if settings.min_relevance is None else settings.min_relevance), most
 
@@ -113,15 +112,15 @@ def _preset(name: str) -> Preset:
 
 
 def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
-    """A selection of at most `most` hits beside those `paid` for; others lead the reserve."""
+    """Limit a selection to `most` hits beyond those `paid` for; the others lead the reserve."""
     dear = [hit for hit in made.chosen if hit.url not in paid][most:]
     kept = tuple(hit for hit in made.chosen if hit not in dear)
     return replace(made, chosen=kept, reserve=(*dear, *made.reserve))
 
 
 def halve_selection(made: Selection, cached: Collection[str] = ()) -> Selection:
-    """The better half by priority, where time is short; the others lead the reserve. `cached` are
-    the URLs whose pages are here.
+    """Keep the better half by priority when time is short; the others lead the reserve. `cached`
+    are the URLs of pages at hand.
     """
     ranked = sorted(made.chosen, key=lambda hit: -_priority(hit, cached))
     kept = ranked[: max(LEAST_HURRIED, (len(ranked) + 1) // 2)]
@@ -135,8 +134,8 @@ def _priority(hit: Hit, cached: Collection[str]) -> float:
 
 
 def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
-    """The hits with those first whose title is what a query asks for, one a query, and the first of
-    the question as it was asked; and how many they are.
+    """Move up the hits whose title is a query, one per query, and the first hits of the original
+    question; return the list and their number.
     """
     found: dict[str, int] = {}
     own: set[int] = set()
@@ -153,17 +152,19 @@ def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
 
 
 def bare(title: str) -> str:
-    """A page's title without its site's name or its kind behind."""
+    """Return a page's title without the site name or kind behind it."""
     return _BESIDE.sub("", title)
 
 
 def fits(hit: Hit, least: float) -> bool:
-    """Whether a hit is worth reading; a library's document costs nothing, so its rank decides."""
+    """Return whether a hit is worth reading. A library document costs nothing, so its rank
+    decides.
+    """
     return hit.relevance >= least or hit.url.startswith(LOCAL)
 
 
 def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
-    """The asked threshold, or the highest some steps lower that lets enough hits pass."""
+    """Return the requested threshold, or the highest step below it that lets enough hits pass."""
     wanted = min(enough, len(hits))
     least = asked
     while least > 0 and sum(fits(hit, least) for hit in hits) < wanted:
@@ -172,10 +173,10 @@ def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
 
 
 def _spread(hits: Sequence[Hit], most: int, per_domain: int) -> list[int]:
-    """Places of the chosen, in order. A hit beyond its domain's share counts less, so that others
-    that are nearly as good go first.
+    """Return the positions of the selected hits, in order. A hit beyond its domain's share counts
+    less, so that similar ones go first.
 
-    Documents of the library have no such share: their collections are no publishers.
+    Library documents have no share: their collections are not publishers.
     """
     taken: Counter[str] = Counter()
     worth: list[float] = []
@@ -187,7 +188,9 @@ def _spread(hits: Sequence[Hit], most: int, per_domain: int) -> list[int]:
 
 
 def reason(hit: Hit, made: Selection) -> str:
-    """Why a hit is selected or waits: a sentence that begins with "Selected" or "Reserve"."""
+    """Return why a hit is selected or waits, as a sentence that starts with "Selected" or
+    "Reserve".
+    """
     fit = f"{_fit(hit, made)}.{f' {made.note}' if made.note else ''}"
     if hit in made.chosen:
         return f"Selected as number {made.chosen.index(hit) + 1}: {fit}"

@@ -1,8 +1,8 @@
-"""What a sentence states, as it is compared with others: its figures and dates, each with its unit
-and the words beside it, and the names and words of what it is about.
+"""Sentences prepared for comparison: figures and dates with their unit and nearby words, names, and
+content words.
 
-A figure that is a part of a name ("season 9", "PEP 440") is no value but a part of what is spoken
-of. NEAR and DATED were chosen by `benchmarks/disagreements.py`.
+A figure that is part of a name ("season 9", "PEP 440") is not a value but part of the subject. NEAR
+and DATED were chosen with `benchmarks/disagreements.py`.
 """
 
 from __future__ import annotations
@@ -20,34 +20,35 @@ from spadework.tools.text.language import DEFAULT, language
 from spadework.tools.text.quantities import Figure, Quantity, figures
 from spadework.tools.text.sentences import sentences
 
-#: Content words on each side of a figure among which stands what it is the figure of; signs for
-#: each where words are not set apart.
+#: Content words on each side of a figure that may name what it measures; characters per word where
+#: words are not separated.
 NEAR, SIGNS = 2, 4
-#: Content words within which a date may be that of a figure; one that begins a sentence always may.
+#: Content words within which a date may belong to a figure; one at the start of a sentence always
+#: may.
 DATED = 4
-#: Characters and words of a sentence that are looked at.
+#: Maximum characters and words of a sentence that are read.
 MOST_CHARS, MOST_WORDS = 1_000, 120
-#: Figures and dates of a sentence; one with more is a list.
+#: Maximum figures and dates of a sentence; more make it a list.
 MOST_VALUES = 8
-#: What stands for a date and a figure in the frame of a statement; stop words begin with STOP.
+#: Placeholders for a date and a figure in a statement's frame, and the prefix of stop words.
 DATE, FIGURE, STOP = "@", "#", "·"
 
 _TOKEN = re.compile(r"\d[\d.,]*\d|\d|[^\W\d_]+|[$€£¥%]")
-#: The mark of a footnote, which is no figure.
+#: The mark of a footnote, which is not a figure.
 _NOTE = re.compile(r"\[\d{1,3}\]")
 _ENDED = (*'.!?。！？"”',)
 _UNITS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "%": "percent"}
 _MORE = re.compile(r"\b(?:over|(?<!no )more than|at least|above|exceed\w*)\W+$", re.IGNORECASE)
 _LESS = re.compile(r"\b(?:under|(?:less|no more) than|at most|below|up to)\W+$", re.IGNORECASE)
 _UNTIL = re.compile(r" ?(?:-|–|to|bis|à|a) ?$")
-#: What is said of a day that is still to come: another day set in its place disagrees with it.
+#: Words for a future day: a different day contradicts it.
 _SCHEDULED = frozenset(stems("planned scheduled expected due moved postponed delayed rescheduled"))
 
 
 class Value(NamedTuple):
-    """A figure or date of a statement: as written, the words beside it, its unit and what it is
-    per. A figure is what may be meant, from one quantity to another, with a `bound` of "more" or
-    "less"; a date is year, month and day, 0 where they are not told.
+    """A figure or date: as written, nearby words, unit, and what it is per. A figure has the
+    quantities it may mean, as ranges, with a `bound` of "more" or "less"; a date is year, month and
+    day, 0 where missing.
     """
 
     text: str
@@ -56,14 +57,14 @@ class Value(NamedTuple):
     ranges: tuple[tuple[Quantity, Quantity], ...] = ()
     bound: str = ""
     date: tuple[int, int, int] = (0, 0, 0)
-    #: Whether a date of the statement may be that of the figure.
+    #: Whether a date of the statement may belong to the figure.
     dated: bool = False
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence as it is compared: its words by stem, its frame (all words in order, values as
-    signs), the names and numbered names in it, and its figures and dates.
+    """A sentence prepared for comparison: its stems, its frame (all words in order, with
+    placeholders for values), names, numbered names, figures and dates.
     """
 
     text: str
@@ -79,7 +80,7 @@ class Statement:
 
 @lru_cache(maxsize=8_192)
 def statements(text: str, code: str) -> tuple[Statement, ...]:
-    """Return the sentences of a quote as they are compared."""
+    """Return the sentences of a quote, prepared for comparison."""
     text = _NOTE.sub("", text)
     parts = [text[start:end] for start, end in sentences(text, code)] or [text]
     return tuple(_Reader(part[:MOST_CHARS], code).read() for part in parts)
@@ -93,7 +94,7 @@ class _Token(NamedTuple):
 
 
 class _Reader:
-    """Reads what one sentence states."""
+    """Reads one sentence."""
 
     def __init__(self, text: str, code: str) -> None:
         self.text, self.code, self.known = text, code, language(code)
@@ -131,14 +132,16 @@ class _Reader:
         )
 
     def _is_sentence(self) -> bool:
-        """Whether the text is a sentence: a heading, a cell or an item of names states nothing."""
+        """Return whether the text is a sentence. Headings, cells and lists of names state
+        nothing.
+        """
         words = (token.text.lower() for token in self.tokens)
         ended = self.text.rstrip().endswith(_ENDED)
         return self.known.unspaced or (ended and not self.known.stop.isdisjoint(words))
 
     def _label(self, figure: Figure) -> str:
-        """The name that a figure is a part of ("Season 9", "section 4.2"), "" for a value: that has
-        a unit, or stands behind no name.
+        """Return the name that a figure is part of ("Season 9", "section 4.2"); "" for a value,
+        which has a unit or follows no name.
         """
         before = next((t for t in reversed(self.telling) if t.end == figure.start - 1), None)
         measured = any(reading.dimension for reading in figure.readings)
@@ -150,13 +153,13 @@ class _Reader:
         return "" if counted and not named else f"{before.text.lower()} {figure.text}"
 
     def _is_part(self, figure: Figure) -> bool:
-        """Whether a figure is a part of a score or a time of day: "2 / 2", "7:40"."""
+        """Return whether a figure is part of a score or time: "2 / 2", "7:40"."""
         before, after = self.text[: figure.start].rstrip(), self.text[figure.end :].lstrip()
         clock = after[:1] == ":" and after[1:2].isdigit()
         return before.endswith(("/", ":")) or after[:1] == "/" or clock
 
     def _measures(self, found: Sequence[Figure]) -> Iterator[Value]:
-        """The figures with what they measure; two that begin and end a range are one."""
+        """Yield the figures with what they measure; both ends of a range are one."""
         rest = list(reversed(found))
         while rest:
             first = last = rest.pop()
@@ -174,12 +177,12 @@ class _Reader:
             )
 
     def _as_written(self, start: int, end: int) -> str:
-        """A figure with the sign of its unit that touches it."""
+        """Return a figure with an adjacent unit sign."""
         before = self.text[max(0, start - 1) : start] in _UNITS
         return self.text[start - before : end + (self.text[end : end + 1] in _UNITS)]
 
     def _unit(self, figure: Figure) -> str:
-        """What a figure counts or measures, by dimension or by stem."""
+        """Return a figure's unit, as dimension or stem."""
         dimension = next((r.dimension for r in figure.readings if r.dimension), "")
         sign = _UNITS.get(self.text[: figure.start].rstrip()[-1:], "")
         if dimension or sign or self.known.unspaced:
@@ -201,7 +204,7 @@ class _Reader:
             yield Value(self.text[start:end], near, DATE, date=date)
 
     def _near(self, start: int, end: int) -> frozenset[str]:
-        """The stems beside a value: what it may be the value of."""
+        """Return the stems near a value, which may name what it measures."""
         if self.known.unspaced:
             reach = SIGNS * NEAR
             around = self.text[max(0, start - reach) : start], self.text[end : end + reach]
@@ -212,7 +215,7 @@ class _Reader:
         return frozenset(word for token in (*before, *after) for word in token.stems)
 
     def _is_dated(self, figure: Figure) -> bool:
-        """Whether a date of the sentence may be that of a figure."""
+        """Return whether a date of the sentence may belong to a figure."""
         if not self.dates:
             return False
         first, place = self.telling[0].start, self._place(figure.start)
@@ -221,11 +224,13 @@ class _Reader:
         )
 
     def _place(self, at: int) -> int:
-        """How many content words stand before an offset."""
+        """Return how many content words precede an offset."""
         return bisect_left(self.telling, at, key=lambda token: token.start)
 
     def _frame(self, told: Sequence[_Token]) -> Iterator[str]:
-        """The words in order, stop words as they are and others by stem, values as signs."""
+        """Yield the words in order: stop words unchanged, others as stems, values as
+        placeholders.
+        """
         kinds = [DATE] * len(self.dates) + [FIGURE] * len(self.figures)
         signs = [(start, kind) for (start, _), kind in zip(self.spans, kinds, strict=True)]
         words = [(t.start, min(t.stems) if t.stems else STOP + t.text.lower()) for t in told]
@@ -233,7 +238,7 @@ class _Reader:
 
 
 def _ranges(first: Figure, last: Figure) -> tuple[tuple[Quantity, Quantity], ...]:
-    """From which quantity to which a range may go; it has the unit and scale of its end."""
+    """Return the possible ranges; a range has the unit and scale of its end."""
     ends = [one for one in last.readings if one.dimension] or last.readings
     if first is last or not last.readings[0].value:
         return tuple((one, one) for one in ends)
@@ -242,7 +247,7 @@ def _ranges(first: Figure, last: Figure) -> tuple[tuple[Quantity, Quantity], ...
 
 
 def wording(text: str, code: str) -> frozenset[str]:
-    """The stems of the content words, without figures, months and what says that a day is set."""
+    """Return the stems of content words, without figures, months and scheduling words."""
     return frozenset(
         word
         for word in stems(text, code)
@@ -262,7 +267,7 @@ def _is_in(at: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def _figures(text: str, code: str) -> list[Figure]:
-    """The figures of a text; where words are not set apart, also those joined to what follows."""
+    """Return the figures of a text; without word separators, also those joined to the next word."""
     if not language(code).unspaced:
         return list(figures(text, code))
     joined = re.sub(r"(?<=\d)(?=[^\W\d_])", " ", text)
@@ -274,7 +279,7 @@ def _figures(text: str, code: str) -> list[Figure]:
 
 
 def _dates(text: str, code: str) -> Iterator[tuple[int, int, tuple[int, int, int]]]:
-    """The dates of a text: start, end, and (year, month, day) with 0 for what is not told."""
+    """Yield the dates of a text: start, end, and (year, month, day) with 0 where missing."""
     pattern, months = _date_pattern(code)
     for match in pattern.finditer(text):
         year, month, day = (
@@ -288,7 +293,7 @@ def _dates(text: str, code: str) -> Iterator[tuple[int, int, tuple[int, int, int
 
 @lru_cache(maxsize=16)
 def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """What finds a date, and the months by their names; "may" is one in capitals alone."""
+    """Return a date pattern and the months by name; "may" counts only when capitalized."""
     known = language(code)
     months = {**language(DEFAULT).months, **known.months}
     names = [name if name in known.months and code != DEFAULT else name.title() for name in months]

@@ -1,4 +1,4 @@
-"""How far a source can be trusted, in four parts that are shown with it (S5)."""
+"""Trust in a source, in four parts that are shown with it (S5)."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ from spadework.tools.web.urls import domain_of
 from spadework.values import Evidence, Page
 
 WEIGHTS = {"authority": 0.4, "consistency": 0.3, "publisher": 0.2, "recency": 0.1}
-#: Prior authority by the end of a domain; everything else is in the middle.
+#: Prior authority by domain suffix; others are in the middle.
 PRIORS = {".gov": 0.9, ".edu": 0.85, ".ac.uk": 0.85, ".int": 0.85, ".mil": 0.8, ".org": 0.6}
 MIDDLE = 0.5
-#: Share of what is missing to full authority that the best linked of the pages read gets (by
-#: PageRank).
+#: Share of the missing authority that the page with the highest PageRank gains.
 LINKED = 0.6
-#: Days after which a dated page has lost half of its recency.
+#: Days after which a dated page has lost half its recency.
 HALF_LIFE_DAYS = 730.0
 
 
 def trust(
     page: Page, ledger: Sequence[Evidence], disputed: Sequence[str], *, now: datetime | None = None
 ) -> dict[str, float]:
-    """The parts and their weighted sum "trust", 0..1. `disputed`: evidence others contradict."""
+    """Return the parts and their weighted sum "trust", 0..1. `disputed`: ids of contradicted
+    evidence.
+    """
     prior = domain_prior(page.url)
     own = [e.id for e in ledger if e.url == page.url]
     parts = {
-        # Raised towards 1 by the links of the other pages read.
+        # Raised towards 1 by links from the other pages read.
         "authority": prior + LINKED * page.linked * (1 - prior),
-        # The share that no other origin disputes; the middle without any.
+        # The undisputed share; the middle if there is no evidence.
         "consistency": sum(id_ not in disputed for id_ in own) / len(own) if own else MIDDLE,
         "publisher": 0.5 + 0.25 * bool(page.title) + 0.25 * bool(page.published_at),
         "recency": _recency(page, now or today()),
@@ -41,7 +42,7 @@ def trust(
 
 
 def domain_prior(url: str) -> float:
-    """The authority of an address by the end of its domain alone, 0..1."""
+    """Return a URL's authority by its domain suffix alone, 0..1."""
     domain = domain_of(url)
     return next((prior for end, prior in PRIORS.items() if domain.endswith(end)), MIDDLE)
 

@@ -16,7 +16,9 @@ _ACCESS = Access(mend="add json to search.formats in its settings.yml")
 
 
 class SearXNG:
-    """The web, through the server at `url`. Raises SettingsError unless it is an http(s) address."""
+    """The web, through the server at `url`. Raises SettingsError unless it is an http(s)
+    address.
+    """
 
     name = "searxng"
     describes = "the web, through SearXNG"

@@ -138,7 +138,9 @@ async def choose(
 
 
 async def names_of(settings: Settings) -> list[str]:
-    """Return the distinct names of the providers to search. Raises SettingsError as `choose` does."""
+    """Return the distinct names of the providers to search. Raises SettingsError as `choose`
+    does.
+    """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names else []
     return list(dict.fromkeys([*found, *(name for name in names if name != AUTO)]))

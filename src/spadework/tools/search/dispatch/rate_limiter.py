@@ -224,7 +224,9 @@ class RateLimiter:
     async def _beside_others(
         self, inside: AsyncExitStack, limit: Limit, until: float, common: str
     ) -> None:
-        """Take a turn shared with all machines, released with `inside`; they also learn of a pause."""
+        """Take a turn shared with all machines, released with `inside`; they also learn of a
+        pause.
+        """
 
         def check(opening: Opening) -> None:
             if opening.shut:
