@@ -113,7 +113,6 @@ async def test_a_table_of_two_columns_has_its_first_row_above_the_others(
     assert "ending of a file:" not in result.report
 
 
-@pytest.mark.xfail(reason="The shorter report repeats the table, and is longer.")
 async def test_a_table_is_told_shorter_as_a_whole_and_is_one_in_the_next_report(
     settings: Settings,
 ) -> None:

@@ -20,7 +20,6 @@ from tests.world.sites import World
 NEAREST = "Closest passages"
 
 
-@pytest.mark.xfail(reason="Such a topic is called partly answered; it should be open.")
 async def test_what_was_open_stays_open_beside_what_is_added(settings: Settings) -> None:
     first = await ask("Which radios of the Russian army need batteries?", settings)
     assert f"## {NEAREST}" in first.report

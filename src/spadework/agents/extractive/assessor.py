@@ -40,9 +40,8 @@ def assess(
     led_to = judge_passages(question, there, before).chosen[:MOST_NEAREST] if there else ()
     unnamed = _unnamed(topic, opinion)
     covered = opinion.proven and not led.ahead
-    near = not (covered or led.ahead or led_to) and (
-        opinion.share < NEAREST or bool(stems(" ".join(unnamed)) & _subject(topic))
-    )
+    unheard_of = bool(stems(" ".join(unnamed)) & _subject(topic))
+    near = not (covered or led.ahead) and (unheard_of or (opinion.share < NEAREST and not led_to))
     chosen = [*led_to, *opinion.chosen][: MOST_NEAREST if near else None]
     leading = [each.shown.spot((each.start, each.end)) for each in led.ahead or led.via]
     return Judgement(

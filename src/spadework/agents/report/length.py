@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from spadework.agents.extractive import writer as extractive
 from spadework.tools.text.facts import stems
@@ -17,13 +17,18 @@ KEPT = 0.5
 _TOGETHER = ("item", "row", "cells", "code")
 
 
-def shorter(section: Section, asked: str, ledger: Mapping[str, Evidence]) -> Section:
-    """The section with half of its passages: those nearest to what was asked, in their order."""
+def shorter(
+    section: Section, asked: str, ledger: Mapping[str, Evidence], told: Collection[str] = ()
+) -> Section:
+    """Return the section with half of its passages: those nearest to what was asked, in their
+    order, and none that repeats the texts `told` by the sections before.
+    """
     passages = _passages(section.sentences, ledger)
     code = spoken(asked)
     wanted = stems(asked, code)
     near = [len(wanted & stems(_words_of(told, ledger), code)) for told in passages]
-    best = sorted(range(len(passages)), key=lambda n: (-near[n], n))
+    new = [n for n, own in enumerate(passages) if any(one.text not in told for one in own)]
+    best = sorted(new, key=lambda n: (-near[n], n))
     kept = set(best[: max(1, int(KEPT * len(passages)))])
     places, at = list[range](), 0
     for told in passages:

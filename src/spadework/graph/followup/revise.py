@@ -37,7 +37,7 @@ from spadework.graph.nodes.recall import earlier_pages
 from spadework.graph.nodes.write import find_disputes
 from spadework.graph.state import Earlier, ResearchState, proving
 from spadework.settings import Settings
-from spadework.values import Plan, Problem, Question, models_among
+from spadework.values import Plan, Problem, Question, Section, models_among
 
 #: What ends a run in which only the form of a report changed.
 REVISED = "revised"
@@ -214,11 +214,12 @@ async def _by_code(context: SessionContext, before: Earlier, turn: Turn) -> dict
         return _as_is(before, _BY_MODEL)
     ledger = list(before.evidence)
     asked = {topic.name: topic.question for topic in before.plan.topics}
-    sections = []
+    sections = list[Section]()
     for section in before.sections:
         if turn.length == "shorter":
             question = asked.get(section.heading, before.plan.question)
-            sections.append(shorter(section, question, {e.id: e for e in ledger}))
+            told = {one.text for kept in sections for one in kept.sentences}
+            sections.append(shorter(section, question, {e.id: e for e in ledger}, told))
             continue
         texts = await context.pages.texts(e.content_hash for e in ledger)
         told, more = longer(section, ledger, texts, len(ledger) + 1)
@@ -231,7 +232,7 @@ async def _by_code(context: SessionContext, before: Earlier, turn: Turn) -> dict
         ids = (*found.evidence_ids, *(e.id for e in new if e.topic == found.topic))
         coverage[found.topic] = found.model_copy(update={"evidence_ids": ids})
     return {
-        "sections": sections,
+        "sections": [section for section in sections if section.sentences],
         "evidence": new,
         "coverage": coverage,
         "places": {section.heading: n for n, section in enumerate(sections)},

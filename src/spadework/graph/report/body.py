@@ -66,7 +66,9 @@ def build_report(
 
 
 def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
-    """The sections of the findings, and the one that tells what is left open."""
+    """Return the sections of the findings, and the one that tells what is left open, empty where
+    it stands among them.
+    """
     coverage, told = state.get("coverage", {}), {c.evidence_id for c in state.get("citations", [])}
     answered = {name for name, found in coverage.items() if found.state == "answered"}
     unread = [one for one in unread_hits(state) if one.topic not in answered]
@@ -86,12 +88,16 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
         say,
         beside=bool(state.get("pages")),
     )
-    nearest = _nearest(state, state.get("sections", []), say)
-    sections = [nearest.get(section.heading, section) for section in state.get("sections", [])]
-    if sections and coverage and all(found.near for found in coverage.values()):
+    headed, written = _nearest(state, say), state.get("sections", [])
+    far = {name for name, found in coverage.items() if found.near}
+    answers, rest = (
+        [headed.get(s.heading, s) for s in written if (s.heading in far) is unanswered]
+        for unanswered in (False, True)
+    )
+    if rest:
         # Who reads only the beginning must not take the nearest for the answer.
-        return [open_ones, *sections], open_ones.model_copy(update={"sentences": ()})
-    return sections, open_ones
+        return [*answers, open_ones, *rest], open_ones.model_copy(update={"sentences": ()})
+    return answers, open_ones
 
 
 def _about(
@@ -111,11 +117,11 @@ def _about(
     )
 
 
-def _nearest(state: ResearchState, sections: Sequence[Section], say: Phrases) -> dict[str, Section]:
+def _nearest(state: ResearchState, say: Phrases) -> dict[str, Section]:
     """Return the sections of topics that code could not prove, by their headings, as the report has
     them: as the closest passages.
     """
-    coverage = state.get("coverage", {})
+    coverage, sections = state.get("coverage", {}), state.get("sections", [])
     unproven = {n for n, found in coverage.items() if not found.covered and found.quality is None}
     alone = len(sections) == 1
     return {
