@@ -18,16 +18,16 @@ _TOGETHER = ("item", "row", "cells", "code")
 
 
 def shorter(
-    section: Section, asked: str, ledger: Mapping[str, Evidence], told: Collection[str] = ()
+    section: Section, asked: str, ledger: Mapping[str, Evidence], repeated: Collection[str] = ()
 ) -> Section:
     """Return the section with half of its passages: those nearest to what was asked, in their
-    order, and none that repeats the texts `told` by the sections before.
+    order, and none that is `repeated`, as the sections before tell it.
     """
     passages = _passages(section.sentences, ledger)
     code = spoken(asked)
     wanted = stems(asked, code)
     near = [len(wanted & stems(_words_of(told, ledger), code)) for told in passages]
-    new = [n for n, own in enumerate(passages) if any(one.text not in told for one in own)]
+    new = [n for n, own in enumerate(passages) if any(one.text not in repeated for one in own)]
     best = sorted(new, key=lambda n: (-near[n], n))
     kept = set(best[: max(1, int(KEPT * len(passages)))])
     places, at = list[range](), 0

@@ -218,8 +218,8 @@ async def _by_code(context: SessionContext, before: Earlier, turn: Turn) -> dict
     for section in before.sections:
         if turn.length == "shorter":
             question = asked.get(section.heading, before.plan.question)
-            told = {one.text for kept in sections for one in kept.sentences}
-            sections.append(shorter(section, question, {e.id: e for e in ledger}, told))
+            before_it = {one.text for kept in sections for one in kept.sentences}
+            sections.append(shorter(section, question, {e.id: e for e in ledger}, before_it))
             continue
         texts = await context.pages.texts(e.content_hash for e in ledger)
         told, more = longer(section, ledger, texts, len(ledger) + 1)
