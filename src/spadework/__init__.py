@@ -51,7 +51,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded at first use, so that importing spadework costs next to nothing.
+    # Loaded at first use, so that importing spadework is cheap.
     if name not in _HOMES:
         raise AttributeError(f"module 'spadework' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -1,4 +1,4 @@
-"""Bills: which use belongs to which answer, so that both are written down in one step."""
+"""Bills: the usage of each answer, so that both are recorded in one step."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from contextvars import ContextVar
 
 from spadework.values import Usage
 
-#: A sum; None where one of its parts is not known.
+#: A sum; None if a part is unknown.
 Amounts = Mapping[str, float | None]
 
 _open: ContextVar[Bill | None] = ContextVar("bill", default=None)
 
 
 class Bill:
-    """Amounts by field names of Usage; `kept`: they stand in the journal, or are about to."""
+    """Amounts by field names of Usage; `kept`: they are in the journal, or about to be."""
 
     def __init__(self) -> None:
         self.amounts: dict[str, float | None] = {}
@@ -23,24 +23,24 @@ class Bill:
 
     @property
     def current(self) -> Bill:
-        """The bill of the work that is done now, this one where none is open."""
+        """The bill of the current work, or this one."""
         return _open.get() or self
 
     def add(self, amounts: Amounts) -> None:
-        """Put amounts on the bill."""
+        """Add amounts to the bill."""
         for name, amount in amounts.items():
             before = self.amounts.get(name, 0)
             self.amounts[name] = None if amount is None or before is None else before + amount
 
     def taken(self) -> dict[str, float | None]:
-        """What stands on the bill, which is empty then."""
+        """Return the amounts and empty the bill."""
         amounts, self.amounts = self.amounts, {}
         return amounts
 
 
 @contextmanager
 def meter_bill(loose: Bill) -> Iterator[Bill]:
-    """A bill for the work inside, also that of the tasks it starts."""
+    """Open a bill for the work inside, including its tasks."""
     outer, bill = loose.current, Bill()
     token = _open.set(bill)
     try:
@@ -52,7 +52,7 @@ def meter_bill(loose: Bill) -> Iterator[Bill]:
 
 
 def total(bills: Iterable[Amounts]) -> Usage:
-    """The sum of bills."""
+    """Return the sum of bills."""
     sum_ = Bill()
     for bill in bills:
         sum_.add(bill)

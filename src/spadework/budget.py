@@ -1,8 +1,8 @@
-"""One limit for a run, beside its deadline.
+"""The limit of a run, beside its deadline.
 
-Every model call, search and page is charged before it starts. A share of what a model costs is held
-back for those who close the run: they write, check and mend. Running out raises BudgetSpent, which
-means: write with what there is.
+Every model call, search and page is charged before it starts. A share of model costs is reserved
+for closing the run: writing, checking and repair. Exhaustion raises BudgetSpent: write with the
+evidence so far.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Limit = Literal["calls", "searches", "pages", "tokens", "money"]
 
 @dataclass(frozen=True)
 class Limits:
-    """The ceilings of a run; see the settings of the same names."""
+    """The limits of a run; see the settings of the same names."""
 
     minutes: float = 10
     iterations: int = 3
@@ -46,7 +46,7 @@ class Limits:
 
 
 class Budget(Deadline):
-    """The deadline and the limit of one run. `started` is on the clock of `time.monotonic`."""
+    """The deadline and limits of one run. `started` is a `time.monotonic` time."""
 
     def __init__(
         self,
@@ -62,59 +62,61 @@ class Budget(Deadline):
         self.limits = Limits(minutes, iterations, calls, searches, pages, tokens, money)
         super().__init__(self.limits.minutes * 60)
         self.used = Usage()
-        #: The limit that first could not pay, or "".
+        #: The first limit that was exhausted, or "".
         self.refused = ""
-        #: What was used since the last answer was written down, and belongs to none.
+        #: Usage since the last recorded answer, belonging to none.
         self.loose = Bill()
-        #: Dollars spent where the price is known, what model calls under way have set aside, and
-        #: who waits for one of them to settle.
+        #: Dollars spent at known prices, reservations of running model calls, and waiters for their
+        #: settlement.
         self._money = 0.0
         self._holds: list[Hold] = []
-        #: What the runs of the same user may take together, where that is limited.
+        #: The shared limit of the user's runs, if any.
         self.shared: SharedLimit | None = None
         self._waiting: set[asyncio.Future[None]] = set()
-        #: When writing began and what was spent by then; what is kept to write again.
+        #: When writing began and what was spent by then; what is reserved for rewriting.
         self._began: tuple[float, dict[Limit, float]] | None = None
         self._again: dict[Limit, float] = {}
-        #: What those who close the run took before it was written: the model's examination. What is
-        #: held back is a share of the rest, else one that is dear leaves too little to judge with.
+        #: Spent on closing before the writing: the model's examination. The reserve is a share of
+        #: the rest; otherwise an expensive one leaves too little for judging.
         self.early: dict[Limit, float] = {}
 
     @classmethod
     def of(cls, settings: Settings) -> Budget:
-        """The budget that the settings state, its clock started now."""
+        """Return the settings' budget, with its clock started."""
         return cls(**{limit.name: getattr(settings, limit.name) for limit in fields(Limits)})
 
     def start(self, at: float, used: Usage | None = None) -> None:
-        """Set the clock to `at` (time.monotonic) and the limit to what was `used` before."""
+        """Set the clock to `at` (time.monotonic) and the usage to what was `used` before."""
         self.started = at
         self.used = used or self.used
         self._money = self.used.money or 0.0
 
     def metered(self) -> AbstractContextManager[Bill]:
-        """What is used inside, as a bill of its own; one that is not `kept` is loose in the end."""
+        """Open a bill for the usage inside; if not `kept` at the end, it is loose."""
         return meter_bill(self.loose)
 
     def writes(self) -> None:
-        """The report is written from now on."""
+        """Record that writing of the report begins."""
         self.writing = True
         self._began = self.elapsed(), {limit: self._paid(limit) for limit in _HELD_BACK}
 
     def wrote(self) -> None:
-        """The report is written and checked; to write it again takes less than all of it has."""
+        """Record that the report is written and checked, and reserve a share of its cost for
+        rewriting.
+        """
         if self._began is not None:
             at, before = self._began
             self.written = self.elapsed() - at
             self._again = {p: AGAIN * (self._paid(p) - paid) for p, paid in before.items()}
 
     def charge(self, limit: Limit, amount: float = 1) -> None:
-        """Take `amount` before the thing is done. Raises BudgetSpent, and then takes nothing."""
+        """Charge `amount` in advance. Raises BudgetSpent, and then charges nothing."""
         if self.spent(limit) + amount > getattr(self.limits, limit):
             self._refuse(limit)
         self.add(**{_FIELD[limit]: int(amount)})
 
     def add(self, **amounts: float) -> None:
-        """Record what was used, by the field names of Usage."""
+        """Record usage, by field names of Usage."""
         self.loose.current.add(amounts)
         self.used = self.used.model_copy(
             update={
@@ -125,7 +127,7 @@ class Budget(Deadline):
         )
 
     def repeat(self, used: Amounts, elapsed: float) -> None:
-        """Record what an answer that is replayed had used, and when it came; no ceiling counts."""
+        """Record the usage and time of a replayed answer; limits do not apply."""
         self.replayed = max(self.replayed or 0.0, elapsed)
         self._money += used.get("money", 0.0) or 0.0
         known = used.get("money", 0.0) is not None and self.used.money is not None
@@ -133,10 +135,10 @@ class Budget(Deadline):
         self.add(**{name: amount for name, amount in used.items() if name != "money" and amount})
 
     async def hold(self, wish: HoldRequest, *, until: float) -> Hold:
-        """Charge a model call and set aside what it may cost at most. Who finds no room waits for
-        others to settle, until a moment on the clock of `time.monotonic`.
+        """Charge a model call and reserve its maximum cost, waiting for other calls to settle until
+        `until` (`time.monotonic`).
 
-        Raises BudgetSpent, and then nothing is taken.
+        Raises BudgetSpent, and then charges nothing.
         """
         own = wish.closing
         while True:
@@ -156,7 +158,9 @@ class Budget(Deadline):
         return hold
 
     def settle(self, hold: Hold, *, used: tuple[int, int], price: float | None) -> None:
-        """Give back a hold, record the real cost; without a price money is unknown from now on."""
+        """Release a reservation and record the real cost; without a price, money becomes
+        unknown.
+        """
         self._holds.remove(hold)
         if self.shared:
             self.shared.settle(hold, sum(used), price or 0.0)
@@ -173,13 +177,13 @@ class Budget(Deadline):
                 waiter.set_result(None)
 
     async def _now_free(self, wish: HoldRequest) -> Free:
-        """What a call may set aside, of the shared limit what others have left by now."""
+        """Return what a call may reserve, after refreshing the shared limit."""
         if self.shared:
             await self.shared.refresh(wish)
         return self._free(closing=wish.closing)
 
     async def _settlement(self, until: float) -> bool:
-        """Wait for a call under way to settle; whether one did in time."""
+        """Wait for a running call to settle; return whether one did in time."""
         waiter = asyncio.get_running_loop().create_future()
         self._waiting.add(waiter)
         try:
@@ -192,7 +196,7 @@ class Budget(Deadline):
         return True
 
     def draw_on(self, shared: SharedLimit) -> None:
-        """Take no more than is left of a shared limit: something of that is kept for closing."""
+        """Limit the run to the rest of a shared limit, part of it reserved for closing."""
         left = shared.free()
         tokens = min(self.limits.tokens, self.spent("tokens") + max(0.0, left.tokens))
         money = min(self.limits.money, self._money + max(0.0, left.money))
@@ -200,7 +204,9 @@ class Budget(Deadline):
         self.shared = shared
 
     def _free(self, *, closing: bool, settled: bool = False) -> Free:
-        """What a call may set aside of both limits; for other runs' calls nobody waits here."""
+        """Return what a call may reserve under both limits, without waiting for other runs'
+        calls.
+        """
         own = self.free(closing=closing, settled=settled)
         if self.shared is None:
             return own
@@ -208,7 +214,7 @@ class Budget(Deadline):
         return Free(min(own.tokens, other.tokens), min(own.money, other.money))
 
     def free(self, *, closing: bool = False, settled: bool = False) -> Free:
-        """What a call may still set aside; `settled`: as if nothing were under way."""
+        """Return what a call may still reserve; `settled`: as if no calls were running."""
         under_way = () if settled else self._holds
         tokens = self._open("tokens", closing=closing) - self.spent("tokens")
         money = self._open("money", closing=closing) - self._money
@@ -218,11 +224,11 @@ class Budget(Deadline):
         )
 
     def _open(self, limit: Limit, *, closing: bool = False) -> float:
-        """The ceiling of a limit without what is held back for the closing: one call at least."""
+        """Return a limit without the reserve for closing, which is at least one call."""
         ceiling: float = getattr(self.limits, limit)
         if closing or limit not in _HELD_BACK:
             return ceiling
-        # Haste saves the time of writing, not what it costs.
+        # Quick effort saves time for writing, not its cost.
         share = WITH_MODEL["write"] * (ceiling - self.early.get(limit, 0.0))
         kept = min(share, self._again.get(limit, ceiling))
         return ceiling - (math.ceil(kept) if limit == "calls" else kept)
@@ -235,13 +241,13 @@ class Budget(Deadline):
         raise BudgetSpent(limit)
 
     def spent(self, limit: Limit) -> float:
-        """What was taken from a limit so far."""
+        """Return the amount used of a limit."""
         if limit == "tokens":
             return self.used.tokens_in + self.used.tokens_out
         return float(getattr(self.used, _FIELD[limit]) or 0)
 
     def ended_by(self) -> str:
-        """The ceiling that is reached ("time", …), or "" while more is left than closing needs."""
+        """Return the exhausted limit ("time", …), or "" if more is left than closing needs."""
         if self.reckoned("plan") <= 0:
             return "time"
         return next((p for p in _LIMITS if 0 < self.spent(p) >= self._open(p)), "")

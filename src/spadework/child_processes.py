@@ -1,4 +1,4 @@
-"""Programs that would outlive this process, since they need not heed the end of the pipe to it."""
+"""Child processes that would outlive this one, since they may ignore a closed pipe."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ENDS: set[Callable[[], None]] = set()
 
 @contextmanager
 def ended_by(end: Callable[[], None]) -> Iterator[None]:
-    """What runs here is ended by `end` where this process is left before it is closed."""
+    """Register `end` to stop a child if this process exits inside the context."""
     _ENDS.add(end)
     try:
         yield
@@ -19,6 +19,6 @@ def ended_by(end: Callable[[], None]) -> Iterator[None]:
 
 
 def end_all() -> None:
-    """End what would outlive this process."""
+    """Stop all registered children."""
     for end in tuple(_ENDS):
         end()

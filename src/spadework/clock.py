@@ -1,5 +1,5 @@
-"""The day of a session, by the local time of whoever asks: what it reckons with a date is the same
-when it is taken up or replayed.
+"""The date of a session in the user's local time: resumed and replayed runs compute with the same
+one.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ _began: ContextVar[datetime | None] = ContextVar("began", default=None)
 
 
 def set_today(moment: datetime) -> None:
-    """Let `today` be this moment for the task that calls this, and for those it starts."""
+    """Set `today` for the current task and its children."""
     _began.set(moment)
 
 
 def today() -> datetime:
-    """Return when the session began, where it began; without a session now, in local time (TZ)."""
+    """Return when the session began, at its place; without a session, the local time (TZ)."""
     return _began.get() or datetime.now().astimezone()

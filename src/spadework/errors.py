@@ -35,18 +35,16 @@ from spadework.visible import visible
 
 
 class SpadeworkError(RuntimeError):
-    """Something spadework refuses or could not do. `str(error)` is one sentence; `hint` says the
-    mend.
+    """An error raised on purpose. `str(error)` is one sentence; `hint` says how to fix it.
 
-    A RuntimeError, since LangGraph servers tell their clients what such an error says, and of
-    others only that there was one.
+    A RuntimeError, since LangGraph servers pass on only its messages to clients.
     """
 
-    #: True when asking again would give the same answer, so that a resumed run need not ask.
+    #: True if a retry would give the same answer, so that a resumed run need not try.
     final = False
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        # What a server or a page says of itself may stand in it.
+        # The message may quote a server or page.
         super().__init__(visible(message))
         self.hint = hint
 
@@ -60,10 +58,10 @@ class SearchError(SpadeworkError):
 
 
 class QuotaSpent(SearchError):
-    """The provider answered that the quota is used up or the rate is too high.
+    """The provider's quota or rate limit is exceeded.
 
-    `retry_after` is how many seconds it asks to be left alone, None where it does not say. `busy`:
-    the rate was too high, so that asking more slowly helps.
+    `retry_after` is the requested wait in seconds, None if not given. `busy`: only the rate was too
+    high, so that slower requests help.
     """
 
     def __init__(
@@ -78,19 +76,18 @@ class Throttled(SearchError):
 
 
 class FetchError(SpadeworkError):
-    """A page could not be had."""
+    """A page could not be fetched."""
 
     final = True
 
-    #: True when the server turned away what does not look like a browser, and named no time to come
-    #: back.
+    #: True if the server refused a client that does not look like a browser, without naming a time
+    #: to retry.
     turned_away = False
 
-    #: What the server answered, where it has answered with a status that means that there is no
-    #: page; else 0.
+    #: The HTTP status if it means that there is no page, else 0.
     status = 0
 
-    #: The attempts that were made (`values.Attempt`), the last of which ended in this.
+    #: The attempts made (`values.Attempt`); the last ended in this error.
     attempts: tuple[Any, ...] = ()
 
 
@@ -103,7 +100,7 @@ class TooLarge(FetchError):
 
 
 class Unreadable(FetchError):
-    """The page came, but no text could be taken from it."""
+    """The page arrived, but no text could be extracted."""
 
 
 class NotAllowed(FetchError):
@@ -111,13 +108,13 @@ class NotAllowed(FetchError):
 
 
 class TooSlow(FetchError):
-    """The page did not come before its deadline."""
+    """The page missed its deadline."""
 
     final = False
 
 
 class Unreachable(FetchError):
-    """No connection, a broken answer, or a server error."""
+    """No connection, a broken response, or a server error."""
 
     final = False
 
@@ -127,13 +124,13 @@ class ModelError(SpadeworkError):
 
 
 class BadReply(ModelError):
-    """The answer has not the asked shape. `said` is what came where that was not all of it."""
+    """The answer does not have the requested shape. `said` is the incomplete answer, if any."""
 
     said = ""
 
 
 class TooLong(ModelError):
-    """The request is `over` tokens too long for the model's context, 0 where that is unknown."""
+    """The request exceeds the model's context by `over` tokens, 0 if unknown."""
 
     def __init__(self, message: str, *, hint: str = "", over: int = 0) -> None:
         super().__init__(message, hint=hint)
@@ -157,29 +154,31 @@ class SessionNotFound(SessionError):
 
 
 class SessionUnreadable(SessionError):
-    """A session's files are broken, cut off or wrong; `why` says what is wrong with one."""
+    """A session's files are damaged, truncated or invalid; `why` describes one of them."""
 
     why = ""
 
 
 class SessionBusy(SessionError):
-    """Another process works on this session."""
+    """Another process is running this session."""
 
 
 class DaySpent(SessionError):
-    """What the user may use in a day is used up."""
+    """The user's daily limit is reached."""
 
 
 class Stopping(SessionError):
-    """The server is being stopped: it takes no new question, and ends those it has."""
+    """The server is stopping: it accepts no questions and ends those it has."""
 
 
 class DiskFailed(SessionError):
-    """The disk failed under a session: it is full, read-only or gone. What was gathered stays."""
+    """The disk failed under a session: full, read-only or gone. What was gathered stays."""
 
 
 class BudgetSpent(Exception):
-    """The ceiling `what` is reached: no failure, but the signal to write with what there is."""
+    """The limit `what` is reached: not a failure, but the signal to write with the evidence so
+    far.
+    """
 
     def __init__(self, what: str) -> None:
         super().__init__(f"the budget of {what} is spent")

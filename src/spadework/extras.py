@@ -1,10 +1,10 @@
-"""What is installed beside the package itself, for those who want it: the extras."""
+"""Optional dependencies: the extras."""
 
 from __future__ import annotations
 
 
 def how_to_install(extra: str) -> str:
-    """The command that installs an extra, as a hint names it. Spadework is installed from its
-    folder, so that no package of an index is taken for it.
+    """Return the command that installs an extra, for a hint. It installs from spadework's folder,
+    so that no package of that name in an index is used.
     """
     return f'`pip install ".[{extra}]"` in the folder of spadework'

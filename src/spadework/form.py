@@ -1,4 +1,4 @@
-"""Settings as a form: the JSON schema of LangGraph servers; and what is wrong in it, in words."""
+"""Settings as a form for LangGraph servers (JSON schema), and its validation errors in words."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ValidationError
 
-#: What is for the owner of a server alone, by its environment: files, hosts, endpoints and programs
-#: of the machine. Secrets are, too: a LangGraph server keeps what a caller sends as plain text. It
-#: drops what is not in the form.
+#: Reserved for a server's owner, by environment: files, hosts, endpoints, programs and secrets.
+#: LangGraph servers store callers' values as plain text, and drop what is not in the form.
 OWNERS = frozenset(
     {
         *("home", "library", "allow_hosts", "prices", "standards", "robots", "user_agent"),
@@ -19,10 +18,10 @@ OWNERS = frozenset(
         *("log", "log_json", "otel"),
     }
 )
-#: So is every server that is named, whatever for.
+#: Settings that name servers are reserved too.
 _SERVER = "_url"
-#: What stands together in the form, in the order in which a run is set up, and the nodes of the
-#: graphs that it is for: `research` in the conversation is the whole loop.
+#: Groups of the form in the order of a run, and the graph nodes they belong to: `research` in the
+#: conversation is the whole loop.
 GROUPS = {
     "Budgets": ("Limits", ("open", "assess")),
     "Judging": ("Answer", ("plan", "approve", "assess", "write")),
@@ -36,9 +35,9 @@ _WORDS = {"url": "URL", "mb": "MB", "api": "API", "openai": "OpenAI"}
 
 
 def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
-    """Make a schema the form: titled properties, group by group, without what is the owner's."""
+    """Turn a schema into the form: titled properties in groups, without the owner's."""
     given = schema["properties"]
-    # A field is of the class that declares it.
+    # A field belongs to the class that declares it.
     of = {
         name: base.__name__
         for base in model.__mro__
@@ -54,39 +53,39 @@ def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
 
 
 def _describe(entry: dict[str, Any]) -> dict[str, str]:
-    """What a field is for, on one line; nothing where the package is installed without sources."""
+    """Return a field's description on one line; empty if installed without sources."""
     told = " ".join(entry.get("description", "").split())
     return {"description": told} if told else {}
 
 
 def _place_field(name: str, group: str, nodes: Collection[str]) -> dict[str, Any]:
-    """Title and place of a field; Studio offers it beside the nodes that are named."""
+    """Return a field's title and place; Studio shows it beside the named nodes."""
     at = {"langgraph_nodes": [*nodes, *_CHAT_NODES]} if nodes else {}
     return {"title": f"{group}: {_title(name)}", "group": group, **at}
 
 
 def by_effort(*, quick: int, normal: int, deep: int) -> Callable[[dict[str, Any]], int]:
-    """The value of a field that is not set: by the effort, a field that stands before it."""
+    """Return a default that depends on the effort, a field that precedes it."""
     values = {"quick": quick, "deep": deep}
     return lambda given: values.get(given.get("effort", ""), normal)
 
 
 def _title(name: str) -> str:
-    """The name of a field as a title: `openai_base_url` is "OpenAI base URL"."""
+    """Return a field's name as a title: `openai_base_url` becomes "OpenAI base URL"."""
     words = [_WORDS.get(word, word) for word in name.split("_")]
     return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])
 
 
 def _key(model: type[BaseModel], name: str) -> str:
-    """Under which name pydantic lists a field."""
+    """Return the name under which pydantic lists a field."""
     alias = model.model_fields[name].validation_alias
     first = alias.choices[0] if isinstance(alias, AliasChoices) else alias
     return first if isinstance(first, str) else name
 
 
 def sentence(error: ValidationError, fields: Collection[str] = ()) -> str:
-    """Return the first fault of a validation error as one short sentence, which names no secret;
-    where a name is none of the `fields`, with the one that is nearest to it.
+    """Return the first validation error as one short sentence without secrets; for an unknown name,
+    with the nearest of `fields`.
     """
     fault = error.errors()[0]
     name = str(fault["loc"][0]) if fault["loc"] else "settings"

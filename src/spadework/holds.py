@@ -1,25 +1,25 @@
-"""What a model call sets aside while it is under way: so much that its answer cannot cost more."""
+"""Reservations of running model calls, large enough for any answer."""
 
 from __future__ import annotations
 
 import math
 from typing import NamedTuple, Protocol
 
-#: Dollars for a million tokens in and out.
+#: Dollars per million tokens in and out.
 Price = tuple[float, float]
 
-#: Calls that may want the same limit at once. An answer may have all the room that is allowed as
-#: long as that is no larger a part of what is free; else what its role usually takes.
+#: Calls that may compete for a limit. An answer gets its maximum room if that is within this
+#: fraction of what is free, else what its role usually takes.
 AT_ONCE = 16
-#: Tokens that an answer needs at least; with fewer left the call is not made.
+#: Minimum tokens of an answer; with fewer left the call is not made.
 LEAST_ROOM = 200
 
 
 class HoldRequest(NamedTuple):
-    """What a model call may take: the tokens of its request; those that its answer usually has, and
-    may have at most; its price, None where that is not known.
+    """What a model call may take: tokens of its request, usual and maximum tokens of its answer,
+    and its price, None if unknown.
 
-    `closing` calls write and check the report: they may take what is held back for that.
+    `closing` calls write and check the report, and may use the reserve.
     """
 
     told: int
@@ -37,7 +37,9 @@ class Free(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """Set aside for a call: the room of its answer, all its tokens, dollars; is it `closing`?"""
+    """A reservation for a call: room of its answer, total tokens, dollars; and whether it is
+    `closing`.
+    """
 
     room: int
     tokens: int
@@ -46,32 +48,32 @@ class Hold(NamedTuple):
 
 
 class SharedLimit(Protocol):
-    """What all runs of a user may take together, beside the limits of each."""
+    """The shared limit of a user's runs, beside each run's own."""
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
-        """Exchange with others what was taken, and tell them what a call that comes may take."""
+        """Exchange usage with other machines, and announce a coming call."""
 
     def free(self, *, settled: bool = False) -> Free:
-        """What is left; `settled`: as if no call were under way."""
+        """Return what is left; `settled`: as if no calls were running."""
         ...
 
     def take(self, hold: Hold) -> None:
-        """Set aside what a call may cost."""
+        """Reserve what a call may cost."""
 
     def settle(self, hold: Hold, tokens: int, money: float) -> None:
-        """Give back what was set aside, and take what the call has cost."""
+        """Release a reservation and charge the call's cost."""
 
 
 def cost(price: Price | None, told: int, said: int) -> float:
-    """Dollars for so many tokens in and out; 0 where the price is not known."""
+    """Return the dollars for tokens in and out; 0 if the price is unknown."""
     return (told * price[0] + said * price[1]) / 1_000_000 if price else 0.0
 
 
 def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
-    """What a call sets aside of what is free; None where there is no room now.
+    """Return a call's reservation from what is free; None if there is no room now.
 
-    An answer gets what is usual at least. Where there is less, and nobody is under way whose
-    settlement could make it more (`alone`), what there is will do.
+    An answer gets at least its usual size. With less, and no running call whose settlement could
+    help (`alone`), it gets what there is.
     """
     most = min(wish.most, longest(wish, free))
     least = min(LEAST_ROOM, wish.most)
@@ -87,12 +89,12 @@ def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
 
 
 def longest(wish: HoldRequest, free: Free) -> int:
-    """Tokens of the longest answer that can be paid; below 0 where not even the request can."""
+    """Return the tokens of the longest affordable answer; negative if not even the request is."""
     return min(int(free.tokens) - wish.told, paid_by(wish, free.money))
 
 
 def paid_by(wish: HoldRequest, money: float) -> int:
-    """Tokens of the longest answer that so many dollars can pay."""
+    """Return the tokens of the longest answer that the dollars pay for."""
     left = money - cost(wish.price, wish.told, 0)
     if wish.price is None or cost(wish.price, 0, wish.most) <= left:
         return wish.most

@@ -1,4 +1,4 @@
-"""Where sessions and indexes are kept, for who needs no other setting: they take long to load."""
+"""The home folder, for code that needs no other setting: settings are slow to load."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import platformdirs
 
 from spadework.errors import SettingsError
 
-#: The variable of the environment, as the settings would read it.
+#: The environment variable, as read by the settings.
 VARIABLE = "SPADEWORK_HOME"
 
 
 def default_home() -> Path:
-    """The folder where none is named."""
+    """Return the default folder."""
     return Path(platformdirs.user_data_dir("spadework"))
 
 
 def absolute(path: Path) -> Path:
-    """A path as it is from everywhere; `~` is the user's folder, `~nobody` a SettingsError."""
+    """Return an absolute path; `~` is expanded, and `~nobody` raises SettingsError."""
     try:
         return path.expanduser().absolute()
     except RuntimeError:
@@ -28,6 +28,6 @@ def absolute(path: Path) -> Path:
 
 
 def home_of(given: Path | None) -> Path:
-    """What `Settings.load(home=given).home` would be."""
+    """Return what `Settings.load(home=given).home` would be."""
     named = {name.upper(): value for name, value in os.environ.items()}.get(VARIABLE)
     return absolute(given or (default_home() if named is None else Path(named)))

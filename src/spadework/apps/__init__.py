@@ -1,1 +1,1 @@
-"""The front doors, without logic of their own."""
+"""User interfaces, without logic of their own."""

@@ -1,4 +1,4 @@
-"""The command line: options in, a door opened, an exit code out; nothing heavy imported early."""
+"""The command line: options, commands and exit codes; heavy imports are deferred."""
 
 from __future__ import annotations
 
@@ -72,7 +72,9 @@ def program(
         ),
     ] = False,
 ) -> None:
-    """Deep research in which every sentence of fact cites words that really stand in a source."""
+    """Research a question; every factual sentence of the report cites words that are in a
+    source.
+    """
 
 
 @app.command()
@@ -148,8 +150,8 @@ def plan(
     ] = False,
     home: options.Home = None,
 ) -> None:
-    """Print the plan of a question and its forecast, without a run. What would answer each topic
-    is told with it.
+    """Print the plan and cost estimate of a question without running it. Includes what would answer
+    each topic.
     """
     settings = options.settings_of(context)
     from spadework.apps.commands.plan_command import print_plan
@@ -173,8 +175,8 @@ def chat(
     approve: options.Approve = None,
     home: options.Home = None,
 ) -> None:
-    """Ask question after question, each following up the one before. Without a terminal, questions
-    are read line by line.
+    """Ask questions in a row, each following up the previous one. Without a terminal, questions are
+    read line by line.
     """
     from spadework.apps.terminal.chat_loop import begin
     from spadework.apps.terminal.question_input import followed_session
@@ -188,7 +190,9 @@ for command in (resume, replay, read, search, index, doctor, stats, mcp, serve, 
 
 
 def with_default_command(arguments: Sequence[str]) -> list[str]:
-    """The arguments, after `ask` where they name no command. Raises SettingsError for a mistake."""
+    """Return the arguments, prefixed with `ask` unless they name a command. Raises SettingsError
+    for a typo.
+    """
     return as_command(arguments, _commands(app), ("--help", "-h", "--version"))
 
 
@@ -206,7 +210,7 @@ def _commands(of: typer.Typer) -> dict[str, set[str]]:
 
 
 def main() -> None:
-    """The console command. Errors are one sentence; exit codes stand in `ending`."""
+    """Run the console command. Errors are one sentence; see `exit` for the exit codes."""
     raise_the_limit()
     replace_unencodable()
     with one_sentence():
@@ -214,9 +218,9 @@ def main() -> None:
 
 
 def console() -> None:
-    """The console command as a process of its own, which is left when it is done."""
-    # Loading modules makes 300,000 objects that stay; to look through them for garbage as often as
-    # Python does otherwise is a quarter of what a run with a model takes until it begins.
+    """Run the console command as a process of its own, which exits at once when done."""
+    # Imports create 300,000 lasting objects; collecting garbage at Python's default rate takes a
+    # quarter of the start-up time of a run with a model.
     gc.set_threshold(10_000, 10, 3)
     from spadework.apps.process_exit import LEAVING
 

@@ -1,4 +1,4 @@
-"""What the words of a command line mean: a command, a question, or a command that was mistyped."""
+"""Interpretation of a command line: a command, a question, or a mistyped command."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from itertools import takewhile
 
 from spadework.errors import SettingsError
 
-#: The command of a question, which need not be written.
+#: The default command.
 DEFAULT = "ask"
-#: How much of a mistyped command is right: of "reed" and "read" three letters of four.
+#: Minimum similarity of a mistyped command: "reed" shares three of four letters with "read".
 LIKE = 0.75
-#: What other programs call what ours do.
+#: Other programs' names for our commands.
 _ELSEWHERE = {
     "research": "ask",
     "help": "--help",
@@ -22,7 +22,7 @@ _ELSEWHERE = {
     "web": "serve",
 }
 _NAME = re.compile(r"[A-Za-z][A-Za-z_-]*")
-#: What an address, a path or an id of a session has, and no word of a question.
+#: Addresses, paths and session ids contain these; words of a question do not.
 _NO_WORD = re.compile(r"\s|/|\w[.:]\w|\d{8}")
 _SHOWN_CHARS = 60
 
@@ -30,10 +30,10 @@ _SHOWN_CHARS = 60
 def as_command(
     arguments: Sequence[str], commands: Mapping[str, Collection[str]], options: Collection[str]
 ) -> list[str]:
-    """The arguments of a command: with `ask` before those that name none, as a question does.
+    """Return a command's arguments, prefixed with `ask` if they name none.
 
-    `commands` maps each to its subcommands; `options` stand alone. Raises SettingsError for what
-    looks like a mistyped command, and for a single word: `ask` before it makes it a question.
+    `commands` maps each to its subcommands; `options` stand alone. Raises SettingsError for a
+    probable typo of a command, and for a single word, which needs an explicit `ask`.
     """
     if not arguments or arguments[0] in commands or arguments[0] in options:
         return [*arguments]
@@ -55,7 +55,7 @@ def as_command(
 
 
 def _find_mistyped(words: Sequence[str], commands: Mapping[str, Collection[str]]) -> str:
-    """The command that was probably meant, "" where a question was: several bare words are one."""
+    """Return the command that was probably meant, "" for a question: several bare words are one."""
     if not words or not _NAME.fullmatch(words[0]):
         return ""
     name, rest = words[0].lower(), words[1:]

@@ -1,15 +1,15 @@
-"""How many files and connections the process may have open: each session takes about 35."""
+"""The limit on open files and connections; each session needs about 35."""
 
 from __future__ import annotations
 
 import contextlib
 
-#: More would only make slow what goes through all of them when it starts a process.
+#: A higher limit slows down code that walks all descriptors to start a process.
 ENOUGH = 65_536
 
 
 def raise_the_limit() -> None:
-    """Take as many as the system allows: the usual limit is but a habit."""
+    """Raise the limit as far as the system allows; the default is merely a convention."""
     try:
         import resource
     except ImportError:  # Windows has no such limit

@@ -1,4 +1,4 @@
-"""How a command ends: its work done, or with a sentence and 1 failed, 2 usage, 130 interrupted."""
+"""Exit codes of a command: 0 done; after an error message 1 failed, 2 usage, 130 interrupted."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from spadework.apps.messages import say
 from spadework.errors import BudgetSpent, SessionNotFound, SettingsError, SpadeworkError
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
-#: Errors of the system that no other argument would mend: a full disk, a broken device.
+#: System errors that no other argument would avoid: a full disk, a broken device.
 _NOT_THE_USERS = (errno.ENOSPC, errno.EIO)
 
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """Turn every error of ours and of the system into one sentence on stderr and an exit code."""
+    """Turn our errors and the system's into one sentence on stderr and an exit code."""
     try:
         yield
     except SpadeworkError as error:
@@ -30,7 +30,7 @@ def one_sentence() -> Iterator[None]:
         raise SystemExit(FAILED) from None
     except (OSError, UnicodeError) as error:
         if isinstance(error, BrokenPipeError):
-            # The reader of our output went away, such as `| head`.
+            # The reader of our output is gone, as with `| head`.
             sys.stderr.close()
             raise SystemExit(FAILED) from None
         say(f"spadework: {_describe_system_error(error)}"[:400], err=True)
@@ -39,21 +39,21 @@ def one_sentence() -> Iterator[None]:
         _tell_interrupted()
         raise SystemExit(INTERRUPTED) from None
     except SystemExit as error:
-        # Typer makes an exit code of it, and says nothing.
+        # Typer turns it into an exit code without a message.
         if _is_interrupt(error):
             _tell_interrupted()
         raise
 
 
 def _tell_interrupted() -> None:
-    """Say it, also where Ctrl-C is pressed twice quickly."""
+    """Report the interruption, even if Ctrl-C is pressed twice quickly."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     say("spadework: interrupted.", err=True)
     signal.signal(signal.SIGINT, before)
 
 
 def _is_interrupt(error: BaseException) -> bool:
-    """Whether an error comes of Ctrl-C, and not of what has said so."""
+    """Return whether an error was caused by Ctrl-C and not yet reported as such."""
     seen: BaseException | None = error
     while seen is not None and not isinstance(seen, KeyboardInterrupt):
         seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
@@ -61,17 +61,17 @@ def _is_interrupt(error: BaseException) -> bool:
 
 
 def describe_error(error: SpadeworkError) -> str:
-    """An error as its one sentence, with the mend."""
+    """Return an error as one sentence with its hint."""
     return f"spadework: {error} {error.hint}".strip()[:400]
 
 
 def _is_not_the_users(error: OSError | UnicodeError) -> bool:
-    """Return whether no other argument would mend the error."""
+    """Return whether no other argument would avoid the error."""
     return isinstance(error, UnicodeEncodeError) or getattr(error, "errno", None) in _NOT_THE_USERS
 
 
 def _describe_system_error(error: OSError | UnicodeError) -> str:
-    """What the system says, with the file it is about."""
+    """Return the system's message with the file concerned."""
     if isinstance(error, OSError):
         name = str(error.filename)[-100:] if error.filename else "a file"
         return f"{name}: {error.strerror or error}."

@@ -1,16 +1,16 @@
-"""A forecast in words, the same at every front door."""
+"""An estimate in words, the same in every interface."""
 
 from __future__ import annotations
 
 from spadework.apps.messages import number_of
 from spadework.values import Forecast, Span
 
-#: Below so many seconds a tenth of one is told.
+#: Below this many seconds, tenths are shown.
 FINE = 20
 
 
 def foretold(forecast: Forecast) -> str:
-    """A forecast as one line."""
+    """Return an estimate as one line."""
     money = (
         "of unknown price"
         if forecast.money is None
@@ -25,7 +25,7 @@ def foretold(forecast: Forecast) -> str:
         else ""
     )
     work = f"{_range(forecast.searches)} searches, {_range(forecast.pages)} pages"
-    # Of the time what is usual, where that is known, and the range.
+    # The typical time, if known, and the range.
     rounds, span = _range(forecast.rounds), forecast.seconds
     usual = f"{_seconds(span)} s"
     if span.median is not None:
@@ -40,7 +40,7 @@ def foretold(forecast: Forecast) -> str:
 
 
 def took_beside(forecast: Forecast, seconds: float) -> str:
-    """The time a run took beside its forecast, in words."""
+    """Return how a run's time compares to its estimate, in words."""
     span = forecast.seconds
     if span.low <= seconds <= span.high:
         return f"as foreseen ({_seconds(span)} s)"

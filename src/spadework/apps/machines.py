@@ -1,4 +1,4 @@
-"""Sessions of other machines, for the commands: brought here before a command looks for them."""
+"""Sessions of other machines, fetched before a command looks for them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from spadework.apps.options import settings_from
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-#: The variable of the setting `database_url`. Without it no settings are loaded here: they are
-#: nothing to a command that needs none.
+#: The variable of `database_url`. Without it no settings are loaded: these commands need none.
 VARIABLE = "SPADEWORK_DATABASE_URL"
 
 
 def database_of(home: Path | None) -> SecretStr | None:
-    """The address of the database, where one is named. Raises SettingsError."""
+    """Return the database's address, or None. Raises SettingsError."""
     if VARIABLE not in os.environ:
         return None
     url: SecretStr | None = settings_from(home=home).database_url
@@ -26,7 +25,7 @@ def database_of(home: Path | None) -> SecretStr | None:
 
 
 def bring_session(home: Path, session_id: str) -> None:
-    """Have a session here that workers know. Raises SettingsError, DiskFailed."""
+    """Fetch a session that workers know. Raises SettingsError, DiskFailed."""
     if VARIABLE in os.environ:
         from spadework.sessions.machines.session_lookup import find
 
@@ -34,7 +33,7 @@ def bring_session(home: Path, session_id: str) -> None:
 
 
 def bring_recording(home: Path, session_id: str) -> None:
-    """Have a session here with what a replay needs of it, where workers have run it."""
+    """Fetch a session with what a replay needs, if workers ran it."""
     if VARIABLE in os.environ:
         from spadework.sessions.machines.session_lookup import bring_recording
 
@@ -42,7 +41,7 @@ def bring_recording(home: Path, session_id: str) -> None:
 
 
 def bring_list(home: Path) -> None:
-    """Know the sessions of all machines here, where the settings name a database."""
+    """Fetch the list of sessions from all machines, if a database is set."""
     if VARIABLE in os.environ:
         from spadework.sessions.machines.session_lookup import know_all
 
@@ -50,7 +49,7 @@ def bring_list(home: Path) -> None:
 
 
 def forget_session(home: Path, session_id: str) -> None:
-    """Delete a session where workers know it, where the settings name a database."""
+    """Delete a session from the workers' database, if one is set."""
     if VARIABLE in os.environ:
         from spadework.sessions.machines.session_lookup import forget
 

@@ -1,4 +1,4 @@
-"""What the commands say and log: nothing in it is a command to a terminal, wherever it goes."""
+"""Output and logs of the commands, free of terminal control sequences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spadework.visible import visible
 
 
 def replace_unencodable() -> None:
-    """Print "?" for a character that standard output or error cannot hold, such as in cp1252."""
+    """Print "?" for characters that stdout or stderr cannot encode, such as in cp1252."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -25,7 +25,7 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def say_json(line: str) -> None:
-    """Write one line of JSON on standard output, escaping what its encoding cannot hold."""
+    """Write one line of JSON on stdout, escaping what its encoding lacks."""
     try:
         line.encode(sys.stdout.encoding)
     except UnicodeEncodeError:
@@ -34,25 +34,25 @@ def say_json(line: str) -> None:
 
 
 def say_aside(text: str) -> None:
-    """Write what is no part of the answer on standard error."""
+    """Write on standard error what is not part of the answer."""
     say(text, err=True)
 
 
 def number_of(count: int, thing: str) -> str:
-    """So many of something: "1 page", "2 pages"."""
+    """Return a count with its noun: "1 page", "2 pages"."""
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
 class _Lines(logging.Formatter):
-    """Lines of a log, also those of a traceback: an error may hold what a page says of itself."""
+    """Log lines with visible text only, since an error may quote a page."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as visible text."""
+        """Return the record as visible text."""
         return visible(super().format(record))
 
 
 def log_to_stderr() -> None:
-    """Write warnings and errors to standard error. For servers, whose process is ours alone."""
+    """Log warnings and errors to standard error. For servers, which own their process."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Lines("%(levelname)s: %(message)s"))
     handler.setLevel(logging.WARNING)

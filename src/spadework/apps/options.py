@@ -1,4 +1,4 @@
-"""The options of commands, and the settings they give, which check numbers as typed."""
+"""Options of commands, and the settings they give, which validate numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-#: Bytes of an argument that the locale could not read, as Python carries them along.
+#: Undecodable bytes of an argument, as Python represents them.
 _ESCAPED = re.compile("[\udc80-\udcff]")
 Home = Annotated[
     Path | None,
@@ -134,12 +134,12 @@ Attach = Annotated[
 
 
 def as_text(words: list[str]) -> list[str]:
-    """Return words of the command line as text, also where the locale holds only ASCII."""
+    """Return command-line words as text, even if the locale is ASCII."""
     return [os.fsencode(w).decode(errors="replace") if _ESCAPED.search(w) else w for w in words]
 
 
 def settings_of(context: typer.Context, **more: Any) -> Any:
-    """The settings of a command: those of its options that are named like one, and `more`."""
+    """Return a command's settings: its options named like one, and `more`."""
     from spadework.settings import Settings
 
     given = {name: told for name, told in context.params.items() if name in Settings.model_fields}
@@ -147,8 +147,8 @@ def settings_of(context: typer.Context, **more: Any) -> Any:
 
 
 def settings_from(**given: Any) -> Any:
-    """The settings with what was given; None is "not given"."""
-    # Importing them takes longer than a help text.
+    """Return the settings with the given values; None means not given."""
+    # Imported late: it takes longer than a help text.
     from spadework.settings import Settings
 
     return Settings.load(**given)

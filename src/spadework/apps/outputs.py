@@ -1,4 +1,4 @@
-"""Where a result goes: a file, and stdout. Checked before anything is searched."""
+"""Destinations of a result, a file and stdout, checked before searching."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _bibtex(result: Result) -> bytes:
     return to_bibtex(result).encode()
 
 
-#: The ending of a file and what writes it. What draws is imported only where it is asked for.
+#: Writers by file extension, imported on demand.
 ENDINGS: dict[str, Callable[[Result], bytes]] = {
     ".md": lambda result: result.report.encode(),
     ".html": _html,
@@ -52,14 +52,14 @@ ENDINGS: dict[str, Callable[[Result], bytes]] = {
 
 @dataclass(frozen=True)
 class Output:
-    """Where the result goes: a file, and stdout as Markdown, one JSON object, or one an event."""
+    """Destination of a result: a file, and stdout as Markdown, a JSON object, or one per event."""
 
     file: Path | None = None
     as_json: bool = False
     events: bool = False
 
     def checked(self) -> Output:
-        """Itself. Raises SettingsError for a file that cannot be written: better now than later."""
+        """Return itself. Raises SettingsError early for a file that cannot be written."""
         if self.as_json and self.events:
             raise SettingsError(
                 "--json and --events cannot be used together: both write to stdout."
@@ -88,7 +88,7 @@ class Output:
 
 
 def prints_pdf() -> bool:
-    """Whether there is a browser here that prints a .pdf."""
+    """Return whether a browser is available to print a .pdf."""
     from spadework.tools.export.pdf_report import find_chromium
 
     try:
@@ -98,7 +98,7 @@ def prints_pdf() -> bool:
 
 
 def checked_attachments(paths: Sequence[Path]) -> list[str]:
-    """The paths as strings. Raises SettingsError for one that cannot be read."""
+    """Return the paths as strings. Raises SettingsError for an unreadable one."""
     for path in paths:
         if not path.is_file():
             raise SettingsError(
@@ -112,12 +112,12 @@ def checked_attachments(paths: Sequence[Path]) -> list[str]:
 
 
 def write_output(result: Result, file: Path, mode: int = 0o666) -> None:
-    """Write a result to a file of one of the ENDINGS; who may read it says the user's umask."""
+    """Write a result to a file with one of the ENDINGS, under the user's umask."""
     write_atomically(file.absolute(), ENDINGS[file.suffix.lower()](result), mode)
 
 
 def print_report(result: Result) -> None:
-    """The report on stdout: drawn in a terminal, as it is elsewhere."""
+    """Print the report: formatted in a terminal, as Markdown elsewhere."""
     if is_plain(sys.stdout):
         say(result.report)
     else:

@@ -1,8 +1,7 @@
-"""Waiting for what may be left, or may be long in coming.
+"""Work that may be abandoned or take long.
 
-MCP cancels a request with a cancel scope, which strikes at every wait until the scope is left, also
-at those of a cleanup: connections would stay open. So the work runs in a task of its own, which is
-cancelled once and waited for.
+MCP cancels a request with a cancel scope, which also cancels every wait of the cleanup, so
+connections would leak. Therefore work runs in its own task, which is cancelled once and awaited.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ T = TypeVar("T")
 
 
 class Left(Exception):
-    """The work was left before it was done, for the reason that `str()` gives."""
+    """The work was abandoned for the reason in `str()`."""
 
 
 async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, Any, object]]) -> T:
-    """Return what `work` returns. When the caller is cancelled, or one of `ends` completes, the
-    work is cancelled and waited for. Raises what `work` raises, and Left with the reason.
+    """Return what `work` returns. If the caller is cancelled or one of `ends` completes, cancel the
+    work and wait for it. Raises what `work` raises, and Left with the reason.
     """
     working = asyncio.create_task(work)
     ending = {asyncio.create_task(end): why for why, end in ends.items()}
@@ -39,7 +38,7 @@ async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, 
 
 
 async def with_pauses(events: AsyncIterator[T], seconds: float) -> AsyncGenerator[T | None, None]:
-    """The events, and None whenever there was none for so long: then a sign of life is sent."""
+    """Yield the events, and None after each such pause, for a sign of life."""
     coming = asyncio.ensure_future(anext(events, None))
     try:
         while True:

@@ -1,4 +1,4 @@
-"""Leaving the process in time: what is not closed at the run's deadline is dropped with it."""
+"""Exiting in time: whatever is not closed by the run's deadline is dropped with the process."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pathlib import Path
 
 from spadework.child_processes import end_all
 
-#: Seconds that are left for closing at least, and at most.
+#: Minimum and maximum seconds for closing.
 LEAST_SECONDS, MOST_SECONDS = 0.5, 12.0
 
 
 class Leaving:
-    """The end of the process. `alone`: it does one command, and is left when that is done."""
+    """The exit of the process. `alone`: it runs one command and then exits."""
 
     def __init__(self) -> None:
         self.alone = False
@@ -27,12 +27,11 @@ class Leaving:
 
     @contextmanager
     def for_good(self) -> Iterator[None]:
-        """Do here what the process is for: it is left with the exit code of that, when threads have
-        ended and what was to be done at the end is done. Python would then take every module apart,
-        which takes seconds on a busy machine and changes nothing.
+        """Run the process's only task, then exit with its code once threads and exit handlers are
+        done. Python's own teardown of modules takes seconds on a busy machine and achieves nothing.
         """
         self.alone, self._code = True, 1
-        atexit.register(self._left)  # the first to be registered is the last to be called
+        atexit.register(self._left)  # first registered, last called
         try:
             yield
             self._code = 0
@@ -47,7 +46,7 @@ class Leaving:
         os._exit(self._code)
 
     def begin(self, left: float, code: int) -> None:
-        """End the process with `code` after the seconds `left`, unless it is `closed` before."""
+        """End the process with `code` after `left` seconds, unless it is `closed` before."""
         self._closed.clear()
         seconds = max(LEAST_SECONDS, min(left, MOST_SECONDS))
         threading.Thread(
@@ -55,17 +54,17 @@ class Leaving:
         ).start()
 
     def closed(self, home: Path) -> None:
-        """The run is closed. A process that is `alone` is watched on."""
-        # Its threads and libraries may be slow to leave, which the next run of this home knows.
+        """Record that the run is closed. A process that is `alone` stays watched."""
+        # Threads and libraries may be slow to exit; the next run accounts for that.
         if not self.alone:
             self._closed.set()
             return
         from spadework.sessions.metrics.run_history import (
-            took,  # heavier than what only shows a help text
+            took,  # heavier than a help text needs
         )
 
         began = time.monotonic()
-        # Called when all threads have been waited for.
+        # Called once all threads have ended.
         atexit.register(lambda: took(home, leaving=time.monotonic() - began))
 
     def _watch(self, seconds: float, code: int) -> None:
@@ -75,5 +74,4 @@ class Leaving:
             self._left()
 
 
-#: That of this process.
 LEAVING = Leaving()

@@ -1,4 +1,4 @@
-"""A session as page, terminal and MCP show it: the fold of its events, live or from the log."""
+"""A session as shown on page, terminal and MCP: the fold of its events, live or from the log."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ State = Literal["starting", "asking", "running", "finished", "cancelled", "faile
 
 @dataclass
 class TopicView:
-    """A topic as it goes: its queries, its pages by URL (True: read), those read since judged."""
+    """A topic in progress: its queries, its pages by URL (True: read), and those read since the
+    last assessment.
+    """
 
     n: int
     topic: Topic
@@ -52,7 +54,7 @@ class TopicView:
 
     @property
     def quotes(self) -> int:
-        """Quotes that prove it."""
+        """The number of supporting quotes."""
         return len(self.coverage.evidence_ids) if self.coverage else 0
 
     @property
@@ -66,7 +68,7 @@ class TopicView:
 
     @property
     def facts(self) -> list[str]:
-        """Counts, as far as there is something to count."""
+        """Counts greater than zero, in words."""
         named = (
             (len(self.queries), "search", "searches"),
             (sum(self.pages.values()), "page", "pages"),
@@ -77,7 +79,7 @@ class TopicView:
 
 @dataclass
 class SourceView:
-    """A page that a worker wanted: being read, read, or not read for a reason."""
+    """A page requested by a worker: being read, read, or failed with a reason."""
 
     n: int
     url: str
@@ -88,13 +90,13 @@ class SourceView:
 
 @dataclass
 class ViewModel:
-    """A session as it is shown. `n` is the number of the last event, the last source its newest."""
+    """A session as shown. `n` is the number of the last event; the last source is the newest."""
 
     question: str = ""
     #: The session that this one follows up, or "".
     follows: str = ""
     resumed: bool = False
-    #: Whether another process works on it: what is shown is what that one has told by now.
+    #: Whether another process runs it: shown is what that one has recorded so far.
     elsewhere: bool = False
     n: int = 0
     state: State = "starting"
@@ -114,32 +116,32 @@ class ViewModel:
     draft: str = ""
     result: Result | None = None
     ended: Ended | None = None
-    #: What a screen reader is told: the milestones only.
+    #: Text for screen readers: milestones only.
     said: str = ""
 
     def take(self, event: Event) -> set[str]:
-        """Take an event in. Returns the parts of the page that it changes."""
+        """Apply an event. Returns the parts of the page that change."""
         changed: set[str] = getattr(self, f"_take_{event.type}")(event)
         return changed
 
     @property
     def answered(self) -> int:
-        """Topics that are proven."""
+        """The number of answered topics."""
         return sum(view.phase == "answered" for view in self.topics.values())
 
     @property
     def read(self) -> int:
-        """Pages that were read."""
+        """The number of pages read."""
         return sum(source.state == "read" for source in self.sources.values())
 
     @property
     def listed(self) -> list[SourceView]:
-        """The pages in the order in which they came."""
+        """The pages in order of arrival."""
         return sorted(self.sources.values(), key=lambda source: source.n)
 
     @property
     def searches(self) -> int:
-        """Searches that were answered."""
+        """The number of completed searches."""
         return sum(len(view.queries) for view in self.topics.values())
 
     def _take_started(self, event: Started) -> set[str]:
@@ -238,7 +240,7 @@ class ViewModel:
         self.result, self.state, self.asked, self.ended = event.result, "finished", None, None
         self.usage, self.question = event.result.usage, event.result.question
         for topic in event.result.topics:
-            # Of a session without a log, as from elsewhere, the result is all that is known.
+            # Without a log, as for sessions from elsewhere, only the result is known.
             view = self.topics.get(topic.name) or self._add_topic(topic.name)
             view.open.clear()
             view.phase = topic.state
@@ -260,8 +262,7 @@ class ViewModel:
         return {"everything"}
 
     def _topic(self, name: str) -> TopicView | None:
-        # A session that is taken up goes on after its plan: who has not read its log meets the
-        # topics as they come.
+        # A resumed session continues after its plan; without its log, topics are met as they come.
         if self.resumed and self.plan is None and name and name not in self.topics:
             return self._add_topic(name)
         return self.topics.get(name)
@@ -272,7 +273,7 @@ class ViewModel:
         return view
 
     def _source(self, event: Reading | Read) -> str:
-        """The row of a page, new or known, as the name of a part."""
+        """Return the part name of a page's row, new or known."""
         known = self.sources.pop(event.url, None)
         source = known or SourceView(len(self.sources) + 1, event.url)
         self.sources[event.url] = source

@@ -1,7 +1,7 @@
-"""What happens in a run, as it happens: a tagged union that every front door words in its own way.
-Written down in this order, events are the record of the run, from which its other files are drawn.
+"""Events of a run: a tagged union that each interface words in its own way. Recorded in order, they
+are the run's record, from which its other files are drawn.
 
-The graph writes events to LangGraph's custom stream as JSON objects; `parse_event` gives them back
+The graph writes events to LangGraph's custom stream as JSON objects; `parse_event` returns them
 typed.
 """
 
@@ -67,10 +67,10 @@ _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 
 def parse_event(data: dict[str, Any]) -> Event:
-    """The typed event of a JSON object."""
+    """Return the typed event of a JSON object."""
     return _EVENT.validate_python(data)
 
 
 def read_event(line: bytes) -> Event:
-    """The typed event of a line of JSON."""
+    """Return the typed event of a JSON line."""
     return _EVENT.validate_json(line)

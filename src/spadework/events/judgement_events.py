@@ -1,4 +1,4 @@
-"""What is told of the judging: each call of a model, and what is proven after a round."""
+"""Events of judging: model calls, and coverage after a round."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import ClassVar, Literal
 from spadework.events.timed import Timed
 from spadework.values import Coverage, Evidence, Need, Usage
 
-#: What became of a model's answer: it has the asked shape, or not; the endpoint does not take the
-#: way in which the shape was asked; the request was too long; there was no answer in time; the call
-#: failed; a limit could not pay for it.
+#: Outcome of a model call: right shape, wrong shape, unsupported method of structured output,
+#: request too long, timeout, failure, or over budget.
 Verdict = Literal["fits", "misshapen", "unsupported", "too long", "late", "failed", "unpaid"]
 
 
 class Called(Timed):
-    """A model was asked once by a role for an answer of a shape, by a method of structured output:
-    what it took, and what became of the answer. Money is in US dollars, None where the price is not
-    known. `asked` is the digest of the request.
+    """A role's call to a model for an answer of some shape, by a method of structured output, with
+    cost and outcome. Money is in US dollars, None if the price is unknown. `asked` is the digest of
+    the request.
     """
 
     about: ClassVar[tuple[str, ...]] = ("asked",)
@@ -34,12 +33,12 @@ class Called(Timed):
 
     @property
     def failed(self) -> bool:
-        """It may be answered when it is asked again."""
+        """Whether a retry may succeed."""
         return self.verdict in ("late", "failed", "unpaid")
 
 
 class Distilled(Timed):
-    """The pages of a topic were taken apart by what it needs: so many passages are judged."""
+    """The pages of a topic were split into passages, which are judged."""
 
     type: Literal["distilled"] = "distilled"
     about: ClassVar[tuple[str, ...]] = ("topic", "round")
@@ -50,7 +49,7 @@ class Distilled(Timed):
 
 
 class Proven(Timed):
-    """Entries that the ledger was given."""
+    """Entries were added to the ledger."""
 
     about: ClassVar[tuple[str, ...]] = ("evidence",)
     type: Literal["proven"] = "proven"
@@ -58,9 +57,8 @@ class Proven(Timed):
 
 
 class Scored(Timed):
-    """The score of a topic after a round, which 0..1 says how far it is proven, and before it: who
-    has judged, and what changed it, in words; so its quality, 0..10, None where it was not rated.
-    `evidence` are the entries that came with the round.
+    """A topic's score (0..1) before and after a round, the judge, and the reason for the change; so
+    its quality (0..10), None if not rated. `evidence` are the entries added in the round.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "step")

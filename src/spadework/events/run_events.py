@@ -1,4 +1,4 @@
-"""What is told of a run as a whole: how it began, what it asked, wrote, and how it ended."""
+"""Events of a run as a whole: start, questions to the user, report, and end."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import ClassVar, Literal
 from spadework.events.timed import Timed
 from spadework.values import Forecast, Plan, Problem, Result
 
-#: What is asked of a plan the first time.
+#: First question about a plan.
 APPROVE = "Is this the plan?"
 
 
 class Started(Timed):
-    """A session began or was taken up again."""
+    """A session began or was resumed."""
 
     type: Literal["started"] = "started"
     session_id: str
@@ -24,7 +24,7 @@ class Started(Timed):
 
 
 class Notice(Timed):
-    """Something the user should know, such as that the web cannot be reached."""
+    """Something the user should know, such as that the web is unreachable."""
 
     type: Literal["notice"] = "notice"
     about: ClassVar[tuple[str, ...]] = ("text",)
@@ -32,12 +32,12 @@ class Notice(Timed):
 
 
 class Asked(Timed):
-    """The user is asked back: what the question means (an answer in words, or one of `options`), or
-    whether the plan is right.
+    """A question to the user: what the question means (answered in words or with one of `options`),
+    or whether the plan is right.
 
-    The answer to `approve` is empty for "as it stands", or the names of the topics wanted, one a
-    line; a line "change: …" says in words what else shall change, and the plan is shown again,
-    unless the last line is "yes".
+    The answer to `approve` is empty for "as it is", or the wanted topics, one per line. A line
+    "change: …" asks for another change in words, and the plan is shown again unless the last line
+    is "yes".
     """
 
     type: Literal["asked"] = "asked"
@@ -49,7 +49,7 @@ class Asked(Timed):
 
 
 class Answered(Timed):
-    """What the user said to what was asked; empty when the run went on without an answer."""
+    """The user's answer; empty if the run continued without one."""
 
     type: Literal["answered"] = "answered"
     kind: Literal["clarify", "approve"]
@@ -57,7 +57,7 @@ class Answered(Timed):
 
 
 class Planned(Timed):
-    """The plan is made. The forecast says what it will take."""
+    """The plan is made, with an estimate of the run."""
 
     type: Literal["planned"] = "planned"
     about: ClassVar[tuple[str, ...]] = ("plan",)
@@ -66,7 +66,7 @@ class Planned(Timed):
 
 
 class Troubled(Timed):
-    """Something could not be done; the run goes on."""
+    """Something failed; the run continues."""
 
     type: Literal["problem"] = "problem"
     about: ClassVar[tuple[str, ...]] = ("problem",)
@@ -74,7 +74,7 @@ class Troubled(Timed):
 
 
 class Wrote(Timed):
-    """The report as far as it stands; `final` when it is verified."""
+    """The report so far; `final` once verified."""
 
     type: Literal["report"] = "report"
     about: ClassVar[tuple[str, ...]] = ("markdown", "final")
@@ -90,7 +90,7 @@ class Finished(Timed):
 
 
 class Ended(Timed):
-    """The run ended without a result: cancelled by the user, or failed for the reason in `text`."""
+    """The run ended without a result: cancelled, or failed for the reason in `text`."""
 
     type: Literal["ended"] = "ended"
     how: Literal["cancelled", "failed"]

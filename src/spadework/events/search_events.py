@@ -1,4 +1,4 @@
-"""What is told of searching and reading, with what was decided of every hit and page."""
+"""Events of searching and reading, with the decisions on every hit and page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spadework.values import Choice, Lead, QueryKind, Tried
 
 
 class Searched(Timed):
-    """A query was answered by a provider with `found`, best first; `round` 0: before the plan."""
+    """A provider answered a query with `found`, best first; `round` 0: before the plan."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "query", "provider")
     type: Literal["searched"] = "searched"
@@ -25,7 +25,7 @@ class Searched(Timed):
 
 
 class Unanswered(Timed):
-    """One query was not answered by one provider, for a reason."""
+    """A provider did not answer a query, for a reason."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "query", "provider")
     thing: ClassVar[str] = "searched"
@@ -39,12 +39,12 @@ class Unanswered(Timed):
 
     @property
     def failed(self) -> bool:
-        """It may be answered when it is asked again."""
+        """Whether a retry may succeed."""
         return True
 
 
 class Checked(Timed):
-    """The hits of a topic were judged before reading; `against`: those not worth it (URL → why)."""
+    """A topic's hits were judged before reading; `against` maps rejected URLs to reasons."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round")
     type: Literal["checked"] = "checked"
@@ -55,9 +55,9 @@ class Checked(Timed):
 
 
 class Selected(Timed):
-    """What becomes of the hits of a topic in a round, best first. `threshold` is the least
-    relevance of one that is read; `note` says in a sentence what was bent, or is "". `again`: what
-    was read has led to one more search in the same round.
+    """The decisions on a topic's hits in a round, best first. `threshold` is the minimum relevance;
+    `note` says which rule was relaxed, or is "". `again`: pages read led to another search in the
+    same round.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "again")
@@ -82,11 +82,10 @@ class Reading(Timed):
 
 
 class Read(Timed, Tried):
-    """A page was read, or could not be (`reason`). `known`: it was taken from the knowledge
-    store.
+    """A page was read, or could not be (`reason`). `known`: taken from the knowledge store.
 
-    `level`, `status`, `bytes` (of the body as it came) and `cleaned_by` are as in `Page`; of its
-    `seconds` it took `cleaning` to be taken apart. Where it was not read they are those of the last
+    `level`, `status`, `bytes` (of the body as sent) and `cleaned_by` are as in `Page`; `cleaning`
+    is the part of its `seconds` spent on extraction. For an unread page they are those of the last
     of the `attempts`.
     """
 
@@ -109,14 +108,13 @@ class Read(Timed, Tried):
 
     @property
     def failed(self) -> bool:
-        """It may be read when it is asked for again."""
+        """Whether a retry may succeed."""
         return bool(self.reason)
 
 
 class Cleaned(Timed):
-    """A model was shown a page that was dirty: `content_hash` and `before` (characters) are of the
-    text it was shown, `after_hash` and `chars` of what is left. Where the text stays as it was,
-    `reason` says why if something failed.
+    """A model cleaned a noisy page: `content_hash` and `before` (characters) describe its input,
+    `after_hash` and `chars` the result. If the text is unchanged, `reason` names a failure, if any.
     """
 
     about: ClassVar[tuple[str, ...]] = ("content_hash",)

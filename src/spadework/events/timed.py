@@ -1,8 +1,7 @@
-"""What every event carries beside what it tells: when that was, how long it took, and with what it
-is one.
+"""Common fields of events: time, duration, and identity.
 
-A run that was killed and taken up tells again what it had told since its last checkpoint.
-`settled` gives each thing once, as an undisturbed run would have told it.
+A resumed run repeats events since its last checkpoint. `settled` returns each once, as an
+undisturbed run would have recorded them.
 """
 
 from __future__ import annotations
@@ -14,22 +13,21 @@ from typing import ClassVar, TypeVar
 
 from spadework.values import Value
 
-#: The version of the record: of its lines, and of what they mean. 0 is the one without times.
+#: Version of the record's format. 0 has no times.
 VERSION = 1
 
 
 class Timed(Value):
-    """`v` is the version of the record it stands in, `at` the moment it was told and `after` the
-    second of the run, on a clock that stands still while nobody works on it; `seconds` is how long
-    it took what it tells of, None where it took no time.
+    """`v` is the record's version, `at` the time of the event, and `after` the second of the run,
+    on a clock that stops while nobody works on it; `seconds` is the duration, None if instant.
 
-    In a record of version 0 none of them is known.
+    In version 0 none of them is known.
     """
 
-    #: The fields that say what an event is about: events alike in them tell of the same thing. One
-    #: that has none stands for itself.
+    #: Fields that identify what an event is about: events equal in them describe the same thing.
+    #: Empty: each event stands alone.
     about: ClassVar[tuple[str, ...]] = ()
-    #: What kind of thing that is; "": that of the event's own type.
+    #: Kind of that thing; "": the event's own type.
     thing: ClassVar[str] = ""
 
     v: int = 0
@@ -39,12 +37,12 @@ class Timed(Value):
 
     @property
     def failed(self) -> bool:
-        """Whether it tells that something could not be done, which may be done yet."""
+        """Whether it reports a failure that a retry may fix."""
         return False
 
     @property
     def key(self) -> str:
-        """What it is about, "" for what stands for itself."""
+        """The identity of what it is about, "" if it stands alone."""
         if not self.about:
             return ""
         told = self.model_dump(mode="json", include={"type", *self.about})
@@ -56,7 +54,9 @@ E = TypeVar("E", bound=Timed)
 
 
 def settle_events(events: Iterable[E]) -> list[E]:
-    """The events, each thing once, in first order: as told first, or as it failed last."""
+    """Return the events with each thing once, in order of first appearance: its first success, else
+    its last failure.
+    """
     known: dict[str, E] = {}
     for n, event in enumerate(events):
         key = event.key or str(n)

@@ -1,10 +1,10 @@
-"""The words of the model roles: one Markdown file a role, rendered with strict variables.
+"""Prompts of the model roles: one Markdown file per role, rendered with strict variables.
 
-A prompt holds no time, no identifier of the run and no order of completion, so that the same work
-makes the same request.
+Prompts contain no time, run id or order of completion, so that the same work makes the same
+request.
 
-What may be left out where a request is too long stands in a file between `{% filter part(KIND) %}`
-and `{% endfilter %}`, best first; all else is the frame and the task.
+What may be dropped from an overlong request is between `{% filter part(KIND) %}` and `{% endfilter
+%}`, best first; the rest is frame and task.
 """
 
 from __future__ import annotations
@@ -16,28 +16,27 @@ from typing import Any, Literal, NamedTuple
 
 from jinja2 import Environment, StrictUndefined, Template
 
-#: The tag that encloses text from pages. Its forgeries inside a page are broken by `fenced`.
+#: Tag around text from pages. `fenced` breaks forgeries inside it.
 FENCE = "page_text"
 
-#: What could be read as the mark: other brackets that look alike, and characters that are not seen
-#: between its letters.
+#: Lookalikes of the tag: similar brackets, and invisible characters between its letters.
 _UNSEEN = r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*"
 _FORGED = re.compile(
     rf"[<＜﹤⟨〈]({_UNSEEN}(?:[/／⁄]{_UNSEEN})?{_UNSEEN.join(FENCE)})", re.IGNORECASE
 )
 
 
-#: What may be left out: the text of a page, or a quote that is known.
+#: Droppable parts: a page's text, or a known quote.
 Kind = Literal["page", "evidence"]
 
-#: Characters that no text holds (Unicode assigns none), around a part while a prompt is rendered.
+#: Unicode noncharacters that mark a part while a prompt is rendered.
 _OPENING: dict[str, Kind] = {"\ufdd0": "page", "\ufdd1": "evidence"}
 _CLOSING = "\ufdd2"
 _MARKS = re.compile("([\ufdd0-\ufdd2])")
 
 
 class Part(NamedTuple):
-    """A stretch of the user's message that may be left out."""
+    """A droppable part of the user message."""
 
     kind: Kind
     start: int
@@ -53,18 +52,18 @@ class Prompt(NamedTuple):
 
 
 class Fenced(str):
-    """Text with marks of our own."""
+    """Text that contains our own tags."""
 
     __slots__ = ()
 
 
 def fence(text: str) -> str:
-    """Text from a page inside the marked block, which no forged mark in the text can close."""
+    """Wrap text from a page in the tag, which no forgery in the text can close."""
     return Fenced(f"<{FENCE}>\n{_harmless(text)}\n</{FENCE}>")
 
 
 def plain(text: str) -> str:
-    """A short text from outside on one line, with nothing that could pass for a mark of ours."""
+    """Return external text on one line, without anything that looks like our tag."""
     return _harmless(" ".join(str(text).split()))
 
 
@@ -73,8 +72,8 @@ def _harmless(text: str) -> str:
 
 
 def describe_entry(entry: Any) -> str:
-    """An entry of the ledger (agents/report) under its id and its page, between the words
-    around its quote, with what who read it there says of it.
+    """Describe a ledger entry (agents/report): id, page, the words around its quote, and its
+    reader's claim.
     """
     lines = "\n".join(
         [
@@ -89,13 +88,13 @@ def describe_entry(entry: Any) -> str:
 
 
 def part(text: str, kind: Kind) -> str:
-    """The text between the marks of a part."""
+    """Mark text as a droppable part."""
     opening = next(mark for mark, marked in _OPENING.items() if marked == kind)
     return f"{opening}{text}{_CLOSING}"
 
 
 def _strip_prompt_marks(value: Any) -> Any:
-    """A value without the marks of parts, which only a prompt's file sets, and forged ones."""
+    """Remove part marks, which only prompt files may set, and forged tags."""
     if not isinstance(value, str):
         return value
     return _MARKS.sub("", value if isinstance(value, Fenced) else _harmless(value))
@@ -115,8 +114,8 @@ def _environment() -> Environment:
 
 
 def render(role: str, **variables: Any) -> Prompt:
-    """The prompt of a role. Its file holds the system message, a line `---`, and the user message.
-    Raises jinja2.UndefinedError when a variable is missing.
+    """Render a role's prompt. Its file holds the system message, a line `---`, and the user
+    message. Raises jinja2.UndefinedError for a missing variable.
     """
     system, user = _templates(role)
     text, parts = _split_parts(user.render(variables).strip())
@@ -125,7 +124,7 @@ def render(role: str, **variables: Any) -> Prompt:
 
 @lru_cache(maxsize=64)
 def _templates(role: str) -> tuple[Template, Template]:
-    """The templates of a role's system message and of its user message."""
+    """Return the templates of a role's system and user message."""
     source = (files(__name__) / f"{role}.md").read_text(encoding="utf-8")
     system, _, user = source.partition("\n---\n")
     environment = _environment()
@@ -133,7 +132,7 @@ def _templates(role: str) -> tuple[Template, Template]:
 
 
 def _split_parts(marked: str) -> tuple[str, tuple[Part, ...]]:
-    """A text without its marks, and the parts between them."""
+    """Return the text without marks, and the parts between them."""
     text, parts = "", []
     opened: tuple[Kind, int] | None = None
     for piece in _MARKS.split(marked):

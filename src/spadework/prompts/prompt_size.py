@@ -1,4 +1,4 @@
-"""Making a request shorter: what is worth least goes first, the frame and the task stay."""
+"""Shortening of requests: the least valuable parts go first, frame and task stay."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from typing import NamedTuple
 
 from spadework.prompts import FENCE, Kind, Prompt
 
-#: A marked block. Forged marks inside are broken, so that it ends where it says.
+#: A tagged block. Forged tags inside are broken, so it ends where it should.
 _BLOCK = re.compile(rf"(?<=<{FENCE}>\n).*?(?=\n</{FENCE}>)", re.DOTALL)
-#: Where a text is cut, if in its second half: after a line or a sentence, else after a word.
+#: Preferred cuts, in the second half of a text: after a line or sentence, else after a word.
 _ENDS = ("\n", ". ", " ")
-#: Characters to which a long passage is cut at most before the next is left out. Measured on 61
-#: questions (dev) whose passages, 27 each, hold 78 facts: where a quarter of the characters may
-#: stay, 78 are left so, 73 with 1,000, 53 with 600, and 16 where all are cut to one length.
+#: Minimum characters to which long passages are cut before the next is dropped. Measured on 61
+#: questions (dev) with 27 passages each and 78 facts: at a quarter of the characters, 78 facts
+#: remain, versus 73 with 1,000, 53 with 600, and 16 if all are cut to one length.
 ESSENTIAL = 1_500
-#: What goes first.
+#: Kinds in the order they are dropped.
 _ORDER: tuple[Kind, ...] = ("page", "evidence")
 
 
 class _Piece(NamedTuple):
-    """A stretch of a message: a part of a kind, or "" for the frame."""
+    """A piece of a message: a part of some kind, or "" for the frame."""
 
     kind: str
     text: str
 
 
 def shorten_prompt(prompt: Prompt, chars: int) -> str:
-    """The user's message with `chars` characters at most, where that can be.
+    """Return the user message with at most `chars` characters, if possible.
 
-    First pages, then evidence: the lower half of them is left out, then long pages are cut to one
-    length, to what is essential at most, and then only the first of each kind is kept. Blocks that
-    are no parts are cut after that, and what was kept is cut and left out last. A message without
-    parts and blocks is cut before its last paragraph, which is the task.
+    First pages, then evidence: the lower half is dropped, then long ones are cut to a common
+    length, at least ESSENTIAL, then all but the first of each kind are dropped. Next, blocks
+    outside parts are cut; last, what was kept is cut and dropped. A message without parts and
+    blocks is cut before its last paragraph, the task.
     """
     pieces = _pieces(prompt)
     own = {kind: [n for n, piece in enumerate(pieces) if piece.kind == kind] for kind in _ORDER}
@@ -66,12 +66,12 @@ def _pieces(prompt: Prompt) -> list[_Piece]:
 
 
 def _over(pieces: Sequence[_Piece], chars: int) -> int:
-    """Characters that are too many, below 0 where there is room."""
+    """Return the excess characters, negative if there is room."""
     return sum(len(piece.text) for piece in pieces) - chars
 
 
 def _leave_out(pieces: list[_Piece], candidates: Sequence[int], chars: int) -> None:
-    """Empty as many of these pieces as must be, the last first."""
+    """Empty as many of these pieces as necessary, last first."""
     for n in reversed(candidates):
         if _over(pieces, chars) <= 0:
             break
@@ -79,7 +79,7 @@ def _leave_out(pieces: list[_Piece], candidates: Sequence[int], chars: int) -> N
 
 
 def _cut_blocks(pieces: list[_Piece], own: Sequence[int], chars: int, least: int) -> None:
-    """Cut the longest blocks of these pieces to one length, none below `least`."""
+    """Cut the longest blocks of these pieces to a common length of at least `least`."""
     lengths = [len(found) for n in own for found in _BLOCK.findall(pieces[n].text)]
     over = _over(pieces, chars)
     if over > 0 and lengths:
@@ -90,7 +90,7 @@ def _cut_blocks(pieces: list[_Piece], own: Sequence[int], chars: int, least: int
 
 
 def _common_length(lengths: Sequence[int], room: int) -> int:
-    """The length to which the longest must be cut so that all together have room."""
+    """Return the length to which the longest must be cut to fit the room."""
     left = max(0, room)
     for n, length in enumerate(sorted(lengths)):
         share = left // (len(lengths) - n)

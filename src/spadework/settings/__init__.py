@@ -1,9 +1,9 @@
-"""Every number and name of spadework that can be set: one frozen class, read from the environment
-or from keywords. Its fields stand by what they are for, one group a file.
+"""All settings: one frozen class, read from the environment or from keywords, with its fields
+grouped by purpose, one group per file.
 
-A field `minutes` is set by `SPADEWORK_MINUTES` or `Settings(minutes=…)`; the variables of the
-providers (`OPENAI_API_KEY`, `SEARXNG_URL`, …) count as well. What is written under a field, and its
-bounds, are the reference in `docs/settings.md` and the form of Studio.
+A field `minutes` is set by `SPADEWORK_MINUTES` or `Settings(minutes=…)`; providers' own variables
+(`OPENAI_API_KEY`, `SEARXNG_URL`, …) are read too. The text under a field, and its bounds, become
+`docs/settings.md` and Studio's form.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ DEFAULT_SMALL_MODEL = "openai:gpt-5-nano"
 class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its own is below
     Users, Observing, Serving, Judging, Reading, Searching, Budgets, Models, BaseSettings
 ):
-    """What a run may use and how much. Frozen: `settings.with_(minutes=5)` is a changed copy."""
+    """What a run may use, and how much. Frozen: `settings.with_(minutes=5)` returns a changed
+    copy.
+    """
 
     model_config = SettingsConfigDict(
         env_prefix="SPADEWORK_",
@@ -60,7 +62,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     @model_validator(mode="wrap")
     @classmethod
     def _in_one_sentence(cls, data: Any, checked: ModelWrapValidatorHandler[Self]) -> Self:
-        # However they are made, also from the context of a graph: one sentence of ours, not
+        # However they are created, also by a graph's context, report one sentence instead of
         # pydantic's list.
         try:
             return checked(data)
@@ -91,10 +93,9 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
 
     @classmethod
     def load(cls, **given: Any) -> Self:
-        """Settings from the environment and `given`; None in `given` means "not given".
+        """Load settings from the environment and `given`; None in `given` means "not given".
 
-        Raises SettingsError with one sentence that names the field, the value and what would be
-        right.
+        Raises SettingsError with one sentence that names the field, the value and what is valid.
         """
         asked = {name: value for name, value in given.items() if value is not None}
         try:
@@ -107,11 +108,11 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
 
     @property
     def given(self) -> frozenset[str]:
-        """The fields that were asked for, not set by the environment or left as they are."""
+        """The fields set explicitly, not by environment or default."""
         return self._given
 
     def with_(self, **changes: Any) -> Self:
-        """A copy with `changes`, checked like new settings; None means "not changed"."""
+        """Return a copy with `changes`, validated like new settings; None means "not changed"."""
         kept = {name: getattr(self, name) for name in self.model_fields_set}
         asked = {name: value for name, value in changes.items() if value is not None}
         made = self.load(**kept | asked)
@@ -120,13 +121,13 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
 
     @property
     def common(self) -> Path:
-        """Where what concerns no user is kept."""
+        """The home for what concerns no single user."""
         return self.common_home or self.home
 
     @property
     def owner(self) -> str:
-        """Whose the home is, as every machine calls it: its path in that of the server, "" for the
-        server's owner. Raises SettingsError for one that lies elsewhere.
+        """The owner of the home as every machine names it: its path within the server's home, ""
+        for the server's owner. Raises SettingsError for a home elsewhere.
         """
         if not self.home.is_relative_to(self.common):
             raise SettingsError(
@@ -136,7 +137,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         return "" if self.home == self.common else self.home.relative_to(self.common).as_posix()
 
     def model_for(self, role: Role) -> str:
-        """The model of a role as PROVIDER:NAME, or "" when the extractive role does its work."""
+        """Return the model of a role as PROVIDER:NAME, or "" if the extractive role is used."""
         named = getattr(self, f"{role}_model") or self.model
         if named or not self.openai_api_key or self.openai_base_url:
             return named

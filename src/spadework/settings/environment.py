@@ -1,4 +1,4 @@
-"""Variables of the environment that are meant for us and that no setting reads."""
+"""Environment variables meant for spadework that no setting reads."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 
 PREFIX = "SPADEWORK_"
-#: Behind our prefix, variables that are no settings: they are read where they count.
+#: Variables with our prefix that are not settings, read where they are used.
 _OTHERS = frozenset({"PROXY", "MCP_CONNECTION"})
-#: Names that other research servers give to what is a setting here.
+#: Other research servers' names for our settings.
 _ELSEWHERE = {
     "DEFAULT_NUM_RESULTS": "search_results",
     "DEFAULT_SEARCH_COUNTRY": "search_country",
@@ -24,7 +24,7 @@ _ELSEWHERE = {
     "TARGET_TOKENS": "window_tokens",
     "LOG_LEVEL": "log",
 }
-#: What was a setting once: the value that counts now stands beside its use.
+#: Former settings, now constants beside their use.
 _CONSTANT = frozenset(
     {
         *("RRF_K", "ORIGINAL_WEIGHT", "KNOWLEDGE_HOURS"),
@@ -36,7 +36,7 @@ _told: set[str] = set()
 
 
 def tell_unread(fields: Collection[str]) -> None:
-    """Log each variable that no setting reads, once in a process."""
+    """Log each variable that no setting reads, once per process."""
     for name, sentence in unread(fields, os.environ):
         if name not in _told:
             _told.add(name)
@@ -44,7 +44,7 @@ def tell_unread(fields: Collection[str]) -> None:
 
 
 def unread(fields: Collection[str], environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the name of each variable that no setting reads, and a sentence with the name to use.
+    """Yield each variable that no setting reads, with a sentence that names the right one.
 
     `fields` are the names of the settings.
     """

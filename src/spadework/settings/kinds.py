@@ -1,4 +1,4 @@
-"""The types that settings share."""
+"""Types shared by the settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic_settings import NoDecode
 Role = Literal["lead", "assessor", "judge", "cleaner", "writer", "verifier"]
 Effort = Literal["quick", "normal", "deep"]
 Cleaning = Literal["default", "fast", "quality", "technical", "off"]
-#: What a line of the logs is about.
+#: Topics of log lines.
 Concern = Literal["search", "crawl", "clean", "model", "orchestrator"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 Words = Annotated[tuple[str, ...], NoDecode]
@@ -21,7 +21,7 @@ _SITE = re.compile(r"(?:library|https?)://\S+|[^\s/:]+\.[^\s/:.]+", re.IGNORECAS
 
 
 def own(name: str) -> AliasChoices:
-    """A provider's own variable, and the same with our prefix."""
+    """Return a provider's own variable, and the same with our prefix."""
     return AliasChoices(f"SPADEWORK_{name}", name)
 
 

@@ -36,7 +36,7 @@ class Observing(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 def levels_of(log: str) -> dict[Concern, LogLevel]:
-    """The level of each concern that is logged. Raises ValueError for a word that is no such."""
+    """Return the level of each topic that is logged. Raises ValueError for an unknown word."""
     found: dict[Concern, LogLevel] = {}
     for word in filter(None, (word.strip() for word in log.split(","))):
         name, _, level = word.rpartition("=")

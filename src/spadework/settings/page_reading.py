@@ -70,7 +70,7 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     @field_validator("min_level", "max_level", mode="before")
     @classmethod
     def _within_the_levels(cls, value: Any) -> Any:
-        # Environments and kept sessions of earlier versions name a third.
+        # Environments and stored sessions of earlier versions have a level 3.
         return 2 if str(value).strip() == "3" else value
 
     @field_validator("allow_hosts", mode="after")

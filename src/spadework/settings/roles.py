@@ -10,7 +10,7 @@ from spadework.form import by_effort
 from spadework.settings.kinds import own
 from spadework.values import QuestionType
 
-#: The types of question that live of several voices, and the domains that make these.
+#: Question types that need several voices, and the domains that count as several.
 SEVERAL_VOICES: frozenset[QuestionType] = frozenset({"compare", "evaluate", "list", "latest"})
 SEVERAL = 3
 
@@ -83,7 +83,7 @@ class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """
 
     def standard(self, question_type: QuestionType) -> Standard:
-        """Return what evidence of a type of question is held to."""
+        """Return the evidence standard for a question type."""
         own = {"domains": SEVERAL} if question_type in SEVERAL_VOICES else {}
         for name in ("any", question_type):
             if found := self.standards.get(name):

@@ -51,5 +51,5 @@ class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 def networks_of(words: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ...]:
-    """Addresses and networks. Raises ValueError for a word that is neither."""
+    """Return addresses and networks. Raises ValueError for a word that is neither."""
     return tuple(ip_network(word, strict=False) for word in words)

@@ -1,8 +1,8 @@
-"""The values that flow through a run, in the order of the loop: question, plan, hits, pages,
-passages, evidence, coverage, report.
+"""The values of a run, in the order of the loop: question, plan, hits, pages, passages, evidence,
+coverage, report.
 
-All are frozen and small: the text of a page lives in the page store under its content hash, never
-in a value. Offsets count code points in that text.
+All are frozen and small: a page's text is in the page store under its content hash, never in a
+value. Offsets count code points in that text.
 """
 
 from spadework.values.asking import Complexity as Complexity

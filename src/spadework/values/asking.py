@@ -1,4 +1,4 @@
-"""What is asked, and how it is split: question, plan, tasks, and what they will take."""
+"""The question and how it is split: plan, tasks, and their estimate."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ QuestionType = Literal[
 ]
 Complexity = Literal["simple", "moderate", "complex"]
 Freshness = Literal["any", "recent", "now"]
-#: How a page is taken apart for a topic.
+#: How a page is parsed for a topic.
 Need = Literal["text", "count", "table"]
 
 
-#: What would answer a topic, in a form that code can check; "open" is all that it cannot.
+#: Expected answer of a topic in a form that code can check; "open" is anything else.
 Expected = Literal[
     "number", "date", "name", "definition", "steps", "code", "items", "rows", "both sides", "open"
 ]
 
 
 class Question(Value):
-    """What was asked, with the files given along and the wishes for the answer. `earlier` are the
-    questions it follows up, oldest first, `answers` what was answered to them ("" where that is not
-    known). `asked_on` is the day on which the run began (ISO). `wishes` are for the form of the
-    answer, as somebody beside the question has put them. `keeps` are the headings of a report that
-    stays, where only what it lacks is asked for.
+    """The question, with its attachments and instructions for the answer. `earlier` are the
+    questions it follows up, oldest first, and `answers` their answers ("" if unknown). `asked_on`
+    is the date the run began (ISO). `wishes` are instructions about the form of the answer, given
+    apart from the question. `keeps` are the headings of an existing report to which only missing
+    parts are added.
     """
 
     text: str
@@ -45,31 +45,30 @@ class Question(Value):
     keeps: tuple[str, ...] = ()
 
 
-#: Characters of a query at most: providers refuse from 400 on, sites and all.
+#: Maximum characters of a query: providers refuse from 400 on, including sites.
 MOST_QUERY_CHARS = 300
 
 
 def _short(text: str) -> str:
-    """Return the text as far as a query goes, cut between words."""
+    """Return the text up to a query's length, cut between words."""
     if len(text) <= MOST_QUERY_CHARS:
         return text
     cut = text[:MOST_QUERY_CHARS]
     return cut.rsplit(None, 1)[0] if " " in cut and not text[MOST_QUERY_CHARS].isspace() else cut
 
 
-#: What a search may wish of its results beside the domains, which everybody can keep to.
+#: Filters of a search, other than domains, which every provider supports.
 Wish = Literal["country", "language", "news", "time"]
 
 
 class Query(Value):
-    """One phrasing of what is looked for, and what is wished of the results: how recent the pages
-    should be, the domains to keep to or to keep away from, the `country` (two letters of ISO 3166)
-    and the `language` they are from, the days `since` and `until` which they are published (both
-    counted in, before `freshness`), or news alone. What is "", None or False is not wished.
+    """One search query with its filters: freshness, domains to include or exclude, `country` (ISO
+    3166, two letters) and `language` of the pages, publication dates `since` and `until`
+    (inclusive, take precedence over `freshness`), or only news. "", None and False mean no filter.
 
-    `asked_in` is the language of the question where that is not English: engines of the web look
-    there first, and nothing is left out for it. `results` is how many new pages are wanted of it,
-    `seconds` how long it may take, 0 for as the settings say.
+    `asked_in` is the language of a non-English question: web engines search it first, but nothing
+    is filtered. `results` is the number of new pages wanted, `seconds` the time limit; 0 means as
+    in the settings.
     """
 
     text: Annotated[str, AfterValidator(_short)]
@@ -98,9 +97,9 @@ class Topic(Value):
 
 
 class Plan(Value):
-    """The topics of a question and what kind of question it is. `subjects` are the things it is
-    about, `title` is the heading of the report where the question is long, else "". `language` is
-    that of the report; `wishes` are what is asked of its form, length and readers.
+    """The topics of a question and its type. `subjects` are the things it is about, `title` is the
+    report's heading if the question is long, else "". `language` is the report's; `wishes` are
+    instructions about its form, length and readers.
     """
 
     question: str
@@ -115,7 +114,7 @@ class Plan(Value):
 
 
 class Span(Value):
-    """From `low` to `high`, half of the runs below the `median` (None: not known)."""
+    """A range from `low` to `high`; half of the runs are below the `median` (None: unknown)."""
 
     low: float = 0.0
     high: float = 0.0
@@ -123,13 +122,12 @@ class Span(Value):
 
 
 class Forecast(Value):
-    """What a run will take, as ranges; `workers` is the topics searched at once, `writing` the
-    tokens that writing and checking take of all. Money is in US dollars, None where a price is
-    unknown.
+    """What a run will take, as ranges; `workers` are the topics searched concurrently, `writing`
+    the tokens for writing and checking. Money is in US dollars, None if a price is unknown.
 
-    It rests on `runs` earlier ones of the same `kind` on this `machine`, and nine of ten end within
-    its ranges; where `runs` is 0, on constants alone. `reckoned` is what constants say, by the
-    names of the ranges.
+    Based on `runs` earlier runs of the same `kind` on this `machine`, nine of ten of which fall
+    within the ranges; on constants alone if `runs` is 0. `reckoned` are the constants' estimates,
+    by the names of the ranges.
     """
 
     kind: str = ""
@@ -148,13 +146,12 @@ class Forecast(Value):
 
 
 class Task(Value):
-    """What one worker is sent to find: a topic, the queries of this round (all first, then only the
-    gaps'), and how many pages to read.
+    """A worker's task: a topic, this round's queries (at first all, then only those for gaps), and
+    how many pages to read.
 
-    `broad` is a part of a survey, which lives of many pages. `own` asks for that many pages which
-    no other worker reads; `together` bounds the pages of all workers of the round, those that
-    several read counted once, None where that is not needed. `again` are queries of an earlier
-    round, whose hits may hold pages that are still unread.
+    `broad` is part of a survey, which needs many pages. `own` reserves this many pages that no
+    other worker reads; `together` limits the distinct pages of all workers in the round, None for
+    no limit. `again` are queries of an earlier round whose hits may include unread pages.
     """
 
     topic: Topic

@@ -1,4 +1,4 @@
-"""What is found and read: hits, pages, passages, and the evidence in them."""
+"""Hits, pages, passages, and their evidence."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from spadework.values.asking import QueryKind
 from spadework.values.value import Value
 
 EvidenceKind = Literal["text", "item", "code", "row", "columns", "cells"]
-#: What becomes of a hit: it is read, waits to take the place of another, or is left.
+#: Decision on a hit: read it, keep it as a replacement, or leave it.
 Fate = Literal["chosen", "reserve", "left"]
 
 
 class Found(Value):
-    """Where a hit was found: by which query, at which provider, at which rank (from 1)."""
+    """Where a hit was found: query, provider, rank (from 1)."""
 
     query: str
     kind: QueryKind
@@ -25,10 +25,9 @@ class Found(Value):
 
 
 class Hit(Value):
-    """A search result. `publisher` is who the provider says published it, such as a newspaper or
-    a journal. `text` is the page itself, where a provider has given it along: then nothing is
-    fetched, and `url` may be "". `relevance` is 0..1 (S5); `rrf` is set by fusion; `found_by` names
-    every list it stood in.
+    """A search result. `publisher` is named by the provider, such as a newspaper or journal. `text`
+    is the page itself if the provider includes it: then nothing is fetched, and `url` may be "".
+    `relevance` is 0..1 (S5); `rrf` is set by fusion; `found_by` lists every list with it.
     """
 
     url: str = ""
@@ -46,7 +45,9 @@ class Hit(Value):
 
 
 class Lead(Value):
-    """A search result; `parts` of its relevance, each 0..1, are position, title, snippet (S5)."""
+    """A search result; the `parts` of its relevance, each 0..1, are position, title, snippet
+    (S5).
+    """
 
     url: str
     title: str = ""
@@ -58,7 +59,9 @@ class Lead(Value):
 
 
 class Choice(Value):
-    """What was decided of a hit in a round, and why; `rrf` is its fused score over `found_by`."""
+    """The decision on a hit in a round, with the reason; `rrf` is its fused score over
+    `found_by`.
+    """
 
     url: str
     title: str = ""
@@ -70,10 +73,9 @@ class Choice(Value):
 
 
 class Attempt(Value):
-    """One try to have a page: at which `level` (None: it was given up before that was known), the
-    `status` of the answer (0: there was none), the `seconds` it took and the `bytes` that came.
-    `reason` says why it did not give the page, "" where it did. `cached`: a kept copy was taken,
-    and nothing was sent for it.
+    """One attempt to fetch a page: its `level` (None: cancelled before it was known), `status` of
+    the response (0: none), `seconds` and `bytes`. `reason` says why it failed, "" if it did not.
+    `cached`: a stored copy was used and nothing was sent.
     """
 
     level: int | None = None
@@ -85,9 +87,7 @@ class Attempt(Value):
 
 
 class Tried(Value):
-    """What tells of a page that was gone after, in these `attempts`: none for a local document, or
-    one that the knowledge store has.
-    """
+    """The `attempts` to fetch a page, empty for a local document or one in the knowledge store."""
 
     attempts: tuple[Attempt, ...] = ()
 
@@ -99,7 +99,7 @@ class Tried(Value):
     @model_validator(mode="before")
     @classmethod
     def _with_attempts(cls, data: Any) -> Any:
-        # Earlier versions kept the seconds of the attempts alone.
+        # Earlier versions stored only the seconds of the attempts.
         if not isinstance(data, dict) or "fetching" not in data:
             return data
         data = dict(data)
@@ -111,11 +111,11 @@ class Tried(Value):
 
 
 class Unread(Value):
-    """What was found for a `topic` and could not be read, for a `reason`; `score` is its relevance,
+    """A hit for a `topic` that could not be read, for a `reason`; `score` is its relevance,
     0..1.
     """
 
-    # A run that is taken up may have kept it as a hit.
+    # Resumed runs may have stored it as a hit.
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
     topic: str = ""
@@ -127,16 +127,14 @@ class Unread(Value):
 
 
 class Page(Tried):
-    """A page that was read. Its cleaned Markdown is in the page store under `content_hash`; `chars`
-    is its length.
+    """A page that was read. Its cleaned Markdown, of `chars` characters, is in the page store under
+    `content_hash`.
 
-    `author` is who the page says wrote it, `publisher` who a search says published it, `language`
-    the language it is in, `kind` what kind of page or file it is. `level` is how it was had: 0
-    plain HTTP, 1 browser-like headers, 2 a browser (3 in sessions of earlier versions); -1 a local
-    document. `stale`: its server could not be reached, and this is a copy from before. `linked` is
-    its PageRank among the pages read, 0..1. `known`: an earlier run has read it, and it was taken
-    from the knowledge store. `bytes` are those of the body as it came, which took so many seconds
-    of `cleaning` to be taken apart.
+    `author` is stated by the page, `publisher` by a search; `kind` is the kind of page or file.
+    `level` is how it was fetched: 0 plain HTTP, 1 browser-like headers, 2 a browser (3 in sessions
+    of earlier versions), -1 a local document. `stale`: a cached copy, since its server could not be
+    reached. `linked` is its PageRank among the pages read, 0..1. `known`: taken from the knowledge
+    store. `bytes` is the size of the body as sent, `cleaning` the seconds of extraction.
     """
 
     url: str
@@ -165,7 +163,7 @@ class Page(Tried):
 
 
 class Passage(Value):
-    """A stretch `start:end` of a page, cut at headings and paragraphs; `score` ranks it."""
+    """A passage `start:end` of a page, split at headings and paragraphs; `score` ranks it."""
 
     content_hash: str
     start: int
@@ -175,19 +173,18 @@ class Passage(Value):
 
 
 class Evidence(Value):
-    """A numbered entry of the ledger: `quote` stands verbatim at `start:end` of the page
-    `content_hash`.
+    """A numbered ledger entry: `quote` is verbatim `start:end` of the page `content_hash`.
 
-    `title` and `author` are those of its page, `heading` is the path of headings above it, `before`
-    and `after` the sentence before it and the one after it. `claim` says in one sentence that
-    stands alone what the quote says, in the words of the model that read it; "" without one.
+    `title` and `author` are its page's, `heading` is its path of headings, `before` and `after` are
+    the adjacent sentences. `claim` restates the quote as a self-contained sentence, by the model
+    that read it; "" without one.
 
-    `origin` groups near-copies of one text, so that twelve copies count once. `language` is that of
-    code, as its page names it. A "row" of a table is told with the names of its "columns", an entry
-    of their own that begins at `columns` of the same page; "cells" are a row whose first cell names
-    the others, of a table without names or of one with two columns, whose first row at `columns`
-    names them only above other rows. An "item" of a numbered list is its `step`, from 1 on, of
-    those of which the first begins at `steps` of the same page.
+    `origin` groups near-copies, so that twelve copies count once. `language` is that of code, as
+    named by its page. A "row" of a table comes with the names of its "columns", a separate entry at
+    `columns` of the same page. "cells" are a row whose first cell names the others, from a table
+    without header or with two columns, whose first row at `columns` is a header only if rows
+    follow. An "item" is number `step` (from 1) of the numbered list that starts at `steps` of the
+    same page.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""What is judged: coverage of topics, what would fill their gaps, and what disagrees."""
+"""Judgements: coverage of topics, searches that would fill gaps, and conflicts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pydantic import Field
 from spadework.values.value import Value
 
 Priority = Literal["high", "medium", "low"]
-#: How far a topic is proven by the ledger.
+#: How well the ledger covers a topic.
 CoverageState = Literal["answered", "partly", "open"]
-#: How a state is told to people.
+#: The states in words for users.
 STATE_WORDS: dict[CoverageState, str] = {
     "answered": "answered",
     "partly": "partly answered",
@@ -20,9 +20,8 @@ STATE_WORDS: dict[CoverageState, str] = {
 
 
 def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | None:
-    """How far all topics of a result are proven together, by how many there are, how many of them
-    are covered and how much evidence there is of those that are not open; None where there were no
-    topics.
+    """Return the state of a whole result, from the numbers of topics, of covered topics, and of
+    pieces of evidence for topics that are not open; None without topics.
     """
     if not topics:
         return None
@@ -32,7 +31,9 @@ def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | 
 
 
 class Recommendation(Value):
-    """A search that would fill a gap; `led_to`: by a name met in pages, whose own may hold it."""
+    """A search that would fill a gap; `led_to`: it follows a name in the pages read, whose own page
+    may have the answer.
+    """
 
     query: str
     purpose: str = ""
@@ -44,7 +45,7 @@ class Recommendation(Value):
 
 
 class Quality(Value):
-    """The passages of a topic as a base for an answer, each criterion 0..10 (S9)."""
+    """The passages of a topic as a basis for an answer, each criterion 0..10 (S9)."""
 
     accuracy: float = Field(ge=0, le=10)
     completeness: float = Field(ge=0, le=10)
@@ -60,7 +61,7 @@ class Quality(Value):
 
 
 class Shortfall(Value):
-    """What the evidence lacks of a `topic`, or as a whole (""); it never un-covers one."""
+    """What the evidence for a `topic`, or for all (""), lacks; a covered topic stays covered."""
 
     kind: Literal[
         "definition",
@@ -79,11 +80,10 @@ class Shortfall(Value):
 
 
 class Coverage(Value):
-    """How far one topic is proven by the ledger. `score` is 0..1; `gaps` say in words what is
-    missing.
+    """How well the ledger covers a topic. `score` is 0..1; `gaps` describe what is missing.
 
-    `quality` is the newest judgement, None where none was asked for; `near`: its evidence probably
-    answers nothing, and is only the nearest that was read.
+    `quality` is the latest judgement, None if not rated; `near`: its evidence is only the closest
+    read, and probably not an answer.
     """
 
     topic: str
@@ -97,17 +97,17 @@ class Coverage(Value):
 
     @property
     def state(self) -> CoverageState:
-        """Answered, partly (something is quoted that may answer it), or open."""
+        """Answered, partly (something quoted may answer it), or open."""
         if self.covered:
             return "answered"
         return "partly" if self.evidence_ids and not self.near else "open"
 
 
 class Round(Value):
-    """What one round of searching added: evidence, mean coverage score (0..1) and mean quality
-    (0..10) before and after it.
+    """What a round of searching added: evidence, mean coverage score (0..1) and mean quality
+    (0..10) before and after.
 
-    A topic that was not judged again keeps its score, so what changed is what the round gained.
+    A topic that was not judged again keeps its score, so the difference is the round's gain.
     """
 
     number: int
@@ -120,9 +120,9 @@ class Round(Value):
 
 
 class Side(Value):
-    """One side of a conflict: what it states, on which evidence, with which weight (0..1).
+    """One side of a conflict: its statement, evidence and weight (0..1).
 
-    `changed_copy`: only newer near-copies of pages of another side tell it, with this changed.
+    `changed_copy`: supported only by newer near-copies of another side's pages, with this changed.
     """
 
     claim: str
@@ -132,7 +132,7 @@ class Side(Value):
 
 
 class Conflict(Value):
-    """Evidence of one topic that disagrees."""
+    """Contradictory evidence within one topic."""
 
     topic: str
     kind: Literal["number", "date", "negation", "value"]

@@ -1,4 +1,4 @@
-"""Who publishes a page, as it is told beside its domain."""
+"""The publisher of a page, shown beside its domain."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import re
 
 PUBLISHER_CHARS = 80
 _SIGN = re.compile(r"[\W_]+")
-#: Names that are addresses say nothing that the host does not, and would be links.
+#: Names that are addresses repeat the host, and would be links.
 _ADDRESS = re.compile(r"://|^\S+\.[a-z]{2,}(?:/\S*)?$", re.IGNORECASE)
 
 
 def tell_beside(publisher: str, domain: str) -> str:
-    """The publisher on one line, "" where the domain says as much: not *Reuters* at reuters.com."""
+    """Return the publisher on one line, "" if the domain says it already: not *Reuters* at
+    reuters.com.
+    """
     name = " ".join(publisher.split())[:PUBLISHER_CHARS].strip()
     if not name or _ADDRESS.search(name):
         return ""

@@ -1,4 +1,4 @@
-"""What is handed over: the report, its sources, what failed, what it took, in one result."""
+"""The result: the report, its sources, problems, and usage."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ Verdict = Literal[
 Status = Literal["completed", "time_limited", "budget_limited", "partial", "failed"]
 Mode = Literal["model", "extractive"]
 SectionKind = Literal["summary", "topic", "code", "conflicts", "limits"]
-#: How sentences are set.
+#: Layout of sentences.
 Form = Literal["paragraph", "bullets", "steps", "table", "code", "heading"]
 
 
-#: Who made or judged a sentence where no model did.
+#: Author or judge of a sentence where no model was.
 CODE, NOBODY = "code", "nobody"
 
 
 class Sentence(Value):
-    """A sentence of the report, or code, and its evidence; `inferred`: it concludes from that.
-    `maker` is the name of the model that wrote it, or `CODE`.
+    """A sentence of the report, or code, with its evidence; `inferred`: concluded from it. `maker`
+    is the model that wrote it, or `CODE`.
     """
 
     text: str
@@ -49,15 +49,15 @@ class Sentence(Value):
     maker: str = CODE
 
     def made_by(self, maker: str) -> Sentence:
-        """Return it as a sentence of this maker."""
+        """Return a copy with this author."""
         return self.model_copy(update={"maker": maker})
 
 
 class Part(Value):
-    """A stretch of a section that is set in one form, and how many sentences each of its items
-    takes, in order: a paragraph and code have one item, a list one an item, a table one a cell, row
-    by row under its `columns`. A sub-heading has a `text` and none. What is `quoted` is in the
-    words of pages, emphasised as they are; where no table is made of it, code sets it.
+    """A part of a section in one form; `takes` counts the sentences of each item, in order. A
+    paragraph and code have one item, a list one per item, a table one per cell, row by row under
+    its `columns`. A sub-heading only has a `text`. A `quoted` part is in pages' own words and
+    emphasis, and set by code unless as a table.
     """
 
     form: Form
@@ -68,12 +68,12 @@ class Part(Value):
 
     @property
     def by_code(self) -> bool:
-        """Whether code sets its sentences, as it does those of no part."""
+        """Whether code sets its sentences, as it does for sentences outside any part."""
         return self.quoted and self.form != "table"
 
 
 class Section(Value):
-    """A heading and its sentences; `parts` say how they are set, () where code sets them."""
+    """A heading and its sentences; `parts` define their layout, () if code does."""
 
     heading: str
     kind: SectionKind = "topic"
@@ -81,7 +81,7 @@ class Section(Value):
     parts: tuple[Part, ...] = ()
 
     def followed_by(self, other: Section) -> Section:
-        """The section with the sentences of another behind its own, all set as they were."""
+        """Return the section with another's sentences appended, layout unchanged."""
         told, parts = (*self.sentences, *other.sentences), [*_parts_of_all(self)]
         for part in _parts_of_all(other):
             if parts and parts[-1].by_code and part.by_code:
@@ -91,13 +91,13 @@ class Section(Value):
         return self.model_copy(update={"sentences": told, "parts": set_})
 
     def made_by(self, maker: str) -> Section:
-        """Return it with all sentences as those of this maker."""
+        """Return a copy with this author for all sentences."""
         told = tuple(one.made_by(maker) for one in self.sentences)
         return self.model_copy(update={"sentences": told})
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Section:
-        """The section with other sentences, or none, in the place of those at some positions. A
-        part of which nothing is left goes, too; cells of a table stay, empty, but for whole rows.
+        """Return the section with the sentences at some positions replaced or removed. Empty parts
+        are dropped; empty cells of a table stay, but empty rows do not.
         """
         after = [tuple(changes.get(n, (one,))) for n, one in enumerate(self.sentences)]
         parts, at = [], 0
@@ -114,43 +114,43 @@ class Section(Value):
 
 
 def _parts_of_all(section: Section) -> tuple[Part, ...]:
-    """The parts of a section, and one for what none of them takes."""
+    """Return a section's parts, plus one for the sentences in none of them."""
     left = len(section.sentences) - sum(count for part in section.parts for count in part.takes)
     rest = Part(form="paragraph", takes=(1,) * left, quoted=True)
     return (*section.parts, rest) if left > 0 else section.parts
 
 
 def _rows(takes: Sequence[int], columns: Sequence[str]) -> list[int]:
-    """What the cells of a table take, without the rows that are empty."""
+    """Return the counts of a table's cells, without empty rows."""
     width = max(1, len(columns))
     rows = [takes[n : n + width] for n in range(0, len(takes), width)]
     return [count for row in rows if any(row) for count in row]
 
 
 def _without_bare(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """The parts without sub-headings under which nothing stands."""
+    """Drop sub-headings with nothing below them."""
     forms = [*(part.form for part in parts[1:]), "heading"]
     both = zip(parts, forms[: len(parts)], strict=True)
     return tuple(part for part, after in both if {part.form, after} != {"heading"})
 
 
 class Report(Value):
-    """The answer as sections under the question; `language` is that of what code tells of it."""
+    """The answer as sections under the question; `language` is that of text added by code."""
 
     title: str
     sections: tuple[Section, ...] = ()
     language: str = "en"
 
     def heading_of(self, section: Section) -> str:
-        """What stands above a section: nothing over the only topic, which is the question."""
+        """Return a section's heading; none for an only topic, which is the question itself."""
         first = section in self.sections[:1]
         again = first and section.kind == "topic" and section.heading == self.title
         return "" if again else section.heading
 
 
 class Weakness(Value):
-    """A weakness of a report. It goes back to the writer of its `section`; where `query` is named,
-    that is searched first, for `topic`. `outcome` says what became of it.
+    """A weakness of a report, for the writer of its `section`; `query`, if given, is searched
+    first, for `topic`. `outcome` is the result.
     """
 
     text: str
@@ -161,8 +161,8 @@ class Weakness(Value):
 
 
 class Review(Value):
-    """What an editor thinks of a report, as it stood with these `sections` and so many entries in
-    the ledger. `done`: what was asked for has been tried, and the report stands.
+    """An editor's review of a report, with its `sections` and ledger size at that time. `done`: the
+    requests have been tried, and the report stands.
     """
 
     verdict: str
@@ -174,8 +174,8 @@ class Review(Value):
 
 
 class Citation(Value):
-    """A sentence that stands in the report, one evidence it cites, and what the verifier found.
-    `maker` wrote the sentence and `judge` found that: the name of a model, `CODE` or `NOBODY`.
+    """A sentence of the report with one piece of its evidence, and the verifier's verdict. `maker`
+    wrote it and `judge` gave the verdict: a model's name, `CODE` or `NOBODY`.
     """
 
     sentence: str
@@ -186,17 +186,16 @@ class Citation(Value):
 
 
 def models_among(names: Iterable[str]) -> list[str]:
-    """Return the models among makers or judges of sentences, those of most sentences first."""
+    """Return the models among authors or judges, most sentences first."""
     counts = Counter(name for name in names if name not in (CODE, NOBODY))
     return [name for name, _ in counts.most_common()]
 
 
 class Source(Value):
-    """A numbered source of the report: `[n]` in its text is `n` here. `known`: it was taken from
-    the knowledge store. `publisher` is who published it, where a search has said so. `trust` is the
-    weighted sum of `trust_parts` (authority, consistency, publisher, recency), all 0..1. `unused`
-    says why no sentence rests on it, "" where one does. `shape` is what came, such as "web page" or
-    "PDF".
+    """A numbered source: `[n]` in the report is `n` here. `known`: taken from the knowledge store.
+    `publisher` is named by a search. `trust` is the weighted sum of `trust_parts` (authority,
+    consistency, publisher, recency), all 0..1. `unused` says why no sentence cites it, else "".
+    `shape` is the kind of document, such as "web page" or "PDF".
     """
 
     n: int
@@ -217,23 +216,23 @@ class Source(Value):
 
     @property
     def published_by(self) -> str:
-        """The publisher, "" where the domain says as much."""
+        """The publisher, "" if the domain says it already."""
         return tell_beside(self.publisher, self.domain)
 
     @property
     def trust_told(self) -> str:
-        """Its trust and the parts of it, in percent."""
+        """Its trust and the parts, in percent."""
         parts = ", ".join(f"{name} {100 * part:.0f}" for name, part in self.trust_parts.items())
         return f"trust {100 * self.trust:.0f} %" + (f" ({parts})" if parts else "")
 
     @property
     def place(self) -> str:
-        """Where the source is from: its publisher, if that says more, and its domain."""
+        """The publisher, if informative, and the domain."""
         return ", ".join(filter(None, (self.published_by, self.domain)))
 
 
 class Problem(Value):
-    """What could not be done: at which stage, to what, why, and what it cost the answer."""
+    """A problem: its stage, subject, cause, and effect on the answer."""
 
     stage: str
     subject: str
@@ -242,9 +241,9 @@ class Problem(Value):
 
 
 class Usage(Value):
-    """What a run has used. Money is in US dollars for model calls; None where a price is not known.
-    Embeddings stand apart. Of the searches and model calls some have failed (`search_errors`,
-    `model_errors`); `too_long` of the latter did not fit the model.
+    """What a run used. Money is in US dollars for model calls, None if a price is unknown.
+    Embeddings are counted separately. `search_errors` and `model_errors` count failures; `too_long`
+    those of the latter that did not fit the model.
     """
 
     model_calls: int = 0
@@ -264,8 +263,8 @@ class Usage(Value):
 
 
 class CoveredTopic(Value):
-    """A topic of a result with its evidence; `queries` are what was searched for it. `near`: the
-    evidence is only the nearest that was read.
+    """A topic of a result with its evidence; `queries` are those searched for it. `near`: the
+    evidence is only the closest that was read.
     """
 
     name: str
@@ -279,19 +278,18 @@ class CoveredTopic(Value):
 
     @property
     def state(self) -> CoverageState:
-        """Answered, partly (something is quoted that may answer it), or open."""
+        """Answered, partly (something quoted may answer it), or open."""
         if self.covered:
             return "answered"
         return "partly" if self.evidence and not self.near else "open"
 
 
 class Result(Value):
-    """All a run hands over; `report` is the Markdown of `document`, `opinion` what an editor thinks
-    of it in deep effort. `confidence` is always None: no probability is
-    claimed. `unread` was found and could not be read. `left_out` are the
-    ids of evidence that the report does without. `revises` is the session whose report this one
-    revises, "" for a report of its own. `forecast` is what the run was foreseen to take; `usage`,
-    `timings` and `iterations` say what it took.
+    """The result of a run; `report` is the Markdown of `document`, `opinion` an editor's review at
+    deep effort. `confidence` is always None: no probability is claimed. `unread` could not be read.
+    `left_out` are ids of evidence not used in the report. `revises` is the session whose report
+    this one revises, else "". `forecast` is the estimate; `usage`, `timings` and `iterations` are
+    the actual figures.
     """
 
     session_id: str
@@ -322,16 +320,16 @@ class Result(Value):
 
     @property
     def state(self) -> CoverageState | None:
-        """How far its topics are proven as a whole, None where it has none."""
+        """How well its topics are covered overall, None without topics."""
         covered = sum(topic.covered for topic in self.topics)
         return state_as_whole(len(self.topics), covered, self.answering)
 
     @property
     def completeness(self) -> float:
-        """How far its topics are answered, 0..1: the mean of their scores."""
+        """The mean score of its topics, 0..1."""
         return round(sum(topic.score for topic in self.topics) / max(1, len(self.topics)), 3)
 
     @property
     def answering(self) -> int:
-        """How much of its evidence is not of open topics, of which it is only the nearest."""
+        """The number of pieces of evidence for topics that are not open."""
         return sum(len(topic.evidence) for topic in self.topics if topic.state != "open")

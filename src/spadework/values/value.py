@@ -1,4 +1,4 @@
-"""What all values are: frozen, small, and of visible text."""
+"""The base of all values: frozen, small, with visible text only."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from spadework.visible import visible
 
 
 class Visible(BaseModel):
-    """A model whose texts lose what would work unseen.
+    """A model whose texts are stripped of invisible characters.
 
-    Titles, snippets, quotes and what a model says pass through one on their way to every file and
-    every screen.
+    Titles, snippets, quotes and model output pass through one on their way to every file and
+    screen.
     """
 
     def model_post_init(self, context: Any) -> None:
-        """Make the texts visible. Not by validators: those would be called for every field."""
+        """Make the texts visible. Validators would run for every field."""
         for name, value in self.__dict__.items():
             vars(self)[name] = _visible_value(value)
 
 
 class Value(Visible):
-    """A frozen value; an unknown field is an error, so that a typing slip cannot pass silently."""
+    """A frozen value; an unknown field is an error, so that typos are noticed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 

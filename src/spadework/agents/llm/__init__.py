@@ -1,1 +1,1 @@
-"""Chat models: how their servers are asked, and what their replies are."""
+"""Chat models: requests to their servers, and their replies."""

@@ -1,9 +1,9 @@
-"""The only place that calls a model: asks a role a question and gives back an answer of the asked
+"""The only place that calls a model: sends a role's prompt and returns an answer of the requested
 type.
 
-The ladder of structured output: strict JSON schema, function calling, JSON mode; on the rung that
-the endpoint takes, one repair request with the validation error. What still fails raises
-ModelError, and the caller takes the extractive role.
+Structured output falls back from strict JSON schema to function calling to JSON mode, and makes one
+repair request with the validation error. What still fails raises ModelError, and the caller uses
+the extractive role.
 """
 
 from __future__ import annotations
@@ -44,25 +44,25 @@ from spadework.tools.stores.journal import Journal
 from spadework.tools.text import tokens
 from spadework.values import Problem
 
-#: Characters of a digest that tell one request from another.
+#: Characters of a digest that identifies a request.
 DIGEST_CHARS = 16
 
 
 class Call(NamedTuple):
-    """A request to a model of a role, and when it began on the clock of `time.monotonic`."""
+    """A request to a role's model, and when it began (`time.monotonic`)."""
 
     role: str
     request: Request
     began: float
 
     def late(self, said: str, charge: Amounts) -> Called:
-        """Return what is told of one that was not answered in time, and of what it took."""
+        """Return the event of a call that timed out, with its cost."""
         return self._told("late", said, charge)
 
     async def answered(
         self, record: Record, journal: Journal, text: str, shape: type[BaseModel]
     ) -> None:
-        """Tell of one that was answered."""
+        """Report a call that was answered."""
         try:
             parse_answer(text, shape)
         except ValidationError as error:
@@ -73,7 +73,7 @@ class Call(NamedTuple):
     async def failed(
         self, record: Record, journal: Journal, error: SpadeworkError | BudgetSpent
     ) -> None:
-        """Tell of one that has failed."""
+        """Report a call that failed."""
         verdict: Verdict = "failed"
         for kind, said in _VERDICTS.items():
             if isinstance(error, kind):
@@ -108,17 +108,17 @@ _VERDICTS: dict[type[Exception], Verdict] = {
 
 
 A = TypeVar("A", bound=BaseModel)
-#: Times a request is cut that is too long; by this share where nothing says by how much.
+#: Maximum cuts of an overlong request; and the share cut if the excess is unknown.
 MOST_CUTS, CUT_AWAY = 6, 0.3
-#: Of the tokens that may stay, the share that does: they are cut by characters.
+#: Share of the allowed tokens that is kept, since cuts are by characters.
 CLOSE = 0.97
-#: Share of the time in which a role's own model must answer, where a fallback model could.
+#: Share of the time for a role's own model, if there is a fallback model.
 FIRST_SHARE = 0.6
 
 
 class Model:
-    """The chat models of a run, by role, and the one that answers where they fail. In a replay
-    `anew` is asked what was not recorded.
+    """The chat models of a run, by role, and the fallback. In a replay, `anew` answers what was not
+    recorded.
     """
 
     def __init__(
@@ -139,13 +139,13 @@ class Model:
         self._failed: set[Place] = set()
         self._late: set[Place] = set()
         self._news: list[Problem] = []
-        #: Where each call is told of.
+        #: Receives the events of all calls.
         self.record = Record()
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
-        """The role's answer to `prompt` as an `answer`, within `seconds`. Where its model fails,
-        the fallback model is asked once; one whose endpoint failed is not asked again in this run.
-        Raises ModelError (BadReply, TooLong) when none gives one, BudgetSpent at a ceiling.
+        """Return the role's answer to `prompt` as an `answer`, within `seconds`. If its model
+        fails, the fallback model is asked once; a failed endpoint is not used again in this run.
+        Raises ModelError (BadReply, TooLong) if neither answers, BudgetSpent at a limit.
         """
         until = time.monotonic() + seconds
         places = self._places(role)
@@ -170,7 +170,7 @@ class Model:
                 if before := await self._journal.noted("late", late):
                     raise TimeoutError(before)
                 if seconds <= 0:
-                    # Who has no time is not asked, and so is not late.
+                    # A model that is not asked for lack of time is not slow.
                     raise BudgetSpent("time")
                 async with asyncio.timeout(limit):
                     turn = Turn(role, time.monotonic() + limit)
@@ -179,7 +179,7 @@ class Model:
             except TimeoutError as error:
                 self._late.add(place)
                 asked_at = self._endpoints.get(place)
-                # One that fails until the time is over is not late.
+                # A model that fails until the timeout is not slow.
                 said = str(error) or (asked_at.failing if asked_at else "")
                 said = said or f"{place.label} did not answer in time."
         self._budget.add(model_errors=1)
@@ -188,18 +188,20 @@ class Model:
         raise ModelError(said)
 
     def news(self, role: Role) -> list[Problem]:
-        """Whose stead the fallback model has taken for a role since this was asked last."""
+        """Return the problems of a role that the fallback model replaced since the last call."""
         found = [problem for problem in self._news if problem.stage == role]
         self._news[:] = [problem for problem in self._news if problem.stage != role]
         return found
 
     async def speed(self, role: Role) -> float | None:
-        """Tokens that the role's model reads in a second; 0 if it was late, None if unknown."""
+        """Return the tokens per second that the role's model reads; 0 if it timed out, None if
+        unknown.
+        """
         place = self.place(role)
         return 0.0 if place in self._late else await self._endpoint(place).speed() or None
 
     async def context(self, role: Role) -> int:
-        """Return the tokens of the context of the role's model, 0 while they are not known."""
+        """Return the context of the role's model in tokens, 0 while unknown."""
         place = self.place(role)
 
         async def work() -> int:
@@ -208,26 +210,26 @@ class Model:
         return await self._journal.moment("known context", place.name, int, work, 0)
 
     def place(self, role: Role) -> Place:
-        """The role's model and where it is."""
+        """Return the role's model and its address."""
         return self._places(role)[0]
 
     def name(self, role: Role) -> str:
-        """The name of the role's model."""
+        """Return the name of the role's model."""
         return self.place(role).label
 
     @property
     def settings(self) -> Settings:
-        """The settings of the run, as far as roles say them to a model."""
+        """The run's settings, for prompts."""
         return self._settings
 
     def check(self) -> None:
-        """Raises SettingsError for a role whose model lacks its key, its package or the like."""
+        """Raise SettingsError for a role whose model lacks its key, package or similar."""
         for role in get_args(Role):
             for place in self._places(role):
                 self._endpoint(place)
 
     async def close(self) -> None:
-        """Give back the connections of all endpoints, also when this is cancelled."""
+        """Close the connections of all endpoints, even when cancelled."""
         async with AsyncExitStack() as closing:
             for endpoint in self._endpoints.values():
                 closing.push_async_callback(endpoint.close)
@@ -254,7 +256,7 @@ class Model:
     async def _checked(
         self, place: Place, turn: Turn, messages: list[Message], answer: type[A]
     ) -> A:
-        """The reply as `answer`, with one repair request when it does not have its shape."""
+        """Return the reply as `answer`, with one repair request if its shape is wrong."""
         text = await self._reply(place, turn, messages, answer)
         try:
             return parse_answer(text, answer)
@@ -277,13 +279,15 @@ class Model:
     async def _reply(
         self, place: Place, turn: Turn, messages: list[Message], answer: type[BaseModel]
     ) -> str:
-        """The raw reply on the highest rung that the endpoint takes, which is remembered."""
+        """Return the raw reply by the strictest method that the endpoint supports, which is
+        remembered.
+        """
         wanted = self._settings.structured_output
         rungs: Sequence[Method] = LADDER if wanted == "auto" else (wanted,)
         if place in self._rungs:
             rungs = (self._rungs[place],)
         elif before := await self._journal.noted("rung", place.name, before=True):
-            # First only: whoever takes a run up may do so at another server.
+            # Only tried first: a run may be resumed at another server.
             rungs = sorted(rungs, key=lambda rung: rung != before)
         said = ""
         for rung in rungs:
@@ -306,7 +310,7 @@ class Model:
         answer: type[BaseModel],
         rung: Method,
     ) -> str:
-        """The reply as it came: the one that was written down, or one that is asked for now."""
+        """Return the reply as received, recorded or new."""
         sent = as_sent(messages, answer, rung)
         shape = Shape(answer.__name__, strict(answer), rung)
         request = {
@@ -336,16 +340,16 @@ class Model:
             raise
 
     async def reply(self, turn: Turn, messages: list[Message], answer: type[BaseModel]) -> str:
-        """The raw reply of a role's model to messages."""
+        """Return the raw reply of a role's model to messages."""
         return await self._reply(self.place(turn.role), turn, messages, answer)
 
     def _places(self, role: Role) -> list[Place]:
-        """Where a role is asked: its own model, unless that has failed, and the fallback model."""
+        """Return where a role is asked: its own model, unless failed, and the fallback model."""
         places = places_of(role, self._settings, self._default)
         return places[1:] if len(places) > 1 and places[0] in self._failed else places
 
     def _replaced(self, role: Role, place: Place, error: ModelError) -> None:
-        """Take down that the fallback stands in; an endpoint that failed is not asked again."""
+        """Record that the fallback replaced a model; a failed endpoint is not used again."""
         if not isinstance(error, BadReply | TooLong | NotRecorded):
             self._failed.add(place)
         effect = f"{self._places(role)[-1].label} answered in its stead."
@@ -371,7 +375,7 @@ async def first_of(
     extract: Callable[[], T],
     effect: str = "The extractive role did this work.",
 ) -> tuple[T, list[Problem]]:
-    """What the model answers, or `extract` gives; where it failed with a problem of this effect."""
+    """Return the model's answer, else what `extract` returns with a problem of this effect."""
     if model is None:
         return await asyncio.to_thread(extract), []
     try:

@@ -1,4 +1,4 @@
-"""One chat model behind one endpoint: sends, waits, tries again, learns, counts and charges."""
+"""One chat model at one endpoint: sends, waits, retries, learns, counts and charges."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
 
 
-#: Times one request is sent when the endpoint is broken, and when it is busy.
+#: Attempts per request when the endpoint fails, and when it is busy.
 ATTEMPTS, BUSY_ATTEMPTS = 3, 6
-#: Times one request is sent anew after the endpoint has taught how it wants it.
+#: Resends after learning what the endpoint accepts.
 LESSONS = 4
-#: Seconds to wait for a busy endpoint that does not say how long, doubled with every try.
+#: Seconds to wait for a busy endpoint without a stated delay, doubled each time.
 BUSY_SECONDS = 0.5
-#: Share of a context that a request may fill, so that its answer has room; and the share that both
-#: together may, since every model counts its tokens in its own way.
+#: Share of a context that a request may fill, and that request and answer may fill together, since
+#: every model counts tokens differently.
 REQUEST_SHARE, WHOLE_SHARE = 0.75, 0.9
-#: A request that is too long for a context of unknown size is cut to this share of its tokens.
+#: Share kept of a request too long for an unknown context.
 KEPT = 0.7
-#: Share of its time in which a call waits for room in the limit; the rest is left to be answered.
+#: Share of a call's time spent waiting for budget; the rest is left for the answer.
 WAITING_SHARE = 0.9
 
 
 class Endpoint:
-    """A chat model by its name PROVIDER:NAME; all behind one address share how many calls run."""
+    """A chat model by its name PROVIDER:NAME; all at one address share its concurrency limit."""
 
     def __init__(
         self,
@@ -78,27 +78,29 @@ class Endpoint:
         self._news = [] if news is None else news
         self._preparing = asyncio.Lock()
         self._listed = False
-        #: How it has failed last, "" once it has answered.
+        #: Its last failure, "" once it has answered.
         self.failing = ""
 
     async def close(self) -> None:
-        """Give back the connections, and keep what was learned."""
+        """Close the connections, and store what was learned."""
         await self._close()
         await self._lessons.save()
 
     async def speed(self) -> float:
-        """Tokens that the model reads in a second, by this run or the last; 0 for unknown."""
+        """Return the tokens per second that the model reads, from this run or the last; 0 if
+        unknown.
+        """
         await self._lessons.load()
         return self._lessons.known.speed
 
     async def context(self) -> int:
-        """Return the tokens of a request and its answer together, 0 where that is not known."""
+        """Return the tokens of the context, 0 if unknown."""
         await self._prepared()
         return self._context()
 
     async def send(self, messages: list[BaseMessage], shape: Shape, turn: Turn) -> str:
-        """Return the text of the reply, or the arguments of its tool call as JSON; "" where it is
-        empty. Charges calls, tokens and money. Raises Unsupported, TooLong, BadReply, ModelError,
+        """Return the text of the reply, or the arguments of its tool call as JSON; "" if empty.
+        Charges calls, tokens and money. Raises Unsupported, TooLong, BadReply, ModelError,
         BudgetSpent.
         """
         name_lookup.own()
@@ -116,7 +118,7 @@ class Endpoint:
                 self._do_without(lesson)
                 if last:
                     raise
-            except CutInSilence:  # its context is known by now: the request does not fit
+            except CutInSilence:  # its context is now known: the request does not fit
                 if last:
                     raise
             except Overlong as lesson:
@@ -124,13 +126,13 @@ class Endpoint:
                 if last or self._context() == context:
                     raise TooLong(str(lesson)) from None
             except CutOff as short:
-                # Its length is learned by now: the next try has more room, where there is more.
+                # Its length is now known: the retry has more room, if there is more.
                 if last or short.room >= self._wish(counted, turn.role).most:
                     raise
         raise AssertionError("the last try returns or raises")
 
     async def _prepared(self) -> None:
-        """Know what earlier runs have learned, and what the server says of its model."""
+        """Load what earlier runs learned, and what the server says about its model."""
         async with self._preparing:
             await self._lessons.load()
             unknown = not (self._context() or self._listed)
@@ -152,12 +154,12 @@ class Endpoint:
         return self._without_key(reply)
 
     def _without_key(self, text: str) -> str:
-        """What a server has said: it knows the key, and may be anybody's."""
+        """Remove our key from a server's text, which may be shown to anyone."""
         secret = secret_of(self._settings)
         return text.replace(secret, "…") if secret else text
 
     async def _admitted(self, request: Request) -> str:
-        """One request, once there is room; again, after the time it names, if it is busy."""
+        """Send one request once there is room; retry after the stated delay if busy."""
         pause, gate, most = BUSY_SECONDS, gate_at(self._address), self._settings.model_parallel
         for last in (n == BUSY_ATTEMPTS for n in range(1, BUSY_ATTEMPTS + 1)):
             async with gate.through(id(self._budget), most) as began:
@@ -174,9 +176,8 @@ class Endpoint:
         raise AssertionError("the last try returns or raises")
 
     async def _paid(self, request: Request) -> str:
-        """Send one request: what it may cost is set aside before, what it did cost is recorded
-        after; of one that is cut off what was sent. The model is allowed an answer no longer than
-        what was set aside for it.
+        """Send one request: reserve its maximum cost before, and record the actual one after, or
+        the request's if cancelled. The answer is limited to the reservation.
         """
         now = time.monotonic()
         until = now + WAITING_SHARE * (request.turn.until - now)
@@ -195,7 +196,7 @@ class Endpoint:
             used, price = (0, 0), self._price(0, 0)
             if isinstance(told, Overlong):
                 told.asked = hold.tokens
-            if not isinstance(told, Unwanted | Unsupported):  # what only taught us is no failure
+            if not isinstance(told, Unwanted | Unsupported):  # what only taught us is not a failure
                 self._budget.add(model_errors=1, too_long=int(isinstance(told, Overlong)))
             raise told from None
         finally:
@@ -207,7 +208,7 @@ class Endpoint:
         return self._accept(reply, hold.room)
 
     def _accept(self, reply: ServerReply, room: int) -> str:
-        """Return the text of a reply, "" of an empty one. Raises Withheld and CutOff."""
+        """Return the text of a reply, "" if empty. Raises Withheld and CutOff."""
         if reply.kind == "withheld":
             why = self._without_key(reply.reason)[:MOST_SAID]
             raise Withheld(f"{self.name} withheld its answer: “{why}”")
@@ -218,8 +219,8 @@ class Endpoint:
         return reply.text
 
     def _compare_counts(self, request: Request, reply: ServerReply) -> None:
-        """Learn how the server counts. Raises CutInSilence where it has read far less than it was
-        sent: its count is its context.
+        """Learn how the server counts. Raises CutInSilence if it read far less than was sent: its
+        count is its context.
         """
         if reply.usage is None:
             return
@@ -235,13 +236,13 @@ class Endpoint:
         raise CutInSilence(f"{self.name} cuts what is longer than {count} tokens.")
 
     def _context(self) -> int:
-        """Tokens of a request and its answer together; 0 where that is not known."""
+        """Return the tokens of the context; 0 if unknown."""
         known, given = self._lessons.known.context, self._settings.context_tokens
         return min(known or given, given or known)
 
     def _wish(self, counted: int, role: Role) -> HoldRequest:
-        """What a request of so many tokens may take. Raises TooLong when it leaves an answer, with
-        the thoughts before it, less room than they usually take.
+        """Return a request's budget. Raises TooLong if it leaves less room than the role's answers,
+        with reasoning, usually take.
         """
         known, settings = self._lessons.known, self._settings
         told, thinking = int(counted * known.counted), known.thinks or reasons(self._model)
@@ -260,8 +261,8 @@ class Endpoint:
         return HoldRequest(told, answer, most, price, closing=role in CLOSING)
 
     def _narrow(self, lesson: Overlong, tokens_in: int, believed: int) -> None:
-        """Learn how much fits, from a request that did not: what the endpoint says where that is
-        less than was `believed`, and where the request is to blame, at most a share of it.
+        """Learn the context from a request that did not fit: the endpoint's figure if below
+        `believed`, and at most a share of the request if that was to blame.
         """
         fits, share = lesson.most or believed, int(KEPT * tokens_in / REQUEST_SHARE)
         if not lesson.whole or fits >= believed:
@@ -270,7 +271,7 @@ class Endpoint:
         self._lessons.learn(context=max(LEAST_CONTEXT, min(fits, known or fits)))
 
     def _do_without(self, lesson: Unwanted) -> None:
-        """Learn that a parameter is not taken, or another way of sending is."""
+        """Learn that a parameter is unsupported, or another way of sending is."""
         if lesson.parameter == "temperature":
             self._lessons.learn(temperature=False)
         elif lesson.parameter == "stream":
@@ -280,7 +281,7 @@ class Endpoint:
             self._lessons.learn(room="max_completion_tokens" if longer else "max_tokens")
 
     def _shaped(self, shape: Shape, room: int) -> Runnable[Any, AIMessage]:
-        """The chat model, bound to answer in a shape. Only compatible ones know formats."""
+        """Return the chat model bound to a shape. Only compatible servers support formats."""
         if shape.method == "function_calling":
             function = {"name": shape.name, "description": shape.name, "parameters": shape.schema}
             chat = self._chat.bind_tools(
@@ -297,12 +298,12 @@ class Endpoint:
                 "type": "json_schema",
                 "json_schema": {"name": shape.name, "schema": shape.schema, "strict": True},
             }
-        # In the body as it is: langchain-openai would parse the answer, and raise where we repair.
+        # Passed in the body: langchain-openai would parse the answer, and raise where we repair.
         return self._chat.bind(extra_body=self._body(room) | {"response_format": wanted})
 
     def _body(self, room: int) -> dict[str, Any]:
-        """The limit on an answer under the name that the endpoint takes, at first max_tokens
-        everywhere but at OpenAI; and no heat, where it takes that.
+        """Return the body with the answer's limit under the endpoint's name for it, by default
+        max_tokens except at OpenAI; and temperature 0, if supported.
         """
         known = self._lessons.known
         first: RoomName = (

@@ -1,4 +1,4 @@
-"""What a refused request or a broken answer of a model's server means."""
+"""Meaning of refused requests and broken answers of model servers."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from spadework.agents.llm.reply import ErrorReply, ServerReply, error_in, second
 from spadework.errors import BadReply, ModelError
 from spadework.tools.fetch.exchange import certificate_fault
 
-#: Characters of a server's own words that are repeated.
+#: Maximum characters quoted of a server's message.
 MOST_SAID = 300
-#: A limit on tokens below this is none.
+#: A smaller number is not a context limit.
 LEAST_CONTEXT = 256
 
 
 class Passing(ModelError):
-    """A fault that may be gone the next time."""
+    """A transient fault."""
 
 
 class Busy(ModelError):
-    """Too many calls; `after` is how many seconds to wait, None where the endpoint does not say."""
+    """Too many calls; `after` is the seconds to wait, None if not stated."""
 
     def __init__(self, message: str, *, after: float | None = None) -> None:
         super().__init__(message)
@@ -29,13 +29,13 @@ class Busy(ModelError):
 
 
 class Unsupported(ModelError):
-    """The endpoint does not take this way of asking for a shape."""
+    """The endpoint does not support this method of structured output."""
 
     final = True
 
 
 class Unwanted(ModelError):
-    """The endpoint does not take a parameter, of which another one or none may do."""
+    """The endpoint does not support a parameter; another one or none may work."""
 
     def __init__(self, message: str, parameter: str) -> None:
         super().__init__(message)
@@ -43,8 +43,8 @@ class Unwanted(ModelError):
 
 
 class Overlong(ModelError):
-    """The request has more tokens than fit, or has them together with its answer (`whole`); `most`
-    is how many do, 0 where the endpoint does not say; `asked` how many were asked for.
+    """The request has too many tokens, alone or with its answer (`whole`); `most` is the limit, 0
+    if not stated; `asked` is the number requested.
     """
 
     asked = 0
@@ -56,15 +56,15 @@ class Overlong(ModelError):
 
 
 class CutInSilence(ModelError):
-    """The server has dropped a part of the request without a word."""
+    """The server silently dropped part of the request."""
 
 
 class Withheld(BadReply):
-    """A filter, or the model itself, refused to answer; it would do so again."""
+    """A filter, or the model itself, refused to answer, and would again."""
 
 
 class CutOff(BadReply):
-    """The answer ended where its `room` did."""
+    """The answer was cut at its limit `room`."""
 
     def __init__(self, message: str, room: int) -> None:
         super().__init__(message)
@@ -80,18 +80,18 @@ _REFUSED = re.compile(
     r"|for non-streaming",
     re.IGNORECASE,
 )
-#: What can be too long, and how servers say that it is: OpenAI and vLLM ("maximum context length"),
-#: llama.cpp ("exceeds the available context size"), Gemini ("exceeds the maximum number of tokens
-#: allowed"), Anthropic ("prompt is too long: … tokens > … maximum"), gateways before them.
+#: How servers say that something is too long: OpenAI and vLLM ("maximum context length"), llama.cpp
+#: ("exceeds the available context size"), Gemini ("exceeds the maximum number of tokens allowed"),
+#: Anthropic ("prompt is too long: … tokens > … maximum"), and gateways before them.
 _SIZE = re.compile(r"\bcontext\b|\bprompt\b|\binputs?\b|\btokens?\b|\bcontent\b", re.IGNORECASE)
 _EXCESS = re.compile(
     r"exceed|too (?:long|large|many)|longer than|larger than|greater than|must be <="
     r"|maximum (?:context|prompt|input)|reduce (?:the|your)",
     re.IGNORECASE,
 )
-#: The answer that is asked for is too long, not the request.
+#: The requested answer is too long, not the request.
 _OF_THE_ANSWER = re.compile(r"(?:completion|output) tokens", re.IGNORECASE)
-#: The answer that is asked for is a part of what does not fit.
+#: The requested answer is part of what does not fit.
 _WITH_THE_ANSWER = re.compile(r"completion|output|max_tokens|max_new_tokens", re.IGNORECASE)
 _NUMBER = r"(\d{1,3}(?:[,_]\d{3}){1,3}|\d{1,12})"
 _MOST = tuple(
@@ -107,8 +107,8 @@ _MOST = tuple(
 
 
 def meaning(error: Exception, name: str, secret: str = "") -> ModelError:
-    """What an error of a provider's library means for the model `name`: too long, a parameter or a
-    way of asking that is not taken, a passing fault, or a failure. `secret` is not repeated.
+    """Translate an error of a provider's library for the model `name`: too long, an unsupported
+    parameter or method, a transient fault, or a failure. `secret` is not repeated.
     """
     import openai
 
@@ -119,8 +119,8 @@ def meaning(error: Exception, name: str, secret: str = "") -> ModelError:
         return ModelError(f"{name}: {why}.") if why else Passing(f"{name} cannot be reached.")
     failed = _error_of(error)
     if failed is None:
-        # Other providers' libraries say in words alone that a request is too long. What pydantic
-        # says is about the answer.
+        # Other providers' libraries say only in words that a request is too long. pydantic's errors
+        # concern the answer.
         if not isinstance(error, ValidationError) and _is_overlong(str(error), ""):
             return _overlong(str(error), name)
         return ModelError(f"{name} gave no usable answer ({type(error).__name__}).")
@@ -136,7 +136,7 @@ def meaning(error: Exception, name: str, secret: str = "") -> ModelError:
 
 
 def _error_of(error: Exception) -> ServerReply | None:
-    """The reply in an error of a library, None where it says of none."""
+    """Return the reply in a library's error, or None."""
     if isinstance(error, ErrorReply):
         return error.reply
     status = getattr(error, "status_code", None)

@@ -1,8 +1,8 @@
-"""The examination of a model that is to judge: thirty sentences, half of them borne out in other
-words, half with one thing changed, in one call, or in three where the context is small. Whether a
-model can judge is not assumed.
+"""The examination of a model as judge: thirty sentences, half of them paraphrases of their source,
+half with one change; in one call, or three if the context is small. Whether a model can judge is
+not assumed.
 
-The result is kept in the home, by model, server and wording of what is asked.
+The result is stored in the home, by model, server and prompt.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from spadework.prompts import render
 from spadework.tools.stores.page_store import write_atomically
 from spadework.values import Value
 
-#: Verdicts of thirty that must be right, and false sentences that may be let through; the fewest
-#: verdicts that say anything.
+#: Verdicts of thirty that must be right, false sentences that may pass; and the minimum number of
+#: verdicts for a result.
 LEAST_RIGHT, OF, MOST_LET_THROUGH, LEAST_ASKED = 28, 30, 1, 20
-#: Tokens of a context in which all sentences and verdicts have room; how many sentences go at once
-#: where they have none, and where the verdicts were cut off.
+#: Context tokens that hold all sentences and verdicts; and sentences per call otherwise, or if
+#: verdicts were cut off.
 WHOLE_CONTEXT, BATCH = 8_000, 10
-#: A server may be started anew with another model of the same name: a result is believed so long.
+#: Seconds a result is valid: a server may restart with another model of the same name.
 KEPT_SECONDS = 30 * 86_400
 
 
 class Examined(Value):
-    """What a model did in the examination: how many of `asked` verdicts were right, and how many
-    false sentences it called supported. What was cut off was not asked.
+    """A model's result: correct verdicts of those `asked`, and false sentences called supported.
+    What was cut off was not asked.
     """
 
     asked: int
@@ -50,30 +50,30 @@ class Examined(Value):
 
     @property
     def guessed(self) -> bool:
-        """Return whether no more verdicts are right than a coin would have right."""
+        """Whether the verdicts are no better than chance."""
         return 2 * self.right <= self.asked
 
     @property
     def passed(self) -> bool:
-        """Return whether the model may judge."""
+        """Whether the model may judge."""
         enough = self.asked >= LEAST_ASKED and OF * self.right >= LEAST_RIGHT * self.asked
         return enough and self.let_through <= MOST_LET_THROUGH
 
 
 async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined:
-    """The result of the verifier's model, from before or now. Raises ModelError, BudgetSpent."""
+    """Return the result of the verifier's model, stored or new. Raises ModelError, BudgetSpent."""
     path = _path(model.place("verifier"), home)
     known = await asyncio.to_thread(_load_result, path)
     if known is None:
         known = await _examine(model, seconds)
-        # What cannot be kept is only asked again.
+        # A result that cannot be stored is only computed again.
         with suppress(OSError):
             await asyncio.to_thread(write_atomically, path, known.model_dump_json().encode())
     return known
 
 
 async def result_at(place: Place, home: Path) -> Examined | None:
-    """The result from before of the model at a place; None where there is none."""
+    """Return the stored result of the model at a place, or None."""
     return await asyncio.to_thread(_load_result, _path(place, home))
 
 

@@ -1,5 +1,5 @@
-"""Learn and keep the limits of a model's server: the parameters it takes, its context and speed,
-how long its answers are, and how many calls it takes at once.
+"""Learned limits of a model's server: supported parameters, context, speed, answer lengths, and
+concurrency.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from spadework.tools.stores.page_store import write_atomically
 from spadework.tools.stores.shared_rooms import shared_place
 from spadework.tools.web.slots import Room
 
-#: Tokens of a long answer of a role, until its model is known, and for the forecast.
+#: Tokens of a role's long answer, until its model is known, and for the estimate.
 ANSWERS: dict[Role, int] = {
     "lead": 1_200,
     "assessor": 900,
@@ -30,18 +30,17 @@ ANSWERS: dict[Role, int] = {
     "writer": 900,
     "verifier": 600,
 }
-#: Tokens that a model which reasons thinks before such an answer.
+#: Tokens that a reasoning model thinks before such an answer.
 THOUGHTS = 2_000
-#: So many of the last answers are remembered, and the next is reckoned to be no longer than the
-#: longest of them by this factor. Of lengths whose standard deviation is half their mean one in 40
-#: is (drawn log-normally; without the factor one in 9), and that is asked again with more room.
+#: Answers remembered, and the factor by which the next may exceed the longest. If the standard
+#: deviation is half the mean, one in 40 exceeds it (log-normal; one in 9 without the factor), and
+#: is retried with more room.
 REMEMBERED, MARGIN = 8, 1.5
-#: The roles that close a run.
 CLOSING: tuple[Role, ...] = ("writer", "verifier")
 
 
 def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
-    """Tokens that an answer of a role, thoughts included, has at most by those of its last ones."""
+    """Return the maximum tokens expected of a role's answer, with reasoning, from its last ones."""
     longest = int(MARGIN * max(answers, default=0))
     if len(answers) >= REMEMBERED:
         return longest
@@ -50,26 +49,25 @@ def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
 
 RoomName = Literal["max_tokens", "max_completion_tokens"]
 
-#: What was learned is believed so long: a server may start anew with another model or context.
+#: Seconds that what was learned is valid: a server may restart with another model or context.
 KEPT_SECONDS = 7 * 86_400
-#: A token written counts for so many read: it takes longer.
+#: A generated token counts as this many read, since it takes longer.
 WRITTEN = 6
-#: Work, in tokens, below which an answer says more about the way to the server than about it.
+#: Work in tokens below which an answer measures latency rather than speed.
 LEAST_WORK = 100
-#: No context is believed to be smaller. A server that counts less than this share of what it was
-#: sent has dropped the rest: tokenizers differ by less.
+#: Minimum plausible context. A server that counts less than this share of a request has dropped the
+#: rest: tokenizers differ by less.
 LEAST_CONTEXT, CUT_SHARE = 1_000, 0.6
-#: Tokens of a request that says how the server counts; the most it may count for one of ours.
+#: Tokens of a request large enough to compare counts, and the maximum ratio.
 TELLING_REQUEST, MOST_COUNTED = 500, 3.0
 
 
 class Learned(BaseModel):
-    """What is known of a model at its server. `room` is the parameter that limits an answer ("" as
-    long as none was refused), `context` the tokens of a request and its answer together (0 while
-    not known), `speed` the tokens that it reads in a second (0 while not measured), `counted` how
-    many tokens of a request it counts for one of ours, `answers` the tokens of the last answers by
-    role; it `thinks` when it was seen to reason before it answers; it `streams` where it refused
-    to answer otherwise, and not where it refused that (None as long as it refused neither).
+    """What is known about a model at its server. `room` is the parameter that limits an answer (""
+    until one was refused), `context` its tokens (0 if unknown), `speed` the tokens read per second
+    (0 if unmeasured), `counted` the server's tokens per one of ours, `answers` the tokens of the
+    last answers by role; it `thinks` if it was seen to reason; it `streams` if it refused the other
+    way (None if it refused neither).
     """
 
     model_config = ConfigDict(frozen=True)
@@ -85,7 +83,7 @@ class Learned(BaseModel):
 
 
 class Lessons:
-    """What is known of one model, which is told apart by `key`; loaded before it is used."""
+    """What is known about one model, identified by `key`; load it before use."""
 
     def __init__(self, home: Path, key: str) -> None:
         digest = hashlib.sha256(key.encode(errors="replace")).hexdigest()[:40]
@@ -95,46 +93,45 @@ class Lessons:
         self.known = Learned()
 
     async def load(self) -> None:
-        """Take up what earlier runs have learned, once."""
+        """Load what earlier runs learned, once."""
         if self._kept is None:
             found = await on_disk(self._read)
             if self._kept is None:  # nobody else was faster
                 self._kept = self.known = found
 
     async def save(self) -> None:
-        """Keep what is new. What cannot be kept is only learned again."""
+        """Store what is new. What cannot be stored is only learned again."""
         if self._kept is not None and self.known != self._kept:
             data = self.known.model_dump_json().encode()
             with suppress(OSError):
                 await on_disk(write_atomically, self._path, data)
 
     def learn(self, **changes: Any) -> None:
-        """Know better from now on, by the field names of Learned."""
+        """Update fields of Learned."""
         self.known = self.known.model_copy(update=changes)
 
     def took(self, tokens_in: int, tokens_out: int, seconds: float) -> None:
-        """An answer came after so many seconds: the speed is that of all answers of this run."""
+        """Record an answer's time; the speed is averaged over this run."""
         self._work += tokens_in + WRITTEN * tokens_out
         self._seconds += seconds
         if self._work >= LEAST_WORK:
             self.learn(speed=round(self._work / max(self._seconds, 0.001), 1))
 
     def answered(self, role: Role, length: int, *, thought: bool) -> None:
-        """An answer of a role had so many tokens, thoughts included."""
+        """Record the tokens of a role's answer, including reasoning."""
         answers = self.known.answers
         last = (*answers.get(role, ()), length)[-REMEMBERED:]
         self.learn(answers=answers | {role: last}, thinks=self.known.thinks or thought)
 
     def cuts_in_silence(self, ours: int, theirs: int) -> bool:
-        """Return whether a server that counts so many tokens in a request has dropped some of ours:
-        far fewer than were sent, no fewer than it has counted before, and not so few that they may
-        be those that it had not read before.
+        """Return whether the server dropped part of a request: it counted far fewer tokens than
+        were sent, no fewer than before, and not so few that they may be only the uncached ones.
         """
         before, self._most = self._most, max(self._most, theirs)
         return theirs < CUT_SHARE * ours and theirs >= max(before, LEAST_CONTEXT)
 
     def counts(self, ours: int, theirs: int) -> None:
-        """A request of so many tokens as counted here had so many for the server."""
+        """Record the server's token count of a request beside ours."""
         if ours >= TELLING_REQUEST:
             counted = min(MOST_COUNTED, round(theirs / ours, 2))
             self.learn(counted=max(self.known.counted, counted))
@@ -153,7 +150,7 @@ class Gate:
 
     def __init__(self, address: str) -> None:
         self._address = address
-        #: Infinite before the endpoint has said that anything is too much.
+        #: Infinite until the endpoint refuses a call.
         self.limit = float("inf")
         self._lock = threading.Lock()
         self._room = Room()
@@ -162,8 +159,8 @@ class Gate:
 
     @asynccontextmanager
     async def through(self, party: Hashable, most: int) -> AsyncIterator[float]:
-        """Room for one call of a party, waited for as long as `most` are under way; gives the
-        moment it began, on the clock of `time.monotonic`.
+        """Wait until fewer than `most` calls are running, and yield the start time of a party's
+        call (`time.monotonic`).
         """
 
         def allowed() -> int:
@@ -177,7 +174,7 @@ class Gate:
                 visit.shut = max(0.0, self._closed_until - time.monotonic())
 
     def answered(self, most: int) -> None:
-        """A call was answered, of one who may make so many."""
+        """Record an answered call of a caller with this limit."""
         with self._lock:
             self._answers += 1
             if more := self._answers >= self.limit < most:
@@ -186,8 +183,8 @@ class Gate:
             self._room.look_again()
 
     def limited(self, began: float, seconds: float, most: int) -> None:
-        """A call that `began` then was told to come back in so many seconds; until then nobody goes
-        through. Of calls under way together only the first lowers the limit.
+        """Record a call, started at `began`, that was told to wait; until then no call passes. Of
+        concurrent calls only the first lowers the limit.
         """
         with self._lock:
             now = time.monotonic()
@@ -196,20 +193,20 @@ class Gate:
             self._answers = 0
             if began >= self._lowered_at:
                 self.limit, self._lowered_at = max(1, min(most, self.limit) // 2), now
-        # A thread, since the event loop of this call may end before those of others who wait. It
-        # may strike a moment early.
+        # A thread, since this call's event loop may end before those of other waiters. Timers may
+        # fire slightly early.
         timer = threading.Timer(opens + 0.001, self._room.look_again)
         timer.daemon = True
         timer.start()
 
 
-#: The gates of this process, by the addresses of their endpoints.
+#: Gates of this process, by endpoint address.
 GATES: dict[str, Gate] = {}
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=GATES.clear)  # who was inside is not copied
+    os.register_at_fork(after_in_child=GATES.clear)  # callers do not survive a fork
 
 
 def gate_at(address: str) -> Gate:
-    """The gate of an endpoint, for all of the process."""
+    """Return the process-wide gate of an endpoint."""
     return GATES.setdefault(address, Gate(address))

@@ -1,4 +1,4 @@
-"""A chat model that speaks OpenAI's protocol; imported late, since LangChain's takes long."""
+"""A chat model for OpenAI's protocol; imported late, since LangChain's client is slow to import."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from spadework.agents.llm.reply import ErrorReply, read_reply
 
 
 class OpenAIChat(ChatOpenAI):
-    """LangChain's client of such servers, but for what it makes of a reply: the message holds the
-    ServerReply as `response_metadata["reply"]`; an error is raised as ErrorReply.
+    """LangChain's client with our reply parsing: messages hold the ServerReply as
+    `response_metadata["reply"]`; an error is raised as ErrorReply.
     """
 
     async def _agenerate(
@@ -41,5 +41,5 @@ class OpenAIChat(ChatOpenAI):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-# The ladder finds out by itself which shapes an endpoint takes: advice about that is no news.
+# Supported methods are found by trying; the warning adds nothing.
 warnings.filterwarnings("ignore", message="This model does not support OpenAI's structured output")

@@ -1,4 +1,4 @@
-"""Ask a model's server which models it has, and a model whether it answers."""
+"""Probes of a model server: the models it has, and whether one answers."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from spadework.tools.web import name_lookup
 from spadework.tools.web.connections import certificates, closing_lines, proxy_for
 from spadework.tools.web.urls import host_of
 
-#: Seconds that a server's list of models may take as a whole.
+#: Total seconds for a server's list of models.
 LIST_SECONDS = 5.0
-#: How servers name the context of a model: vLLM and SGLang; OpenRouter, Together and LiteLLM; Groq;
-#: LM Studio and Mistral; llama.cpp, which tells the context it runs with, and the one it was
-#: trained with, which bounds it.
+#: Servers' names for a model's context: vLLM and SGLang; OpenRouter, Together and LiteLLM; Groq; LM
+#: Studio and Mistral; llama.cpp, which gives its running context, and the trained one, an upper
+#: bound.
 _NAMES = (
     "max_model_len",
     "context_length",
@@ -40,12 +40,12 @@ _NAMES = (
     "n_ctx",
     "n_ctx_train",
 )
-#: What reading a list can raise that is none of ours.
+#: Errors from reading a list.
 UNREADABLE = (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError, RecursionError)
 
 
 async def fetch_model_list(settings: Settings) -> Any:
-    """What the server of the settings answers to the question which models it has, as JSON."""
+    """Return the server's list of models as JSON."""
     name_lookup.own()
     url = settings.openai_base_url.rstrip("/") + "/models"
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
@@ -62,12 +62,12 @@ async def fetch_model_list(settings: Settings) -> Any:
 
 
 async def listed_models(settings: Settings) -> list[str]:
-    """The names of the models that the server of the settings has. Raises what is UNREADABLE."""
+    """Return the names of the server's models. Raises what is in UNREADABLE."""
     return [str(model["id"]) for model in (await fetch_model_list(settings))["data"]]
 
 
 async def listed_context(settings: Settings, model: str, journal: Journal) -> int:
-    """Tokens of a model's context by its server's list, asked for once in a session; else 0."""
+    """Return a model's context by its server's list, fetched once per session; else 0."""
 
     async def work() -> int:
         entries = (await fetch_model_list(settings))["data"]
@@ -88,23 +88,24 @@ def _context(entry: dict[str, Any]) -> int:
 
 
 GREETING = "Answer with one word: OK."
-#: Tokens of the answer at most: on an own server; at a provider, whose models may think before.
+#: Maximum tokens of the answer: on an own server; at a provider, whose models may reason first.
 FEW_TOKENS, SOME_TOKENS = 16, 256
-#: What servers answer where they do not know a model.
+#: Statuses for an unknown model.
 _PERHAPS_UNKNOWN = (400, 404, 422)
-#: Models of a server that are named at most.
 MOST_NAMED = 5
 
 
 def every_place(settings: Settings, default: str) -> list[Place]:
-    """Where roles (`default`: of no name) and the fallback model ask, each once."""
+    """Return the distinct places of all roles (`default` for unnamed ones) and the fallback
+    model.
+    """
     asked = (place for role in get_args(Role) for place in places_of(role, settings, default))
     return list(dict.fromkeys(asked))
 
 
 async def greet(place: Place, settings: Settings) -> None:
-    """Have the model at a place say a word. Raises ModelError, or SettingsError for a model that
-    cannot be asked with these settings.
+    """Make the model at a place say a word. Raises ModelError, or SettingsError if these settings
+    cannot work.
     """
     name_lookup.own()
     own = settings_at(place, settings)
@@ -139,7 +140,7 @@ async def _greet(place: Place, settings: Settings) -> None:
 
 
 async def _unknown(place: Place, settings: Settings) -> ModelError | None:
-    """The error of a model that its server does not list, where that is why it does not answer."""
+    """Return the error of an unlisted model, if that explains its failure."""
     if not settings.openai_base_url:
         return None
     try:
@@ -156,9 +157,9 @@ async def _unknown(place: Place, settings: Settings) -> ModelError | None:
 
 
 async def default_model(settings: Settings) -> str:
-    """The model of a run as PROVIDER:NAME, or "" when the extractive roles do the work; of a server
-    of one's own the only one. Raises ModelError where that has none, or does not say, and
-    SettingsError where there is a choice, and for an address that is none.
+    """Return a run's model as PROVIDER:NAME, or "" for the extractive roles; an own server's only
+    model. Raises ModelError if that has none or does not say, and SettingsError for a choice of
+    several or an invalid address.
     """
     named = settings.model_for("writer")
     if named or not settings.openai_base_url:
@@ -182,7 +183,7 @@ async def default_model(settings: Settings) -> str:
 
 
 def _explain_failure(error: Exception) -> tuple[str, str]:
-    """What became of the question which models there are, and what would mend it."""
+    """Return why the models could not be listed, and a hint."""
     name_it = "Name its model with --model openai:NAME to have it asked all the same."
     if isinstance(error, TimeoutError | httpx.TimeoutException):
         return "did not list its models in time", name_it

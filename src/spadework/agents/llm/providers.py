@@ -1,4 +1,4 @@
-"""Where a model is asked, and the chat model of a name PROVIDER:NAME, as LangChain knows it."""
+"""Places of models, and LangChain's chat model for a name PROVIDER:NAME."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 _OPENAI = "https://api.openai.com/v1"
-#: Characters of a key worth hiding; a local server takes any word for one.
+#: Minimum length of a key worth hiding; local servers accept any word.
 LEAST_SECRET = 8
-#: Models that reason take no temperature, whoever serves them.
+#: Reasoning models accept no temperature on any server.
 _REASONING = re.compile(r"^(?:.*/)?(?:gpt-5|o\d)")
 
 
@@ -38,14 +38,14 @@ class Place(NamedTuple):
 
 
 def places_of(role: Role, settings: Settings, default: str = "") -> list[Place]:
-    """Where a role is asked: its own model (else `default`), and the fallback model."""
+    """Return where a role is asked: its own model (else `default`), and the fallback model."""
     own = Place(settings.model_for(role) or default, settings.openai_base_url)
     spare = Place(settings.fallback_model, settings.fallback_base_url or settings.openai_base_url)
     return [own] if not spare.name or spare == own else [own, spare]
 
 
 def settings_at(place: Place, settings: Settings) -> Settings:
-    """The settings with the address and the key of a place."""
+    """Return the settings with a place's address and key."""
     if place.base_url == settings.openai_base_url:
         return settings
     key = settings.fallback_api_key or settings.openai_api_key
@@ -55,7 +55,7 @@ def settings_at(place: Place, settings: Settings) -> Settings:
 def chat_model(
     name: str, settings: Settings
 ) -> tuple[BaseChatModel, Callable[[], Awaitable[None]]]:
-    """The LangChain chat model of a name, and how to close it."""
+    """Return the LangChain chat model of a name, and a function that closes it."""
     provider, model = provider_of(name)
     if provider != "openai":
         return _other_provider(name), _nothing
@@ -68,9 +68,8 @@ def chat_model(
             f"{name} needs a key: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own."
         )
     check_address(settings.openai_base_url)
-    # Connections of our own: those that langchain-openai shares in the process outlive the event
-    # loop they belong to.
-    # Where a server sends elsewhere nobody is asked: that might be anybody, on this machine too.
+    # Own connections: those that langchain-openai shares outlive their event loop. Redirects are
+    # not followed: they could lead anywhere, even to this machine.
     connections = closing_lines(
         DefaultAsyncHttpxClient(
             verify=certificates(),
@@ -82,7 +81,7 @@ def chat_model(
     chat = OpenAIChat(
         http_async_client=connections,
         model=model,
-        api_key=settings.openai_api_key or SecretStr("none"),  # a local server wants any word here
+        api_key=settings.openai_api_key or SecretStr("none"),  # a local server accepts any word
         base_url=settings.openai_base_url or None,
         timeout=settings.model_seconds,
         max_retries=0,
@@ -92,7 +91,7 @@ def chat_model(
 
 
 def check_address(base_url: str) -> None:
-    """Raises SettingsError for the address of a server that is none; "" is the provider's own."""
+    """Raise SettingsError for an invalid server address; "" is the provider's own."""
     with suppress(httpx.InvalidURL):
         url = httpx.URL(base_url)
         if not base_url or (url.scheme in ("http", "https") and url.host):
@@ -104,31 +103,31 @@ def check_address(base_url: str) -> None:
 
 
 def provider_of(name: str) -> tuple[str, str]:
-    """Provider and model of PROVIDER:NAME; without a provider it is an OpenAI-compatible one. The
-    names of local models may hold colons.
+    """Split PROVIDER:NAME; without a provider it is an OpenAI-compatible one. Names of local models
+    may contain colons.
     """
     provider, colon, model = name.partition(":")
     return (provider, model) if colon else ("openai", name)
 
 
 def label_of(name: str) -> str:
-    """A model's name as shown. A local server may name it by its path, nobody's business."""
+    """Return a model's display name, without the path that a local server may use."""
     return name if "/" not in name else f"{provider_of(name)[0]}:{name.rsplit('/', 1)[1]}"
 
 
 def secret_of(settings: Settings) -> str:
-    """The key of a server, where it is worth hiding; else ""."""
+    """Return a server's key if worth hiding, else ""."""
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
     return key if len(key) >= LEAST_SECRET else ""
 
 
 def reasons(model: str) -> bool:
-    """Whether a model is known by its name to reason, and so to take no temperature."""
+    """Return whether a model is known by its name to reason, and so accepts no temperature."""
     return _REASONING.match(model) is not None
 
 
 async def _nothing() -> None:
-    """What there is to close for a provider whose connections are its own."""
+    """Do nothing, for a provider that manages its connections."""
 
 
 def _other_provider(name: str) -> BaseChatModel:

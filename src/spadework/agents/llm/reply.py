@@ -1,5 +1,5 @@
-"""What came back from a model: a reply is one of answered, withheld, empty, cut and error, which is
-decided here alone, whatever form the server gives it.
+"""Classification of a model's reply, in any server's form: answered, withheld, empty, cut or
+error.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from spadework.agents.llm.structured_output import holds_object, split_thought
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
-#: `empty`: no answer, only a thought at most. `cut`: it ended where its room did.
+#: `empty`: at most reasoning. `cut`: stopped at its limit.
 Kind = Literal["answered", "withheld", "empty", "cut", "error"]
-#: Tokens that a server is believed to have counted in a request or an answer, at most.
+#: Maximum plausible token count.
 MOST_TOKENS = 1_000_000_000
-#: Seconds that a server can ask to be left alone: longer it may have been started anew.
+#: Maximum seconds a server can ask to wait; later it may have restarted.
 LONGEST_PAUSE = 3_600.0
 
-#: The code of a reply that is no JSON.
+#: Error code of a reply that is not JSON.
 NOT_JSON = "not_json"
-#: Why an answer ended, as servers word it.
+#: Servers' reasons for the end of an answer.
 _CUT = re.compile(r"length|max_?(?:output_)?tokens", re.IGNORECASE)
 _FILTERED = re.compile(
     r"filter|safety|refus|recitation|prohibit|block|sensitive|moderat|guardrail|spii|content.?polic|responsible.?ai",
     re.IGNORECASE,
 )
 _BROKEN = re.compile(r"error|abort|insufficient_system|cancel", re.IGNORECASE)
-#: The status of an error that a server names in words alone.
+#: Statuses of errors named only in words.
 _STATUSES = (
     (429, re.compile(r"rate.?limit|too.?many.?requests|resource.?exhausted", re.IGNORECASE)),
     (402, re.compile(r"quota|credit|billing|payment|balance", re.IGNORECASE)),
@@ -43,10 +43,9 @@ _STATUSES = (
 
 @dataclass(frozen=True)
 class ServerReply:
-    """A reply: its text where it was answered or cut; why not, in the server's words where there
-    are any, the `status` and `code` of an error, and the seconds `after` which to ask again (None
-    where it does not say). `usage` are its tokens in and out, where the server counts; `thought`,
-    whether the model thought before it answered.
+    """A reply: its text if answered or cut; else the server's reason, the `status` and `code` of an
+    error, and the seconds `after` which to retry (None if not stated). `usage` is tokens in and
+    out, if counted; `thought`, whether the model reasoned first.
     """
 
     kind: Kind
@@ -60,7 +59,7 @@ class ServerReply:
 
 
 class ErrorReply(Exception):
-    """A server has replied with an error."""
+    """A server replied with an error."""
 
     def __init__(self, reply: ServerReply) -> None:
         super().__init__(reply.reason)
@@ -68,8 +67,8 @@ class ErrorReply(Exception):
 
 
 def read_reply(status: int, headers: Mapping[str, str], body: bytes) -> ServerReply:
-    """Return the reply in a response of a server that speaks OpenAI's protocol, in one piece or as
-    server-sent events, whatever was asked for.
+    """Return the reply in a response in OpenAI's protocol, whole or as server-sent events,
+    whichever was requested.
     """
     text = body.decode("utf-8-sig", errors="replace").strip()
     try:
@@ -90,9 +89,8 @@ def read_reply(status: int, headers: Mapping[str, str], body: bytes) -> ServerRe
 
 
 def error_in(data: Any, status: int) -> tuple[str, int, str] | None:
-    """Return the words, status and code of the error that a body holds, None where it holds none.
-    The status is that of the response, or of the error itself where the response says that all is
-    well.
+    """Return message, status and code of the error in a body, or None. The status is the
+    response's, or the error's own if the response is a success.
     """
     body = data if isinstance(data, dict) else {}
     failed = status >= 300 or body.get("object") == "error"
@@ -111,7 +109,7 @@ def error_in(data: Any, status: int) -> tuple[str, int, str] | None:
 
 
 def reply_of(message: AIMessage) -> ServerReply:
-    """Return the reply in a message of LangChain's, of a provider with a library of its own."""
+    """Return the reply in a LangChain message, for a provider with its own library."""
     calls = [json.dumps(call["args"]) for call in message.tool_calls]
     calls += [call["args"] or "" for call in message.invalid_tool_calls]
     meta, told = message.response_metadata, message.usage_metadata
@@ -125,7 +123,7 @@ def reply_of(message: AIMessage) -> ServerReply:
 
 
 def seconds_of(retry_after: str) -> float | None:
-    """Return the seconds of a Retry-After header, 0..LONGEST_PAUSE; None for none and a date."""
+    """Return the seconds of a Retry-After header, 0..LONGEST_PAUSE; None for none or a date."""
     try:
         seconds = float(retry_after)
     except ValueError:
@@ -185,7 +183,7 @@ def _decide(said: _Said, usage: tuple[int, int] | None, *, thought: bool) -> Ser
 
 
 def _arguments(message: Mapping[str, Any]) -> str:
-    """Return the arguments of the first call of a tool as JSON, "" where there is none."""
+    """Return the arguments of the first tool call as JSON, "" if there is none."""
     calls = message.get("tool_calls")
     call = calls[0] if isinstance(calls, list) and calls else message.get("function_call")
     call = call.get("function", call) if isinstance(call, dict) else None
@@ -193,7 +191,7 @@ def _arguments(message: Mapping[str, Any]) -> str:
 
 
 def _text(content: Any) -> str:
-    """Return the text of a content, which may be a string, parts, or JSON that is read already."""
+    """Return the text of a content: a string, parts, or parsed JSON."""
     if isinstance(content, str):
         return content
     if isinstance(content, list) and all(isinstance(p, dict) and "type" in p for p in content):
@@ -202,7 +200,7 @@ def _text(content: Any) -> str:
 
 
 def _usage(told: Any) -> tuple[int, int] | None:
-    """Return tokens in and out where the server counts, that is, names two positive numbers."""
+    """Return tokens in and out if the server gives two positive numbers."""
     body = told if isinstance(told, dict) else {}
     counts = [body.get(name) for name in ("prompt_tokens", "completion_tokens")]
     if not all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in counts):
@@ -212,7 +210,7 @@ def _usage(told: Any) -> tuple[int, int] | None:
 
 
 def _words(error: Any) -> str:
-    """Return the sentence in which a server says why, on one line."""
+    """Return a server's error message on one line."""
     if isinstance(error, dict):
         found = [error.get(name) for name in ("message", "detail", "error", "msg", "code")]
         meta = error.get("metadata")
@@ -236,7 +234,7 @@ def _events(text: str) -> Iterable[Any]:
 
 
 def _merged(events: Iterable[Any]) -> Any:
-    """Return the body that server-sent events are the pieces of."""
+    """Return the body assembled from server-sent events."""
     message: dict[str, Any] = {}
     whole: dict[str, Any] = {"choices": [{"message": message, "finish_reason": None}]}
     for event in events:

@@ -1,4 +1,4 @@
-"""The shape of an answer: how a model is asked for it, and how it is read from a reply."""
+"""Structured output: how a model is asked for a shape, and how it is parsed from a reply."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound=BaseModel)
 Method = Literal["json_schema", "function_calling", "json_mode"]
 
-#: The ways of asking for a shape, the strictest first.
+#: Methods of structured output, strictest first.
 LADDER: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
 
-#: The end of a thought, and one that has none.
+#: The end of a thought, and an empty one.
 _THOUGHT_ENDS = re.compile(
     r"</(?:think|thinking|thought|reasoning|seed:think)>|\[/THINK\]|<\|END_THINKING\|>"
     r"|assistantfinal(?=\W)",
@@ -35,42 +35,40 @@ _THOUGHT_BEGINS = re.compile(
     r"\s*(?:<(?:think|thinking|thought|reasoning|seed:think)>|\[THINK\]|<\|START_THINKING\|>)",
     re.IGNORECASE,
 )
-#: Harmony's channels ("<|channel|>final <|constrain|>json<|message|>…"), and marks of an end.
+#: Harmony's channels ("<|channel|>final <|constrain|>json<|message|>…"), and end marks.
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)(?:(?!<\|message\|>).){0,100}<\|message\|>", re.DOTALL)
 _MARKS = re.compile(r"<[|｜][^|｜<>]{1,40}[|｜]>|</?s>|<eos>")
 _BEGINS = re.compile(r"[{\[]")
-#: What makes JSON of what nearly is: strings are left or put into double quotes, commas before an
-#: end go, Python's constants become JSON's.
+#: Repairs near-JSON: strings are kept or double-quoted, trailing commas dropped, Python's constants
+#: converted.
 _LOOSE = re.compile(
     r"""("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)'|(,)(?=\s*[}\]])|\b(None|True|False)\b""", re.DOTALL
 )
 _CONSTANTS = {"None": "null", "True": "true", "False": "false"}
-#: Places in a reply where JSON may begin that are tried, and times that one answer is mended.
+#: Maximum positions tried as the start of JSON, and repairs per answer.
 MOST_BEGINNINGS, MOST_MENDINGS = 200, 4
 _DECODER = json.JSONDecoder(strict=False)
 
 
 class Reply(Visible):
-    """What a model answers, with the name of the model that did: where one fails, another may
-    stand in.
-    """
+    """A model's answer, with the model's name, since a fallback may have given it."""
 
     _author: str = PrivateAttr("")
 
     @property
     def author(self) -> str:
-        """The name of the model that gave the answer."""
+        """The name of the model that answered."""
         return self._author
 
     def signed(self, author: str) -> Self:
-        """Return it with the name of the model that gave it."""
+        """Return it with the name of its model."""
         self._author = author
         return self
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The shape of an answer: a JSON schema as strict mode wants it, and how it is asked for."""
+    """A requested shape: a strict JSON schema, and the method."""
 
     name: str
     schema: Mapping[str, Any]
@@ -79,7 +77,7 @@ class Shape:
 
 @cache
 def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
-    """The JSON schema as strict mode wants it: every property required, no others, no defaults."""
+    """Return the JSON schema for strict mode: every property required, no others, no defaults."""
 
     def walk(node: Any) -> Any:
         if isinstance(node, list):
@@ -100,8 +98,9 @@ def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def parse_answer(text: str, answer: type[A]) -> A:
-    """Return the answer in a reply: its JSON, or the last in it that fits, after thoughts, between
-    words, marks or fences, in a string or under a name. Raises ValidationError where none fits.
+    """Return the answer in a reply: its JSON, or the last fitting one in it, after reasoning,
+    between words, marks or fences, in a string or under a name. Raises ValidationError if none
+    fits.
     """
     try:
         return answer.model_validate_json(text)
@@ -118,7 +117,7 @@ def parse_answer(text: str, answer: type[A]) -> A:
 
 
 def split_thought(text: str) -> tuple[str, str]:
-    """Return the thought before an answer, and the answer. JSON has none, whatever is in it."""
+    """Split a reply into reasoning and answer. JSON has no reasoning, whatever it contains."""
     text = text.removeprefix("\ufeff")
     if _is_json(text):
         return "", text
@@ -136,7 +135,7 @@ def split_thought(text: str) -> tuple[str, str]:
 
 
 def holds_object(text: str) -> bool:
-    """Return whether a JSON object stands in a text."""
+    """Return whether a text contains a JSON object."""
     return any(isinstance(value, dict) for value in _values(text))
 
 
@@ -148,7 +147,7 @@ def _is_json(text: str) -> bool:
 
 
 def _values(text: str) -> list[Any]:
-    """Return the objects and lists of JSON that stand in a text, also where it is a string."""
+    """Return the JSON objects and lists in a text, even if it is a JSON string."""
     text = text.strip()
     if text.startswith('"') and _is_json(text):
         text = json.loads(text, strict=False)
@@ -168,7 +167,7 @@ def _values(text: str) -> list[Any]:
 
 
 def _loose_values(text: str) -> list[Any]:
-    """Return the same of JSON with faults in it, from the first brace on."""
+    """Return the values of faulty JSON, from the first brace on."""
 
     def mended(match: re.Match[str]) -> str:
         double, single, comma, constant = match.groups()
@@ -180,7 +179,7 @@ def _loose_values(text: str) -> list[Any]:
 
 
 def _fitted(value: Any, answer: type[A]) -> A:
-    """Return a value as an answer, out of what is around it, without what a server added."""
+    """Return a value as an answer, unwrapped, without what a server added."""
     for _ in range(MOST_MENDINGS):
         value = _unwrapped(value, answer)
         try:
@@ -192,7 +191,7 @@ def _fitted(value: Any, answer: type[A]) -> A:
 
 
 def _unwrapped(value: Any, answer: type[BaseModel]) -> Any:
-    """Return what stands in a string, a list of one, or under the shape's or the schema's name."""
+    """Unwrap a string, a list of one, or a value under the name of the shape or schema."""
     if isinstance(value, str):
         return next(iter(_values(value)), value)
     if isinstance(value, list) and len(value) == 1:
@@ -205,8 +204,8 @@ def _unwrapped(value: Any, answer: type[BaseModel]) -> Any:
 
 
 def _mend(value: Any, fault: Any) -> bool:
-    """Take a null out of an answer, or a list or object out of a string, where a fault names one;
-    return whether there was one.
+    """Fix one fault: remove a null, or parse a list or object in a string; return whether something
+    changed.
     """
     *way, last = fault["loc"] or (None,)
     given = fault["input"]
@@ -226,7 +225,7 @@ def _mend(value: Any, fault: Any) -> bool:
 
 
 def fault(error: ValidationError) -> str:
-    """Return where an answer does not have its shape, and why."""
+    """Describe where an answer does not match its shape, and why."""
     first = error.errors()[0]
     if first["type"] == "json_invalid" and not first["input"]:
         return "it was empty."
@@ -235,25 +234,27 @@ def fault(error: ValidationError) -> str:
 
 
 def at_most(count: int, default: Any = ...) -> Any:
-    """A list of at most so many items: the model is told, or it rambles on; a longer is taken."""
+    """Declare a list of at most `count` items: the model is told, or it rambles on, but a longer
+    one is accepted.
+    """
     return Field(default, json_schema_extra={"maxItems": count})
 
 
 def within(low: float, high: float) -> Any:
-    """A number in an answer, with bounds that are said to the model; one beyond them is taken."""
+    """Declare a number with bounds that the model is told; one beyond them is accepted."""
     return Field(json_schema_extra={"minimum": low, "maximum": high})
 
 
 class Turn(NamedTuple):
-    """Who asks, and until when on the clock of `time.monotonic` an answer is of use."""
+    """Who asks, and until when (`time.monotonic`) an answer is useful."""
 
     role: Role
     until: float
 
 
 class Request(NamedTuple):
-    """A request: its messages, the shape of its answer, who asks, the tokens of its words and with
-    the schema as counted here, and what it may take.
+    """A request: its messages, its shape, who asks, its tokens without and with the schema, and its
+    budget.
     """
 
     messages: list[BaseMessage]
@@ -272,7 +273,7 @@ class Message(NamedTuple):
 
 
 def as_sent(messages: list[Message], answer: type[BaseModel], rung: Method) -> list[BaseMessage]:
-    """The messages as LangChain knows them; JSON mode is told the schema in words."""
+    """Return the messages for LangChain; JSON mode gets the schema in words."""
     from langchain_core.messages import convert_to_messages
 
     if rung == "json_mode":

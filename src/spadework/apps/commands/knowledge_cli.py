@@ -1,4 +1,4 @@
-"""The commands about what runs have read: `spadework knowledge …`; nothing heavy imported early."""
+"""`spadework knowledge …`: pages that runs have read; heavy imports are deferred."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def knowledge_default(context: typer.Context, home: Home = None) -> None:
 def list_pages(
     named: Named = None, older: Older = None, as_json: AsJson = False, home: Home = None
 ) -> None:
-    """List pages with the day on which they were fetched, newest first."""
+    """List pages with the date they were fetched, newest first."""
     from spadework.apps.commands.known_pages import print_pages
 
     asyncio.run(print_pages(_store(home), _which(named, older), as_json))
@@ -54,8 +54,8 @@ def forget(
     everything: Annotated[bool, typer.Option("--all", help="Forget all pages.")] = False,
     home: Home = None,
 ) -> None:
-    """Forget pages: no later run uses them, and no word of them is left in the store. Sessions keep
-    their own copies.
+    """Delete pages, so that no later run uses them; no word of them remains in the store. Sessions
+    keep their own copies.
     """
     from spadework.apps.commands.known_pages import forget_pages
     from spadework.errors import SettingsError
@@ -79,7 +79,7 @@ def export(
     older: Older = None,
     home: Home = None,
 ) -> None:
-    """Write pages to files: their text, where they are from, and when they were fetched."""
+    """Write pages to files: their text, source and fetch date."""
     from spadework.apps.commands.known_pages import export_pages
 
     asyncio.run(export_pages(_store(home), _which(named, older), output))

@@ -1,4 +1,4 @@
-"""The pages of the knowledge store: printed, forgotten, written to files."""
+"""Listing, deleting and exporting pages of the knowledge store."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from spadework.tools.text.markdown import one_line
 from spadework.values import Page
 
 LINES = ".jsonl"
-#: What is known of a page; that of its front matter first.
+#: Metadata of a page; front matter comes first.
 _HEAD = ("url", "title", "fetched_at", "published_at")
 _FACTS = {*_HEAD, "media_type", "chars", "content_hash"}
-#: Characters of a file's name that come from the address of its page.
+#: Characters of a file name taken from the page's URL.
 _NAME_CHARS = 80
 
 
 async def print_pages(store: Knowledge, which: Which, as_json: bool) -> None:
-    """A line a page on stdout, their number on stderr."""
+    """Print one line per page on stdout, their number on stderr."""
     count = 0
     async with aclosing(_closing(store, which)) as pages:
         async for page in pages:
@@ -40,14 +40,14 @@ async def print_pages(store: Knowledge, which: Which, as_json: bool) -> None:
 
 
 async def forget_pages(store: Knowledge, which: Which) -> None:
-    """Forget pages, and say how many."""
+    """Delete pages and report how many."""
     count = await store.forget(which)
     await store.close()
     say(f"Forgot {_pages(count)}.", err=True)
 
 
 async def export_pages(store: Knowledge, which: Which, output: Path) -> None:
-    """Write pages as JSON lines or as Markdown files. Raises SettingsError for a bad place."""
+    """Write pages as JSON lines or Markdown files. Raises SettingsError for a bad path."""
     if output.suffix and output.suffix != LINES:
         raise SettingsError(
             f"{output.name} cannot be exported to: name a folder, or a file that ends in {LINES}."
@@ -81,7 +81,7 @@ def _write(entries: list[Entry], output: Path) -> None:
 
 
 async def _closing(store: Knowledge, which: Which) -> AsyncGenerator[Page, None]:
-    """The pages; the store is closed after them."""
+    """Yield the pages, then close the store."""
     try:
         async for page in store.pages(which):
             yield page
@@ -99,7 +99,7 @@ def _line(page: Page) -> str:
 
 
 def _head(page: Page) -> str:
-    """What is known of a page as front matter. JSON strings are YAML, too."""
+    """Return a page's metadata as front matter. JSON strings are valid YAML."""
     lines = [
         f"{name}: {json.dumps(value, ensure_ascii=False)}\n"
         for name, value in _facts(page).items()
@@ -109,9 +109,9 @@ def _head(page: Page) -> str:
 
 
 def _name(page: Page) -> str:
-    """A file name that can be read, and is no other page's."""
+    """Return a readable, unique file name."""
     readable = re.sub(r"[^\w.-]+", "-", page.url.partition("://")[2])[:_NAME_CHARS].strip("-.")
-    # Not of the text: it may stand at two addresses that begin alike.
+    # From the URL, not the text, since two URLs may share a prefix and a text.
     own = hashlib.sha256(page.url.encode(errors="replace")).hexdigest()[:8]
     return f"{readable}-{own}.md"
 

@@ -1,4 +1,4 @@
-"""The commands without a run: look at a page, hits, an index, this machine, the sessions."""
+"""Commands without a run: read a page, search, index, check this machine, statistics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from spadework.apps import options
 from spadework.home import home_of
 
-#: What stands before a finding of `doctor`.
+#: Prefix of each finding of `doctor`.
 _MARKS = {"works": "ok   ", "slow": "slow ", "broken": "wrong", "hint": "note "}
 
 
@@ -63,7 +63,7 @@ def search(
     as_json: options.AsJson = False,
     home: options.Home = None,
 ) -> None:
-    """Print ranked hits."""
+    """Print ranked search results."""
     from spadework.apps.commands.search_command import search_once
 
     search_once(query, as_json, options.settings_of(context))
@@ -89,8 +89,8 @@ def doctor(
     model: options.Model = None,
     home: options.Home = None,
 ) -> None:
-    """Try what a run would use here, and say what works. Models, search, a page, browser and
-    folders are tried: each model is asked for one word, each search provider once.
+    """Check what works here: models, search, a page, the browser and folders. Asks each model for
+    one word and each search provider once.
     """
     import asyncio
 
@@ -99,7 +99,7 @@ def doctor(
 
     settings = options.settings_of(context)
 
-    async def examine() -> bool:  # printed before anything that is still waited for in a thread
+    async def examine() -> bool:  # printed before anything that a thread still waits for
         found = await probe(settings)
         for check in found:
             say(f"{_MARKS[check.state]} {check.said}")
@@ -109,7 +109,7 @@ def doctor(
 
 
 def stats(as_json: options.AsJson = False, home: options.Home = None) -> None:
-    """Say what the sessions so far gave and cost. What should be looked at is named."""
+    """Show what your sessions found and cost, and what to look into."""
     from spadework.apps.commands.statistics import print_statistics
 
     print_statistics(home_of(home), as_json)

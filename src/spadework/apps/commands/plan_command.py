@@ -1,4 +1,4 @@
-"""`plan`: what a run would do and take, without a run."""
+"""`plan`: what a run would do and cost, without running it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spadework.settings import Settings
 
 
 def print_plan(question: str, settings: Settings, follows: str, as_json: bool) -> None:
-    """Print plan and forecast of a question as text or one JSON object; faults go to stderr."""
+    """Print a question's plan and estimate as text or JSON; problems go to stderr."""
     settings = searching_as(settings, follows)
     session = Session.start(question, settings=settings, follows=follows)
     told: list[str] = []

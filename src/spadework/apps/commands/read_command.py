@@ -1,4 +1,4 @@
-"""`read`: one page as clean Markdown, and a clear word when it cannot be had."""
+"""`read`: one page as clean Markdown, or a clear reason why not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from spadework.visible import visible
 def read_one(
     page: str, html: Path | None, url: str, settings: Settings, *, as_json: bool, raw: bool
 ) -> None:
-    """Print a page as Markdown, with all facts `as_json`, or as it came (`raw`). Raises
+    """Print a page as Markdown, with all metadata `as_json`, or unchanged (`raw`). Raises
     SettingsError for a bad address or file, FetchError for a bad page.
     """
     if as_json and raw:
@@ -43,7 +43,7 @@ def read_one(
         raise SettingsError("Say what to read: an address, a file, or --html FILE with --url.")
     if raw:
         text = asyncio.run(_source(page, html, url, settings))
-        # In a file it is the source as it came; a terminal must not carry out what stands in it.
+        # A file gets the source unchanged; a terminal must not execute control sequences in it.
         typer.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
         return
     read = asyncio.run(_read(page, html, url, settings))
@@ -61,7 +61,7 @@ def _read(
     if html is not None:
         return read_file(html, settings, checked_address(url))
     if "://" in page:
-        from spadework.sessions.lookups.page_text import read  # a file is read without the web
+        from spadework.sessions.lookups.page_text import read  # a file needs no web client
 
         return read(page, settings)
     return read_file(Path(page), settings)

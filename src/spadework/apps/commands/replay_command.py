@@ -1,4 +1,4 @@
-"""`spadework replay`: a finished session once more, from what it has heard."""
+"""`replay`: a finished session run again from its recordings."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from spadework.apps.outputs import Output, print_report, write_output
 from spadework.sessions.replay import Replayed, replay
 from spadework.settings import Role, Settings
 
-#: What lacks is told in so many lines at most: after another plan, everything does.
+#: Maximum lines about missing recordings: after a different plan, everything is missing.
 MOST_LINES = 20
 _LATE = "The clock has ended the session, perhaps in the middle of a step, which no replay meets."
 
 
 def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) -> int:
-    """Print or write the report of a replay; 1 where it differs, or may, and no model is named."""
+    """Print or write the report of a replay; return 1 if it differs, or may, and no model is
+    given.
+    """
     output = Output(to).checked()
-    # Every role has the model, whatever the environment names.
+    # Every role uses the model, whatever the environment says.
     roles = {f"{role}_model": model for role in get_args(Role)}
     asking = Settings.load(home=home, model=model, **roles) if model else None
     done = asyncio.run(replay(home, session_id, asking))

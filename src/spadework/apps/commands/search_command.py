@@ -1,4 +1,4 @@
-"""`search` and `index`: hits without a run, and a library made ready before any question."""
+"""`search` and `index`: results without a run, and a library indexed in advance."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ SNIPPET_CHARS = 160
 
 
 def search_once(query: str, as_json: bool, settings: Settings) -> None:
-    """Print the fused hits of all chosen providers, as a run would rank and select them; what
-    failed goes to stderr.
+    """Print the fused results of all providers, ranked and selected as in a run; failures go to
+    stderr.
 
-    Exits 1 when every provider failed.
+    Exits with 1 if every provider failed.
     """
     found = asyncio.run(search(query, settings, tell=say_aside))
     for said in (*found.notices, *found.failed):
         say(said, err=True)
     if as_json:
-        # A hit, the parts of its relevance, and whether and why a run would read it.
+        # A result, the parts of its relevance, and whether and why a run would read it.
         rows = [
             one.hit.model_dump(mode="json") | one.model_dump(mode="json", exclude={"hit"})
             for one in found.hits
@@ -50,7 +50,7 @@ def _show_hit(n: int, one: Ranked) -> str:
 
 
 def index_paths(settings: Settings) -> None:
-    """Bring the index of the library up to date, and its vectors where a model is named."""
+    """Update the library's index, and its vectors if an embedding model is set."""
     asyncio.run(_index(settings))
 
 

@@ -1,4 +1,4 @@
-"""The commands that serve others until they are stopped."""
+"""Commands that serve until stopped."""
 
 from __future__ import annotations
 
@@ -32,9 +32,7 @@ def mcp(
     effort: options.Effort = None,
     home: options.Home = None,
 ) -> None:
-    """Serve models that speak MCP, with six tools. They are spoken to over standard input and
-    output, or at http://HOST:PORT/mcp.
-    """
+    """Serve six tools over MCP. Uses standard input and output, or http://HOST:PORT/mcp."""
     settings = options.settings_of(context)
     if http:
         from spadework.apps.mcp.http import serve_http
@@ -45,7 +43,7 @@ def mcp(
 
 
 def _serve_stdio(settings: Settings) -> None:
-    """Serve one client until it closes our standard input; nothing but messages goes out."""
+    """Serve one client until it closes standard input; only messages go to stdout."""
     import sys
     from contextlib import redirect_stdout
 
@@ -54,8 +52,8 @@ def _serve_stdio(settings: Settings) -> None:
     from spadework.apps.messages import log_to_stderr
 
     log_to_stderr()
-    # While it serves, the transport itself turns file descriptor 1 to standard error; here it is
-    # what libraries print as they are imported.
+    # While serving, the transport redirects file descriptor 1 to standard error; this catches what
+    # libraries print on import.
     with redirect_stdout(sys.stderr):
         from spadework.apps.mcp.server import build_server
 
@@ -79,7 +77,7 @@ def serve(
 ) -> None:
     """Serve the web page until Ctrl-C.
 
-    After SIGTERM runs may go on for a while. What still runs then is taken up by the next `serve`.
+    After SIGTERM, runs may continue for a while. The next `serve` resumes the rest.
     """
     from spadework.apps.web.serve_command import serve as serve_page
 

@@ -1,4 +1,4 @@
-"""The kept sessions: print, export, delete and redraw them."""
+"""Stored sessions: print, export, delete and redraw."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from spadework.values import Result
 
 
 def print_report(home: Path, session_id: str, as_json: bool) -> None:
-    """The report of a session, or its whole result; while it is not finished, its answer so far."""
+    """Print a session's report or whole result; if unfinished, its answer so far."""
     folder, mend = session_folder(home, session_id), f"`spadework resume {session_id}`"
     if not as_json and whole_result(folder) is None:
         if (report := read_report(folder)) is not None:
@@ -47,7 +47,7 @@ def print_report(home: Path, session_id: str, as_json: bool) -> None:
 
 
 def print_files(home: Path, session_id: str, as_json: bool) -> None:
-    """One line a file: size, type, name, and of a page as it was read its title."""
+    """Print one line per file: size, type and name, or a page's title."""
     files = session_files(session_folder(home, session_id))
     if as_json:
         say_json(json.dumps([one.model_dump() for one in files], ensure_ascii=False))
@@ -66,7 +66,7 @@ def export(home: Path, session_id: str, file: Path) -> None:
 
 
 def delete(home: Path, session_id: str) -> None:
-    """Delete a session that nobody works on."""
+    """Delete a session that is not running."""
     delete_session(home, session_id)
     kept = (
         " Pages that it read may still be in the knowledge store: `spadework knowledge forget`"
@@ -76,7 +76,7 @@ def delete(home: Path, session_id: str) -> None:
 
 
 def redraw(home: Path | None, session_id: str) -> None:
-    """Draw the files of a session anew, and name them."""
+    """Redraw a session's files and print their names."""
     settings = Settings.load(home=home)
     for name in redrawn(session_folder(settings.home, session_id), settings):
         say(name)

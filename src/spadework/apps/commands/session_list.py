@@ -1,4 +1,4 @@
-"""The list of the sessions, for the terminal."""
+"""The list of sessions, for the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spadework.tools.text.markdown import one_line
 
 
 def print_list(home: Path) -> None:
-    """One line a session: id, status, question; of one that cannot be read, why."""
+    """Print one line per session: id, status, question; for an unreadable one, why."""
     lines = [_line(session) for session in list_sessions(home, say_aside)]
     if lines:
         say("\n".join(lines))

@@ -1,5 +1,5 @@
-"""The commands about kept sessions: `spadework sessions …`, and those that go on with one or run it
-once more; nothing heavy imported early.
+"""`spadework sessions …`, and commands that continue or replay a session; heavy imports are
+deferred.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def delete_session(session_id: str, home: Home = None) -> None:
 
 @sessions.command("redraw")
 def redraw_session(session_id: str, home: Home = None) -> None:
-    """Draw the files of a session anew from its record (events.jsonl)."""
+    """Redraw a session's files from its record (events.jsonl)."""
     from spadework.apps.commands.session_actions import redraw
 
     redraw(home, session_id)
@@ -97,7 +97,7 @@ def resume(
     minutes: Minutes = None,
     home: Home = None,
 ) -> None:
-    """Take up a session that was cut off. What it paid for is not paid again."""
+    """Continue an interrupted session. Nothing is charged twice."""
     from spadework.apps.outputs import Output as Wanted
 
     wanted = Wanted(output, as_json, events).checked()
@@ -119,8 +119,8 @@ def replay(
     ] = None,
     home: Home = None,
 ) -> None:
-    """Run a finished session again from what it has heard. It needs no network, and comes to the
-    same report.
+    """Run a finished session again from its recordings. Needs no network and gives the same
+    report.
     """
     from spadework.apps.commands.replay_command import replay_one
     from spadework.apps.machines import bring_recording
@@ -131,7 +131,7 @@ def replay(
 
 
 def _bring(home: Path | None, session_id: str) -> Path:
-    """The home, with the session in it where only workers knew it."""
+    """Return the home, after fetching the session if only workers have it."""
     from spadework.apps.machines import bring_session
 
     bring_session(home_of(home), session_id)

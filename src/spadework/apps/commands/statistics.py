@@ -11,14 +11,13 @@ from spadework.apps.messages import say, say_aside
 from spadework.sessions.metrics.session_figures import Figures, Worth
 from spadework.sessions.metrics.statistics import Statistics, statistics
 
-#: Sessions shown; all of them are in the JSON.
+#: Sessions shown; the JSON has all of them.
 SHOWN = 20
-#: What a kind of worth is called.
 SORTS = {"kind": "query", "provider": "provider", "round": "round"}
 
 
 def print_statistics(home: Path, as_json: bool) -> None:
-    """Print what the sessions under `home` gave and cost, as tables or as one JSON object."""
+    """Print what the sessions under `home` found and cost, as tables or JSON."""
     with _without_collecting():
         found = statistics(home, say_aside)
     say(found.as_json() if as_json else "\n".join(lines(found)))
@@ -26,7 +25,9 @@ def print_statistics(home: Path, as_json: bool) -> None:
 
 @contextmanager
 def _without_collecting() -> Iterator[None]:
-    """Look for no garbage: all that is made is kept, and looking takes a third of the time."""
+    """Disable garbage collection: everything created here is kept, and collecting takes a third of
+    the time.
+    """
     was = gc.isenabled()
     gc.disable()
     try:
@@ -37,7 +38,7 @@ def _without_collecting() -> Iterator[None]:
 
 
 def lines(found: Statistics) -> list[str]:
-    """The statistics as lines of text."""
+    """Return the statistics as lines of text."""
     if not found.sessions:
         return ["There are no finished sessions yet.", *_to_look_at(found)]
     newest = f", the newest {SHOWN} of them:" if len(found.sessions) > SHOWN else ""
@@ -71,7 +72,7 @@ def _sessions(shown: Sequence[Figures]) -> list[str]:
 
 
 def foreseen(f: Figures) -> str:
-    """The range of seconds that was foreseen; in brackets where it rests on constants alone."""
+    """Return the range of estimated seconds, in brackets if based on constants alone."""
     if not f.foreseen:
         return "-"
     low, _, high, runs = f.foreseen
@@ -80,7 +81,7 @@ def foreseen(f: Figures) -> str:
 
 
 def worth_name(worth: Worth) -> str:
-    """What a provider, a kind of query or a round is called."""
+    """Return the label of a provider, kind of query or round."""
     return worth.name if worth.by == "round" else f"{SORTS[worth.by]}: {worth.name}"
 
 
@@ -101,7 +102,7 @@ def _gains(found: Statistics) -> list[str]:
 
 
 def _table(head: str, rows: Sequence[Sequence[object]]) -> list[str]:
-    """Columns of text, the first to the left, the others to the right."""
+    """Return columns of text, the first left-aligned, the others right-aligned."""
     every = [head.split("|"), *([str(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*every, strict=True)]
     made = []

@@ -1,4 +1,4 @@
-"""The commands about the users of a server: `spadework tokens …`; nothing heavy imported early."""
+"""`spadework tokens …`: users of a server; heavy imports are deferred."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tokens_default(context: typer.Context, home: Home = None) -> None:
 
 @tokens.command("list")
 def list_tokens(home: Home = None) -> None:
-    """List tokens: id, day, scopes, user."""
+    """List tokens: id, date, scopes, user."""
     from spadework.apps.messages import say
 
     listed = _tokens(home).listed()
@@ -52,7 +52,7 @@ def add(
     ] = None,
     home: Home = None,
 ) -> None:
-    """Make a token and print it. It is not kept, only its hash: it cannot be shown again."""
+    """Create a token and print it. Only its hash is stored: it cannot be shown again."""
     from spadework.apps.messages import say
     from spadework.sessions.people.tokens import USUAL
 
@@ -68,7 +68,7 @@ def revoke(
     which: Annotated[str, typer.Argument(help="The id of a token, or a user: all of theirs.")],
     home: Home = None,
 ) -> None:
-    """Take a token back, at once, also of a server that runs."""
+    """Revoke a token at once, also on a running server."""
     from spadework.apps.messages import say
 
     for one in _tokens(home).revoke(which):

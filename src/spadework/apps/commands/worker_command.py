@@ -1,4 +1,4 @@
-"""`spadework worker`: one process of those that run the sessions of all machines."""
+"""`worker`: a process that runs sessions for all machines."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def worker(
     model: options.Model = None,
     home: options.Home = None,
 ) -> None:
-    """Run the sessions that other processes submit.
+    """Run sessions that other processes submit.
 
-    They wait in the database that SPADEWORK_DATABASE_URL names. After SIGTERM runs may go on for a
-    while; Ctrl-C ends it at once. Start as many as you like, on any machine.
+    They wait in the database at SPADEWORK_DATABASE_URL. After SIGTERM, runs may continue for a
+    while; Ctrl-C stops at once. Start any number, on any machine.
     """
     asyncio.run(_work(options.settings_of(context, parallel_sessions=sessions), host, port))
 

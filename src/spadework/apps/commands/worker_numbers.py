@@ -1,4 +1,4 @@
-"""What a worker tells on a port of its own, behind a server's gate: health and numbers."""
+"""Health and metrics of a worker on a port of its own, behind a server's gate."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from spadework.apps.web.security import Access, Gate
 from spadework.sessions.health.readiness import Readiness
 from spadework.settings import Settings
 
-#: Seconds that open requests have at the end.
+#: Seconds for open requests to finish at shutdown.
 GRACE_SECONDS = 1
 
 
 class _Aside(uvicorn.Server):
-    """A server beside what the process is for."""
+    """A server beside the process's main task."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Signals are the worker's."""
+        """Leave signals to the worker."""
         yield
 
 
@@ -34,7 +34,7 @@ class _Aside(uvicorn.Server):
 async def telling(
     settings: Settings, host: str, port: int | None, leaves: Callable[[], bool]
 ) -> AsyncIterator[None]:
-    """Answer on this port meanwhile, if it is one. Raises SettingsError for a bad address."""
+    """Serve on this port, if any, inside the context. Raises SettingsError for a bad address."""
     if port is None:
         yield
         return

@@ -1,1 +1,1 @@
-"""The front door for models: six tools over the Model Context Protocol, by stdio and by HTTP."""
+"""The interface for models: six tools over the Model Context Protocol, by stdio and HTTP."""

@@ -1,4 +1,4 @@
-"""`agentic_search`: the whole loop, its answer one JSON object within the caller's tokens."""
+"""`agentic_search`: the whole research loop, with a JSON result within the caller's tokens."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from spadework.tools.export.compressed import Compressed, compress_result
 from spadework.tools.text.markdown import one_line
 from spadework.values import CoveredTopic, Problem, Result, Side, Source, Unread
 
-#: Largest shares of an answer's tokens for its lists; report and sources take the rest.
+#: Maximum shares of a result's tokens for its lists; report and sources get the rest.
 LIST_SHARES = {"topics": 0.12, "conflicts": 0.1, "unread": 0.1, "problems": 0.1}
-#: Characters of a sentence in a list, and sentences about one topic.
+#: Characters per sentence in a list, and sentences per topic.
 LINE_CHARS, MOST_GAPS = 240, 5
-#: What an answer takes from a result as it is.
+#: Fields copied from the result.
 _AS_IT_IS = (
     "session_id",
     "status",
@@ -79,20 +79,20 @@ async def agentic_search(
     follows: Followed = "",
     instructions: Instructions = "",
 ) -> Annotated[CallToolResult, ResearchAnswer]:
-    """Research a question thoroughly and get a report in which every sentence of fact cites words
-    that stand in a source.
+    """Research a question thoroughly and get a report in which every factual sentence cites words
+    that are in a source.
 
     Use it for questions that need several sources or must be right; for one known page use
-    advanced_scrape_url, for links serp_search. It takes seconds to minutes, with progress. You get
-    JSON: the report with [n] marks, what was read, how far each topic is covered, disagreements,
-    and what went wrong. get_session_data reads what was left out.
+    advanced_scrape_url, for links serp_search. It takes seconds to minutes, with progress. Returns
+    JSON: the report with [n] marks, what was read, how well each topic is covered, disagreements,
+    and problems. get_session_data reads what was left out.
     """
     door = door_of(call)
     settings = door.settings.with_(
         completeness=completeness_threshold,
         iterations=max_iterations,
         minutes=min(max_minutes or door.settings.minutes, door.settings.minutes),
-        # Nobody is there to answer.
+        # Nobody can answer.
         clarify=False,
         approve=False,
     )
@@ -104,7 +104,7 @@ async def agentic_search(
 
 
 def _session(query: str, session_id: str, settings: Settings, follows: str, wishes: str) -> Session:
-    """A new session, or one that was cut off. Raises SessionNotFound, SettingsError."""
+    """Return a new or an interrupted session. Raises SessionNotFound, SettingsError."""
     if not session_id:
         made = Session.start(query, settings=settings, follows=follows)
         return made.wishing(wishes)
@@ -115,10 +115,10 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
 
 
 def _answer(result: Result, door: ToolContext) -> CallToolResult:
-    """Return the answer to a call: one JSON object, as text and as structured content.
+    """Return the response to a call: one JSON object, as text and as structured content.
 
-    A run that failed is an error, and so is one without a single source because searching failed.
-    One whose time was over is none: its status says that there was no time.
+    A failed run is an error, and so is one without any source because search failed; but a run out
+    of time is not, since its status says so.
     """
     in_vain = not result.sources and any(problem.stage == "search" for problem in result.problems)
     failed = result.status == "failed" or (in_vain and result.status != "time_limited")
@@ -130,9 +130,9 @@ def _answer(result: Result, door: ToolContext) -> CallToolResult:
 def structure_result(
     result: Result, texts: Mapping[str, str], tokens: int, folder: str = ""
 ) -> ResearchAnswer:
-    """Return a result as an answer of at most `tokens`, with what fits of its lists, its report and
-    the `texts` of its pages (by content hash). `folder` is where its files are, "" for callers who
-    cannot open them.
+    """Return a result within `tokens`, with as much as fits of its lists, its report and the
+    `texts` of its pages (by content hash). `folder` holds its files, "" for callers that cannot
+    open them.
     """
     lists: dict[str, list[BaseModel]] = {
         "topics": [_topic(topic) for topic in result.topics],
@@ -166,7 +166,7 @@ def structure_result(
 
 
 def _frame(result: Result, folder: str) -> ResearchAnswer:
-    """The answer before its lists, its report and the texts of its sources are filled in."""
+    """Return the response without lists, report and source texts."""
     given: dict[str, Any] = {name: getattr(result, name) for name in _AS_IT_IS}
     return ResearchAnswer(
         **given,
@@ -203,7 +203,7 @@ def _shape(source: Source, content: str) -> ResultShape:
 
 
 def shape_unread(unread: Unread) -> UnreadShape:
-    """What was found and not read, on lines."""
+    """Return what was found but not read, on single lines."""
     told = unread.model_dump(exclude={"topic", "score"})
     score = round(unread.score, 3)
     return UnreadShape(**{name: _line(text) for name, text in told.items()}, score=score)
@@ -231,7 +231,7 @@ def _line(text: str) -> str:
 
 
 def _texts(result: Result) -> dict[str, str]:
-    """The stored pages of the result, as far as they are there."""
+    """Return the available stored pages of the result."""
     folder = Path(result.session_dir)
     texts = {}
     for digest in dict.fromkeys(source.content_hash for source in result.sources):

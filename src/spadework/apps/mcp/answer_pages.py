@@ -1,4 +1,4 @@
-"""Cutting what does not fit in one answer, so that the rest can be asked for."""
+"""Pagination of what does not fit in one response."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spadework.tools.text.tokens import count
 
 M = TypeVar("M", bound=BaseModel)
 
-#: A cut goes back to the end of a line or a word, over at most this share of what is shown.
+#: A cut moves back to the end of a line or word, by at most this share of the text shown.
 SEARCHED_SHARE = 0.2
 
 
@@ -29,15 +29,15 @@ class Stretch:
 
     @property
     def next_offset(self) -> int | None:
-        """Where to read on, None at the end."""
+        """Where to continue, None at the end."""
         return self.end if self.end < self.total else None
 
 
 def stretch(text: str, offset: int, chars: int, tokens: int, *, exact: bool = False) -> Stretch:
-    """What stands in `text` from `offset` on: at most so many characters, and tokens as a JSON
-    string; one character at the least.
+    """Return part of `text` from `offset` on: at most this many characters, and tokens as a JSON
+    string, but at least one character.
 
-    It ends where a line or a word does, but for `exact`, when all the characters fit.
+    It ends at a line or word end, unless `exact` and all the characters fit.
     """
     offset = min(max(0, offset), len(text))
     window = text[offset : offset + chars]
@@ -49,24 +49,24 @@ def stretch(text: str, offset: int, chars: int, tokens: int, *, exact: bool = Fa
 
 
 def leading(items: Sequence[M], tokens: int) -> list[M]:
-    """The first items whose JSON takes at most `tokens` together."""
+    """Return the first items whose JSON fits in `tokens`."""
     sizes = [count(item.model_dump_json()) + 1 for item in items]
     return list(items[: largest(len(items), lambda n: sum(sizes[:n]) <= tokens)])
 
 
 def leading_rows(rows: Sequence[dict[str, Any]], tokens: int) -> list[dict[str, Any]]:
-    """The same for rows of JSON; at least one where there are any."""
+    """Return the first JSON rows that fit in `tokens`, at least one if there are any."""
     sizes = [tokens_of(row) + 1 for row in rows]
     return list(rows[: max(1, largest(len(rows), lambda n: sum(sizes[:n]) <= tokens))])
 
 
 def tokens_of(data: Any) -> int:
-    """Tokens of a value as JSON."""
+    """Return the tokens of a value as JSON."""
     return count(json.dumps(data, ensure_ascii=False, default=str))
 
 
 def _at_a_break(text: str, size: int) -> int:
-    """A little less than `size`, where a paragraph, a line or a word ends near there."""
+    """Return a cut slightly before `size`, at the end of a paragraph, line or word."""
     least = int(size * (1 - SEARCHED_SHARE))
     for mark in ("\n\n", "\n", " "):
         at = text.rfind(mark, least, size)

@@ -1,5 +1,5 @@
-"""Running a session for a call: the client hears how it goes, a number that only grows and a
-sentence, and nothing is left when it leaves.
+"""Runs of a session for a call: the client receives progress (a growing number and a sentence), and
+everything ends when it leaves.
 """
 
 from __future__ import annotations
@@ -35,34 +35,32 @@ from spadework.values import Result
 #: progress, total, message
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
 
-#: After so many seconds without news the last message is repeated: clients that wait for signs of
-#: life go on waiting.
+#: Seconds after which the last message is repeated, so that clients do not time out.
 BEAT_SECONDS = 5.0
-#: Seconds between two messages at least, on the whole.
+#: Minimum average seconds between two messages.
 LEAST_SECONDS = 0.5
-#: What happens page by page.
+#: Events of single pages.
 _OFTEN = (Searched, Reading, Read)
-#: The number grows by this at least, in seconds.
+#: Minimum growth of the progress number, in seconds.
 STEP = 0.001
 MOST_CHARS = 300
 
 
 async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
-    """Run a session and return its result. The client is told of `seconds` as the whole, by default
-    those of the budget. Cancelled, it ends the session, which can be taken up again.
+    """Run a session and return its result. `seconds` is the total reported as progress, by default
+    the budget's. Cancellation ends the session, which can be resumed.
     """
     teller = Teller(report, seconds or session.budget.seconds)
     events: asyncio.Queue[Event | None] = asyncio.Queue()
-    # A client that is slow to take messages must not hold up the run: its events wait in the queue.
+    # A slow client must not delay the run: its events are queued.
     following = asyncio.create_task(_follow(session, events))
     result: Result | None = None
     try:
-        # To the very end, also after the result: then the session gives back its connections and
-        # files.
+        # Continue after the result, until the session has released its connections and files.
         while (event := await _next(events, teller)) is not None:
             result = event.result if isinstance(event, Finished) else result
             await teller.tell(event)
-        if teller.waits:  # the last count is not kept back
+        if teller.waits:  # deliver the last count
             await teller.beat()
         await following
         if result is None:
@@ -99,7 +97,7 @@ async def _follow(session: Session, events: asyncio.Queue[Event | None]) -> None
 
 
 async def _next(events: asyncio.Queue[Event | None], teller: Teller) -> Event | None:
-    """The next event; meanwhile the client is told what waits, or that the run goes on."""
+    """Return the next event; meanwhile send pending messages or signs of life."""
     while True:
         try:
             async with asyncio.timeout(LEAST_SECONDS if teller.waits else BEAT_SECONDS):
@@ -109,7 +107,7 @@ async def _next(events: asyncio.Queue[Event | None], teller: Teller) -> Event | 
 
 
 class Teller:
-    """Progress in seconds used of those the run may take. `waits`: a message came too soon."""
+    """Progress in seconds used of those available. `waits`: a message came too soon."""
 
     def __init__(self, report: Report, seconds: float) -> None:
         self._report = report
@@ -122,24 +120,24 @@ class Teller:
         self.waits = False
 
     async def tell(self, event: Event) -> None:
-        """Tell the client of an event, if it is worth a message."""
+        """Report an event if it is worth a message."""
         self._view.take(event)
         if message := self._worded(event):
             self._message = plain(one_line(message, MOST_CHARS))
-            # Milestones are always told; between them what comes too soon waits, and gives way to
-            # what comes then.
+            # Milestones are always sent; other messages that come too soon wait, and are replaced
+            # by newer ones.
             early = self._sent * LEAST_SECONDS > time.monotonic() - self._began
             self.waits = isinstance(event, _OFTEN) and early
             if not self.waits:
                 await self.beat()
 
     async def say(self, message: str) -> None:
-        """Tell the client a sentence."""
+        """Send a sentence to the client."""
         self._message = plain(one_line(message, MOST_CHARS))
         await self.beat()
 
     async def beat(self) -> None:
-        """Tell the last message, with the time that has passed."""
+        """Send the last message with the elapsed time."""
         self._sent, self.waits = self._sent + 1, False
         self._told = max(self._told + STEP, round(time.monotonic() - self._began, 3))
         await self._report(self._told, max(self._seconds, self._told), self._message)

@@ -1,4 +1,4 @@
-"""The server over streamable HTTP: routes for an application, and `mcp --http` with these alone."""
+"""The server over streamable HTTP: routes for an application, and `mcp --http`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from spadework.apps.web.security import TOKEN_FILE, Access, Gate
 from spadework.settings import Settings
 
 PATH = "/mcp"
-#: Seconds that open requests have to end when the server does.
+#: Seconds for open requests to finish at shutdown.
 CLOSING_SECONDS = 3
 LEFT = "The client closed its request."
 STOPPED = (
@@ -33,14 +33,14 @@ STOPPED = (
 
 @dataclass(frozen=True)
 class Mounted:
-    """Routes for an application, and what must be entered while it runs, once."""
+    """Routes for an application, and a context to enter once while it runs."""
 
     routes: Sequence[BaseRoute]
     lifespan: Callable[[], AbstractAsyncContextManager[None]]
 
 
 def mcp_routes(settings: Settings) -> Mounted:
-    """The MCP server at PATH, for an application behind `apps.web.security.Gate`."""
+    """Return the MCP server at PATH, for an application behind `apps.web.security.Gate`."""
     app = build_server(settings).streamable_http_app(streamable_http_path=PATH, host="")
     [route] = app.routes
     assert isinstance(route, Route)
@@ -54,8 +54,8 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 
 class _Watched:
-    """Notes in the scope of a request what ends its calls (it is over, which older versions of the
-    protocol do not say, or the server closes), and whose it is: a connection is its opener's alone.
+    """Notes in a request's scope what ends its calls (its end, which older protocol versions do not
+    report, or the server's shutdown) and its user: a connection belongs to its opener alone.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -65,7 +65,7 @@ class _Watched:
         """Answer one request (ASGI)."""
         left = asyncio.Event()
         scope[ENDS] = {LEFT: left}
-        # Where MCP is one of its doors, a server says that it is closing.
+        # A server with MCP among its interfaces reports its shutdown.
         if server := getattr(scope["app"].state, "server", None):
             scope[ENDS][STOPPED] = server.owner.closing
         if name := user_of(scope).name:
@@ -77,7 +77,7 @@ class _Watched:
 
 
 def build_app(settings: Settings, access: Access) -> ASGIApp:
-    """The server alone, behind the same gate as the web page."""
+    """Return the server alone, behind the same gate as the web page."""
     mounted = mcp_routes(settings)
     app = Starlette(routes=mounted.routes, lifespan=lambda _: mounted.lifespan())
     return Gate(app, access)

@@ -1,4 +1,6 @@
-"""`intelligent_research_with_advanced_scraping`: search, read the best pages, and no report."""
+"""`intelligent_research_with_advanced_scraping`: search and read the best pages, without a
+report.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ from spadework.sessions.lookups.page_sessions import (
 )
 from spadework.tools.text.markdown import one_line
 
-#: Pages that could not be read, as many as are named.
+#: Maximum unread pages listed.
 MOST_UNREAD = 20
 
 
@@ -46,12 +48,13 @@ async def intelligent_research_with_advanced_scraping(
     provider: Annotated[str, Field(max_length=200, description="As in serp_search.")] = "",
     as_json: AsJson = False,
 ) -> Annotated[CallToolResult, GatheredAnswer]:
-    """Search, read the best pages at once and get their cleaned contents; you read and judge them
+    """Search, read the best pages concurrently and get their cleaned contents; you judge them
     yourself, no report is written.
 
-    Use it when you want the material and not a conclusion; for a checked report with citations use
-    agentic_search. A page that fails is replaced by the next best; pages that need it are opened in
-    a browser, where the server has one. Of long pages you get the pieces that fit the query best.
+    Use it when you want the material rather than a conclusion; for a checked report with citations
+    use agentic_search. A page that fails is replaced by the next best; pages that need it are
+    opened in a browser, if the server has one. Long pages are cut to the parts that fit the query
+    best.
     """
     door = door_of(call)
     settings = door.settings.with_(search=provider or None)

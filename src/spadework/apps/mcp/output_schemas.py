@@ -1,4 +1,4 @@
-"""What tools give: structured content, and a text for clients that show only that."""
+"""Tool outputs: structured content, and text for clients that show only that."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEPT = "For get_session_data, where it stays."
 
 
 class Shape(Visible):
-    """A structured answer."""
+    """A structured output."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -227,7 +227,7 @@ AsJson = Annotated[bool, Field(description="The text as JSON, too.")]
 def build_answer(
     shaped: Shape, text: str, *, as_json: bool, failed: bool = False
 ) -> CallToolResult:
-    """The answer in both forms."""
+    """Return the output in both forms."""
     given = shaped.model_dump(mode="json")
     said = json.dumps(given, ensure_ascii=False) if as_json else text
     return CallToolResult(

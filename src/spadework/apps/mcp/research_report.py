@@ -1,4 +1,4 @@
-"""`create_research_report`: the report of a session as a file, as written or of quotes alone."""
+"""`create_research_report`: a session's report as a file, as written or as quotes only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spadework.sessions.lookups.excerpts import of_quotes
 from spadework.sessions.session import Session
 from spadework.values import Result
 
-#: Where in the folder of a session its reports are put.
+#: Subfolder of a session for its reports.
 FOLDER = "exports"
 
 Composition = Literal["report", "quotes"]
@@ -39,10 +39,10 @@ async def create_research_report(
     ] = "report",
     as_json: AsJson = False,
 ) -> Annotated[CallToolResult, ReportAnswer]:
-    """Write the report of a research session to a file in that session's folder, and get its text.
+    """Write the report of a research session to a file in its folder, and get its text.
 
-    A session that was cut off is closed by this, with the evidence it has. To go on searching
-    instead, call agentic_search with its session_id.
+    This closes an interrupted session with the evidence it has. To continue searching instead, call
+    agentic_search with its session_id.
     """
     door = door_of(call)
     await bring(door.settings, session_id)
@@ -54,7 +54,7 @@ async def create_research_report(
 
 
 async def _close_session(session_id: str, door: ToolContext, call: Call) -> Result:
-    """The result of a session that is stopped where it is. Raises SessionBusy while it runs."""
+    """Stop a session and return its result. Raises SessionBusy while it runs."""
     session = Session.resume(session_id, home=door.settings.home, clarify=False, approve=False)
     session.stop()
     return await run(session, call.report_progress)

@@ -1,4 +1,4 @@
-"""Sessions as resources: what a client can show or attach without calling a tool."""
+"""Sessions as resources, which clients can show or attach without a tool call."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from spadework.tools.text.markdown import one_line
 
 SESSIONS = "spadework://sessions/"
 MARKDOWN = "text/markdown"
-#: Sessions that are listed, the newest ones.
+#: Maximum sessions listed, newest first.
 MOST_LISTED = 20
 
 
 def add_resources(server: MCPServer[ToolContext]) -> None:
-    """Offer the report of each session, and the pages that it has read."""
+    """Offer the report and pages of each session."""
 
     @server.resource(
         f"{SESSIONS}{{session_id}}",
@@ -50,7 +50,7 @@ def add_resources(server: MCPServer[ToolContext]) -> None:
 
 
 def list_resources(home: Path) -> list[Resource]:
-    """The newest sessions."""
+    """Return the newest sessions."""
     return [
         Resource(
             uri=f"{SESSIONS}{one.id}",

@@ -1,4 +1,4 @@
-"""The schemas of the tools, as short as can be: clients show all of them to their models."""
+"""Schemas of the tools, kept short because clients show them all to their models."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from spadework.settings import Settings
 
 Schema = dict[str, Any]
 
-#: What a model does not need to read of arguments, and of answers, in which no field is missing.
-#: All are checked by the whole schemas.
+#: Keywords a model does not need, in arguments and in outputs, whose fields are always present.
+#: Validation uses the full schemas.
 _OF_ARGUMENTS = ("title", "additionalProperties", "minLength", "maxLength")
 _OF_ANSWERS = (*_OF_ARGUMENTS, "default", "required", "minimum", "maximum")
 
 
 def shorten_schemas(tool: Tool) -> Tool:
-    """The tool with short schemas; objects in lists of its answer are told by their fields."""
+    """Return the tool with short schemas; objects in output lists are described by their fields."""
     given = tool.output_schema
     if given:
         named: Mapping[str, Schema] = given.get("$defs", {})
@@ -41,7 +41,7 @@ def shorten_schemas(tool: Tool) -> Tool:
 
 
 def _short(schema: Schema, dropped: tuple[str, ...], named: Mapping[str, Schema]) -> Schema:
-    """A schema without what is `dropped`, its references told in words."""
+    """Return a schema without `dropped` keywords, with references described in words."""
     if "$ref" in schema:
         told = _describe_fields(named[schema["$ref"].removeprefix("#/$defs/")])
         return {"type": "object", "description": schema.get("description", told)}
@@ -61,7 +61,7 @@ def _short(schema: Schema, dropped: tuple[str, ...], named: Mapping[str, Schema]
 
 
 def _describe_fields(schema: Schema) -> str:
-    """The fields of an object with what is said of them; that some are page text once."""
+    """Describe an object's fields in words; mention page text only once."""
     said = {name: one.get("description", "") for name, one in schema["properties"].items()}
     fields = ", ".join(
         f"{name} ({words.removesuffix('.')})" if words and PAGE_TEXT not in words else name
@@ -71,7 +71,7 @@ def _describe_fields(schema: Schema) -> str:
 
 
 def _either(options: list[Schema]) -> Schema:
-    """One of several schemas; one that may also be null is said in its type."""
+    """Return a choice of schemas; null alternatives become part of the type."""
     others = [one for one in options if one != {"type": "null"}]
     if len(others) == 1 and len(options) == 2 and isinstance(others[0].get("type"), str):
         return others[0] | {"type": [others[0]["type"], "null"]}
@@ -79,7 +79,7 @@ def _either(options: list[Schema]) -> Schema:
 
 
 def offer_tools(tools: Sequence[Tool], settings: Settings) -> list[Tool]:
-    """The tools without what this server lacks."""
+    """Return the tools without what this server lacks."""
     made = [tool.model_copy(update={"input_schema": deepcopy(tool.input_schema)}) for tool in tools]
     arguments = {tool.name: tool.input_schema["properties"] for tool in made}
     provider = arguments["serp_search"]["provider"]

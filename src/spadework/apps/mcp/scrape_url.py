@@ -1,4 +1,4 @@
-"""`advanced_scrape_url`: one page as clean Markdown, a long one stretch by stretch."""
+"""`advanced_scrape_url`: one page as clean Markdown, a long one in parts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from spadework.sessions.lookups.page_sessions import PageText, begun_with, page_
 from spadework.tools.text.markdown import one_line
 from spadework.values import Page
 
-#: Of the tokens of an answer in one form, the links take at most this share.
+#: Maximum share of an output's tokens for links.
 LINKS_SHARE = 0.1
 LINK_CHARS = 100
 
@@ -51,10 +51,9 @@ async def advanced_scrape_url(
     """Read one web page or document (HTML, PDF, office file, feed, text, …) as clean Markdown with
     its metadata.
 
-    Navigation, banners and advertising are removed; headings, tables and code stay as they are.
-    Pages that need it are opened in a browser, where the server has one. Private addresses are
-    refused. A page that is too long for one answer comes in stretches: call again with next_offset
-    as offset.
+    Navigation, banners and advertising are removed; headings, tables and code are kept. Pages that
+    need it are opened in a browser, if the server has one. Private addresses are refused. A page
+    too long for one answer comes in parts: call again with next_offset as offset.
     """
     door = door_of(call)
     folder = await asyncio.to_thread(begun_with, door.settings.home, url) if offset else None
@@ -68,7 +67,7 @@ async def advanced_scrape_url(
 
 
 async def _read(call: Call, url: str, door: ToolContext) -> Path:
-    """The folder of a session that has read the page. Raises FetchError."""
+    """Read the page in a session and return its folder. Raises FetchError."""
     try:
         session = reading(url, settings=door.settings)
     except SettingsError as error:
@@ -94,14 +93,14 @@ def _answer(
 
 
 def facts_of(page: Page) -> dict[str, Any]:
-    """What is known of a page: the fields of PageFacts."""
+    """Return a page's metadata, as fields of PageFacts."""
     day = page.published_at
     known = page.model_dump(include=set(PageFacts.model_fields))
     return known | {"published_at": day.isoformat() if day else None}
 
 
 def headline(page: PageFacts) -> str:
-    """Title, address and what else is known of a page, on two lines."""
+    """Return title, address and other metadata of a page, on two lines."""
     dates = f", published {page.published_at}" if page.published_at else ""
     author = f", by {page.author}" if page.author else ""
     stale = ", a copy from before: the server could not be reached" if page.stale else ""

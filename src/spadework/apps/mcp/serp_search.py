@@ -1,4 +1,4 @@
-"""`serp_search`: ranked hits, with what their rank is made of."""
+"""`serp_search`: ranked hits with the parts of their relevance."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from spadework.prompts import fence, plain
 from spadework.sessions.lookups.search_only import Looked, Ranked, search
 from spadework.tools.text.markdown import one_line
 
-#: Stands where the providers of a server are named.
+#: Placeholder for the names of a server's providers.
 OFFERED = "PROVIDERS"
-#: Characters of a snippet that are shown.
+#: Maximum characters of a snippet.
 SNIPPET_CHARS = 600
 
 
@@ -51,8 +51,8 @@ async def serp_search(
     until: Annotated[str, Field(max_length=20, description="Last day.")] = "",
     as_json: AsJson = False,
 ) -> Annotated[CallToolResult, SearchAnswer]:
-    """Search the web, or the server's library, and get ranked links with snippets of all providers
-    together; nothing is read. Read one with advanced_scrape_url.
+    """Search the web, or the server's library, and get ranked links with snippets from all
+    providers; no page is read. To read one, call advanced_scrape_url.
     """
     door = door_of(call)
     settings = door.settings.with_(
@@ -65,7 +65,7 @@ async def serp_search(
         search_until=until or None,
     )
     await Teller(call.report_progress, settings.search_seconds).say(f"Searching for “{query}”")
-    # Who calls may narrow what the owner of the server has set, and not widen it.
+    # Callers may narrow the server's settings, but not widen them.
     within = settings.with_(search_sites=sites).search_sites if sites else ()
     looked = await search(query, settings, sites=within)
     if not looked.answered:

@@ -1,4 +1,4 @@
-"""The MCP server: the six tools, and what their callers read when one cannot do as asked."""
+"""The MCP server: six tools, and their error messages."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ INSTRUCTIONS = (
     " report, cite its numbered sources."
 )
 
-#: Where a request by HTTP notes in its scope what ends a call early: an event for each reason.
+#: Scope key of the events that end an HTTP call early, by reason.
 ENDS = "spadework.ends"
 
-#: name → title; whether it only reads; whether it reaches the web
+#: name → title; read-only; reaches the web
 _TOOLS: dict[Callable[..., Any], tuple[str, bool, bool]] = {
     agentic_search: ("Research a question", False, True),
     intelligent_research_with_advanced_scraping: ("Search and read the best pages", True, True),
@@ -67,13 +67,13 @@ _TOOLS: dict[Callable[..., Any], tuple[str, bool, bool]] = {
     get_session_data: ("Read what a session has left", True, False),
 }
 
-#: Those that only look at what is there.
+#: Tools that only look at stored data.
 _READING = ("get_session_data",)
 
-#: What a server has from its library, and would advertise, though there is none of it.
+#: Advertised by the library, though nothing is offered.
 _NOT_OFFERED = ("prompts/list", "prompts/get")
 
-#: What each takes from its caller.
+#: The arguments of each tool.
 _ARGUMENTS = {
     tool.__name__: [name for name in signature(tool).parameters if name != "call"]
     for tool in _TOOLS
@@ -81,19 +81,19 @@ _ARGUMENTS = {
 
 
 class Server(MCPServer[ToolContext]):
-    """The six tools. Foreseen faults are told in sentences; no call outlives its caller."""
+    """The six tools. Expected errors are explained in sentences; no call outlives its caller."""
 
     settings_of_runs: Settings
 
     async def list_tools(self) -> list[Tool]:
-        """The tools in short schemas, with the providers and formats that this server has."""
+        """Return the tools in short schemas, with this server's providers and formats."""
         tools = [shorten_schemas(tool) for tool in await super().list_tools()]
         return await asyncio.to_thread(offer_tools, tools, self.settings_of_runs)
 
     async def _handle_list_resources(
         self, ctx: ServerRequestContext[ToolContext], params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        """The newest sessions of who asks for them: the library asks without saying who does."""
+        """Return the caller's newest sessions; the library does not pass on who asks."""
         caller = caller_of(ctx.request)
         if not caller.may("read"):
             return ListResourcesResult(resources=[])
@@ -105,7 +105,7 @@ class Server(MCPServer[ToolContext]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[ToolContext, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool. Raises ToolError with words for the calling model."""
+        """Call a tool. Raises ToolError with advice for the calling model."""
         known = _ARGUMENTS.get(name)
         if known is not None and (unknown := [each for each in arguments if each not in known]):
             raise ToolError(
@@ -135,7 +135,9 @@ class Server(MCPServer[ToolContext]):
 
 
 def build_server(settings: Settings, *, local: bool = False) -> Server:
-    """A server with the six tools. `local`: its caller is at this machine, and told of files."""
+    """Return a server with the six tools. `local`: the caller is on this machine and may know file
+    paths.
+    """
 
     @asynccontextmanager
     async def opened(_: MCPServer[ToolContext]) -> AsyncIterator[ToolContext]:
@@ -146,7 +148,7 @@ def build_server(settings: Settings, *, local: bool = False) -> Server:
             try:
                 yield ToolContext(settings, people, local)
             finally:
-                pruning.cancel()  # what has begun in its thread is done to its end
+                pruning.cancel()  # what its thread has started is completed
                 with suppress(asyncio.CancelledError):
                     await pruning
 
@@ -178,12 +180,12 @@ def build_server(settings: Settings, *, local: bool = False) -> Server:
 
 async def _prune(homes: Sequence[Path]) -> None:
     for home in homes:
-        with suppress(OSError):  # a broken home is told of elsewhere
+        with suppress(OSError):  # a broken home is reported elsewhere
             await prune(home)
 
 
 def _ends(context: Context[ToolContext, Any] | None) -> dict[str, Coroutine[Any, Any, object]]:
-    """What ends a call by HTTP before it is done, by the reason in a sentence."""
+    """Return what ends an HTTP call early, by reason as a sentence."""
     request = context.request_context.request if context else None
     found: Mapping[str, asyncio.Event] = getattr(request, "scope", {}).get(ENDS, {})
     return {why: event.wait() for why, event in found.items()}

@@ -1,4 +1,4 @@
-"""`get_session_data`: what a session has left, part by part, within the tokens of an answer."""
+"""`get_session_data`: a session's stored data, part by part, within the output's tokens."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ Part = Literal[
     "overview", "progress", "plan", "report", "evidence", "sources", "conflicts", "problems", "page"
 ]
 CANCELLED = "cancelled"
-#: Rows, and characters of a text, in one answer when no limit is asked for.
+#: Default rows, and characters of text, per response.
 MOST_ROWS, MOST_CHARS = 100, 30_000
 _HASH = re.compile(r"[0-9a-f]{8,64}")
-#: Keys of the overview that only say where things are on the server.
+#: Overview keys that only locate things on the server.
 _PRIVATE = ("settings", "attachments")
 
 
@@ -56,7 +56,7 @@ class Record:
 
     @property
     def state(self) -> str:
-        """Its status, or how far it is."""
+        """Its status or current stage."""
         if self.result:
             return self.result.status
         if is_held(self.folder):
@@ -83,11 +83,11 @@ async def get_session_data(
     ] = None,
     as_json: AsJson = False,
 ) -> Annotated[CallToolResult, SessionAnswer]:
-    """Read what a session has left, also while it runs or after it was cut off.
+    """Read stored data of a session, also while it runs or after an interruption.
 
     Parts: overview (question, state, figures), progress (rounds and coverage), plan (topics and
     queries), report (the whole Markdown), evidence (numbered quotes with their place in a page),
-    sources, conflicts, problems, page (the whole text of one source). Long parts come in pages:
+    sources, conflicts, problems, page (the whole text of one source). Long parts are paginated:
     call again with next_offset as offset.
     """
     door = door_of(call)
@@ -101,7 +101,7 @@ async def get_session_data(
 
 
 def load_record(home: Path, session_id: str) -> Record:
-    """The session of an id, or the newest for "latest". Raises SessionNotFound or -Unreadable."""
+    """Return a session by id, or the newest for "latest". Raises SessionNotFound or -Unreadable."""
     if session_id == LATEST:
         newest = next(readable_sessions(home), None)
         if newest is None:
@@ -151,7 +151,7 @@ def _report(record: Record) -> str:
 
 
 def page_text(record: Record, page: str) -> str:
-    """The stored text of a page, by the number of a source or the beginning of its content hash."""
+    """Return the stored text of a page, by source number or content hash prefix."""
     digest = page if _HASH.fullmatch(page) else ""
     if page.isascii() and page.isdigit() and len(page) < 8:
         known = (row.get("content_hash") for row in _sources(record) if row.get("n") == int(page))

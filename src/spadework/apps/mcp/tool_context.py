@@ -1,4 +1,4 @@
-"""What every tool works with: the settings, and whether its caller sits at this machine."""
+"""Context of every tool: settings, and whether the caller is on this machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spadework.settings import Settings
 
 @dataclass(frozen=True)
 class ToolContext:
-    """`local`: the owner started the caller on this machine, and it may be told of files."""
+    """`local`: the owner started the caller on this machine, so it may know file paths."""
 
     settings: Settings
     people: People
@@ -25,7 +25,7 @@ class ToolContext:
     user: str = ""
 
     async def home_of(self, session_id: str) -> Path:
-        """The home in which the caller looks for a session, brought there from workers."""
+        """Return the caller's home, after fetching the session from workers."""
         await self.people.look()
         settings = self.people.settings_of(self.user)
         await bring(settings, session_id)
@@ -33,32 +33,32 @@ class ToolContext:
 
     @property
     def form_tokens(self) -> int:
-        """Tokens for each form of an answer that is given as text and as structured content."""
+        """Tokens for each form of an output: text and structured content."""
         return self.settings.answer_tokens // 2 - ROOM_TOKENS
 
 
-#: In place of an id: the newest session.
+#: Session id that means the newest.
 LATEST = "latest"
-#: Tokens of titles, addresses and hints around what an answer is about.
+#: Tokens reserved for titles, addresses and hints.
 ROOM_TOKENS = 400
 
 Call = Context[ToolContext, Any]
 
 
 async def bring(settings: Settings, session_id: str) -> None:
-    """Have a session of this home here, or know which is the newest, where workers know it."""
+    """Fetch a session that workers know, or the list for "latest"."""
     if session_id == LATEST:
         await know_all(settings)
     await find(settings, session_id)
 
 
 def caller_of(request: Any) -> User:
-    """Who has sent a request: of one that came by no network, the owner."""
+    """Return the user of a request; without a network, the owner."""
     return OWNER if request is None else user_of(request.scope)
 
 
 def door_of(call: Call) -> ToolContext:
-    """The door that a call came through, with what is its caller's own."""
+    """Return the context of a call, with its user's settings."""
     context = call.request_context
     door: ToolContext = context.lifespan_context
     name = caller_of(context.request).name

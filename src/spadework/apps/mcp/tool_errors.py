@@ -1,4 +1,4 @@
-"""What the calling model reads when a tool cannot do as asked: the fault, and what to do."""
+"""Error messages for the calling model: what failed and what to do."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from spadework.errors import (
 )
 from spadework.prompts import plain
 
-#: Characters of a sentence about a fault.
+#: Maximum characters of an error message.
 MOST_CHARS = 600
 
 _ANOTHER = "Choose another source, for instance from serp_search."
-#: The first kind that fits gives the advice.
+#: The first matching type gives the advice.
 _ADVICE: tuple[tuple[type[Exception], str], ...] = (
     (
         SessionNotFound,
@@ -54,7 +54,7 @@ _ADVICE: tuple[tuple[type[Exception], str], ...] = (
 
 
 def word_fault(fault: BaseException) -> str:
-    """One or two sentences about a fault that was foreseen; "" for any other."""
+    """Return one or two sentences about an expected error; "" for any other."""
     if isinstance(fault, ValidationError):
         return _argument(fault)
     if isinstance(fault, OSError):
@@ -64,12 +64,12 @@ def word_fault(fault: BaseException) -> str:
         return ""
     said = str(fault)[:MOST_CHARS].rstrip()
     advice = next((words for kind, words in _ADVICE if isinstance(fault, kind)), "")
-    # What a server said of itself may stand in it.
+    # It may contain text of a server.
     return plain(f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {advice}")
 
 
 def _argument(fault: ValidationError) -> str:
-    """The first argument that does not fit."""
+    """Describe the first invalid argument."""
     first = fault.errors(include_url=False, include_input=False)[0]
     name = ".".join(str(part) for part in first["loc"]) or "The arguments"
     if first["type"] == "missing":

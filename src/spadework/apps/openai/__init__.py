@@ -1,1 +1,1 @@
-"""The OpenAI-compatible door: any chat client can use spadework as a model."""
+"""The OpenAI-compatible API: chat clients use spadework as a model."""

@@ -1,4 +1,4 @@
-"""Which session gave an answer: a chat client sends our answers back, and knows no sessions."""
+"""Lookup of the session behind an answer: chat clients send our answers back, but no session id."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _LOG = logging.getLogger(__name__)
 
 
 async def remember(settings: Settings, answer: str, session_id: str) -> None:
-    """Note that a session gave an answer; on this machine alone where the database is away."""
+    """Record which session gave an answer; only on this machine if the database is down."""
     known, noted = _hash(answer), False
     with suppress(DiskFailed, SettingsError):
         noted = await note_answer(settings, known, session_id)
     if not noted:
         try:
             await asyncio.to_thread(_write, settings.home / FOLDER / known, session_id)
-        except OSError as error:  # the answer is there: it only cannot be followed up
+        except OSError as error:  # the answer is there, but cannot be followed up
             _LOG.warning("Session %s: its answer cannot be noted: %s", session_id, error)
 
 
 async def recall_session(settings: Settings, answer: str) -> str:
-    """The session that gave an answer, "" where none did, or it is deleted or broken."""
+    """Return the session that gave an answer; "" if unknown, deleted or broken."""
     known = _hash(answer)
     session_id = await answered_by(settings, known) or await asyncio.to_thread(
         _read, settings.home / FOLDER / known
@@ -57,5 +57,5 @@ def _read(path: Path) -> str:
 
 
 def _hash(answer: str) -> str:
-    # Clients trim answers, and some change the ends of their lines.
+    # Clients trim answers, and some change line ends.
     return hashlib.sha256(" ".join(answer.split()).encode(errors="replace")).hexdigest()

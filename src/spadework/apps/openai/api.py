@@ -1,4 +1,4 @@
-"""The routes of the OpenAI-compatible API: models, and chat completions whole or as a stream."""
+"""Routes of the OpenAI-compatible API: models, and chat completions, whole or streamed."""
 
 from __future__ import annotations
 
@@ -41,12 +41,14 @@ from spadework.values import Result
 RunsOf = Callable[[Request], Runs]
 Handler = Callable[[Request], Awaitable[Response]]
 
-#: Questions of one user at this door that may be researched or wait at once.
+#: Maximum questions per user running or waiting at once.
 MOST_AT_ONCE = 100
 
 
 def openai_routes(runs_of: RunsOf = lambda request: web_of(request).runs) -> list[BaseRoute]:
-    """The routes. `runs_of` finds the runs of who asks; who may ask is the server's to say."""
+    """Return the routes. `runs_of` returns the runs of a request's user; the server handles
+    authentication.
+    """
     door = Door(runs_of)
     return [
         Route("/v1/models", models),
@@ -57,23 +59,23 @@ def openai_routes(runs_of: RunsOf = lambda request: web_of(request).runs) -> lis
 
 
 async def models(request: Request) -> Response:
-    """The models there are."""
+    """List the models."""
     return JSONResponse({"object": "list", "data": [_model(name) for name in MODELS]})
 
 
 async def model(request: Request) -> Response:
-    """One model."""
+    """Return one model."""
     name = request.path_params["name"]
     return JSONResponse(_model(name)) if name in MODELS else no_model(name).response()
 
 
 async def document(request: Request) -> Response:
-    """This API as an OpenAPI document."""
+    """Return this API as an OpenAPI document."""
     return JSONResponse(openapi())
 
 
 class Door:
-    """Chat completions, each a run; how many go on in each home, and those that are left."""
+    """Chat completions, each a run; limits runs per home and tracks abandoned ones."""
 
     def __init__(self, runs_of: RunsOf) -> None:
         self._runs_of = runs_of
@@ -81,7 +83,9 @@ class Door:
         self._cancelling: set[asyncio.Task[None]] = set()
 
     async def complete(self, request: Request) -> Response:
-        """Research the last user message, or answer what needs no research. Raises Refused."""
+        """Research the last user message, or answer directly if it needs no research. Raises
+        Refused.
+        """
         asked = await read_request(request)
         runs = self._runs_of(request)
         question, earlier, answer = asked.question()
@@ -106,7 +110,7 @@ class Door:
 
     @contextmanager
     def _place(self, home: Path) -> Iterator[None]:
-        """One of the places for the questions of a home. Raises Refused where none is free."""
+        """Reserve a place among a home's questions. Raises Refused if none is free."""
         if self._going[home] >= MOST_AT_ONCE:
             raise Refused(
                 f"{MOST_AT_ONCE} questions are being researched or wait: ask again later.",
@@ -122,7 +126,7 @@ class Door:
     async def _until_left(
         self, runs: Runs, session: Session, most_tokens: int
     ) -> AsyncGenerator[Event, None]:
-        """The events of the session as it runs, its report cut to fit; leaving cancels it."""
+        """Yield the session's events, its report cut to fit; closing cancels the run."""
         run, session_id = runs.start(session), session.session_id
         try:
             async with aclosing(run.watch(0)) as events:
@@ -135,14 +139,14 @@ class Door:
                     yield told
         finally:
             if not run.over and not run.finished:
-                # In a task of its own: this one is being cancelled, and would not get through it.
+                # In its own task: this one is being cancelled.
                 task = asyncio.create_task(_cancel(runs, session_id))
                 self._cancelling.add(task)
                 task.add_done_callback(self._cancelling.discard)
 
 
 async def _session(asked: ChatRequest, runs: Runs) -> Session:
-    """The session of a request, which follows up the last answer's session. Raises Refused."""
+    """Return a request's session, following up the last answer's. Raises Refused."""
     question, earlier, answer = asked.question()
     named = (asked.metadata or {}).get("session_id", "")
     await find(runs.settings, named)
@@ -165,7 +169,7 @@ async def _session(asked: ChatRequest, runs: Runs) -> Session:
 
 
 class _Stream(StreamingResponse):
-    """A stream with its place, which it gives back also where it was left before it began."""
+    """A stream that releases its place even if abandoned before it began."""
 
     def __init__(self, lines: AsyncGenerator[str, None], place: ExitStack) -> None:
         super().__init__(lines, media_type="text/event-stream", headers=AS_IT_COMES)
@@ -178,7 +182,7 @@ class _Stream(StreamingResponse):
 
 
 async def _wait_for_result(request: Request, events: AsyncGenerator[Event, None]) -> Result:
-    """What a session ends with. Raises Refused, also when the client leaves before."""
+    """Return a session's result. Raises Refused, also if the client disconnects."""
 
     async def wait_for_leaving() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -217,7 +221,7 @@ _HOW: tuple[tuple[type[SpadeworkError], tuple[int, str | None]], ...] = (
 
 
 def _in_their_shape(handler: Handler) -> Handler:
-    """The handler, with what it refuses as OpenAI words it."""
+    """Wrap a handler so that refusals have OpenAI's error format."""
 
     async def handled(request: Request) -> Response:
         try:

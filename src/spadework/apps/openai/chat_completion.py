@@ -1,4 +1,4 @@
-"""A result as a chat completion: its marks are annotations, its sources citations."""
+"""A result as a chat completion: marks become annotations, sources citations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spadework.tools.export.fitted_text import largest, shorten_report
 from spadework.tools.text import tokens
 from spadework.values import Result, Usage
 
-#: Words of an answer in a token of its report, marks, sources and closing sections included
+#: Words of an answer per token of its report, including marks, sources and closing sections
 #: (docs/examples: 0.36 and 0.45).
 WORDS_A_TOKEN = 0.4
 _MARKDOWN = MarkdownIt("commonmark")
@@ -23,12 +23,12 @@ _CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 
 
 def most_words(most_tokens: int) -> int:
-    """Words that the answer of a report of so many tokens has, 0 for no bound."""
+    """Return the words for a report of this many tokens, 0 for no limit."""
     return max(1, int(WORDS_A_TOKEN * most_tokens)) if most_tokens else 0
 
 
 async def fitting(result: Result, most_tokens: int) -> Result:
-    """The result, with the beginning of a report that has more tokens, in whole blocks."""
+    """Return the result with its report cut to the token limit, in whole blocks."""
     if not most_tokens:
         return result
     await tokens.ready()
@@ -42,13 +42,13 @@ async def fitting(result: Result, most_tokens: int) -> Result:
 
 
 def finish_reason(result: Result, most_tokens: int) -> str:
-    """Why a completion ends: its report is whole, or as long as it may be."""
+    """Return why a completion ends: "stop" if the report is whole, "length" if cut."""
     whole = not most_tokens or result.report.endswith("\n")
     return "stop" if whole else "length"
 
 
 def message_of(result: Result) -> dict[str, Any]:
-    """The assistant's message."""
+    """Return the assistant's message."""
     return {
         "role": "assistant",
         "content": result.report,
@@ -58,8 +58,8 @@ def message_of(result: Result) -> dict[str, Any]:
 
 
 def around(result: Result) -> dict[str, Any]:
-    """What stands beside the message: the URLs of the sources up to the last cited, the session,
-    and what was found and could not be read.
+    """Return extra fields: source URLs up to the last one cited, the session, and pages that could
+    not be read.
     """
     last = max((n for _, _, n in _marks(result.report)), default=0)
     urls = [source.url for source in result.sources if source.n <= last]
@@ -75,7 +75,7 @@ def around(result: Result) -> dict[str, Any]:
 
 
 def cite_marks(result: Result) -> list[dict[str, Any]]:
-    """Every mark [n] of the report, but for code, as a citation at its place in code points."""
+    """Return every mark [n] outside code as a citation, positioned in code points."""
     sources = {source.n: source for source in result.sources}
     found = [(start, end, sources[n]) for start, end, n in _marks(result.report) if n in sources]
     cited = [
@@ -86,21 +86,21 @@ def cite_marks(result: Result) -> list[dict[str, Any]]:
 
 
 def head_of(name: str, model: str) -> dict[str, Any]:
-    """What a completion and each chunk of a stream begin with."""
+    """Return the head of a completion or chunk."""
     return {"id": f"chatcmpl-{name}", "created": int(time.time()), "model": model}
 
 
 def completion(
     head: dict[str, Any], message: dict[str, Any], end: str, used: Usage
 ) -> dict[str, Any]:
-    """A whole completion."""
+    """Return a whole completion."""
     choice = {"index": 0, "message": message, "finish_reason": end, "logprobs": None}
     whole = {"object": "chat.completion", "choices": [choice], "usage": used_tokens(used)}
     return head | whole
 
 
 def used_tokens(used: Usage) -> dict[str, Any]:
-    """Tokens of the models as they are told; none where code has composed the report of quotes."""
+    """Return the models' token usage; zeros for a report of quotes without a model."""
     return {
         "prompt_tokens": used.tokens_in,
         "completion_tokens": used.tokens_out,

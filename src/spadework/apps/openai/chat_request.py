@@ -1,4 +1,4 @@
-"""A chat request as it comes: what is asked, what was asked before, the wishes for the form."""
+"""Chat requests: the question, earlier ones, and instructions for the form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse
 
 from spadework.settings import Effort
 
-#: The models there are, and the effort each stands for.
+#: Models and the effort each stands for.
 MODELS: dict[str, Effort] = {
     "spadework": "normal",
     "spadework-quick": "quick",
@@ -18,16 +18,14 @@ MODELS: dict[str, Effort] = {
 }
 MOST_BYTES = 1_000_000
 MOST_QUESTION_CHARS = 20_000
-#: Questions before the last one that are told to the lead, at most.
+#: Maximum earlier questions passed to the lead.
 MOST_EARLIER = 5
-#: Where a client puts files of its own before a question, the question stands between these.
+#: Clients that put files before a question mark the question with these.
 _FRAME = ("<user_query>", "</user_query>")
 
 
 class Refused(Exception):
-    """A request that is refused as OpenAI's API refuses: a sentence, the `param` at fault, a `code`
-    for programs.
-    """
+    """A refusal in OpenAI's format: a sentence, the `param` at fault, a `code` for programs."""
 
     def __init__(
         self, message: str, *, status: int = 400, param: str | None = None, code: str | None = None
@@ -36,7 +34,7 @@ class Refused(Exception):
         self.status, self.param, self.code = status, param, code
 
     def shape(self) -> dict[str, Any]:
-        """The body of the answer."""
+        """Return the response body."""
         kind = "server_error" if self.status >= 500 else "invalid_request_error"
         kind = "rate_limit_error" if self.status == 429 else kind
         return {
@@ -44,7 +42,7 @@ class Refused(Exception):
         }
 
     def response(self) -> JSONResponse:
-        """The answer."""
+        """Return the response."""
         headers = {"Retry-After": "10"} if self.status in (429, 503) else {}
         return JSONResponse(self.shape(), self.status, headers=headers)
 
@@ -57,15 +55,15 @@ class Part(BaseModel):
 
 
 class Message(BaseModel):
-    """A message. What a system or developer message says is a wish for the form of the answer:
-    nothing in it can change what is searched or read.
+    """A message. System and developer messages are requests about the form of the answer: they
+    cannot change what is searched or read.
     """
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[Part] | None = None
 
     def words(self) -> str:
-        """Its text. Raises Refused for a question with parts that are no text."""
+        """Return its text. Raises Refused for a question with non-text parts."""
         if isinstance(self.content, list):
             if self.role == "user" and (
                 other := next((part.type for part in self.content if part.type != "text"), "")
@@ -78,19 +76,19 @@ class Message(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """How a stream is sent."""
+    """Options of a stream."""
 
     include_usage: bool | None = False
 
 
 class Format(BaseModel):
-    """The form of the answer that is asked for."""
+    """The requested response format."""
 
     type: Annotated[str, Field(max_length=50)] = "text"
 
 
 class ChatRequest(BaseModel):
-    """A request to `/v1/chat/completions`. Parameters of sampling (temperature, top_p, seed, …) are
+    """A request to `/v1/chat/completions`. Sampling parameters (temperature, top_p, seed, …) are
     accepted and have no effect.
     """
 
@@ -123,14 +121,14 @@ class ChatRequest(BaseModel):
     )
 
     def check(self) -> None:
-        """Raises Refused, in one sentence, for what this door cannot do."""
+        """Raise Refused, in one sentence, for unsupported parameters."""
         if self.model not in MODELS:
             raise no_model(self.model, "model")
         if self.n not in (None, 1):
             raise Refused("n must be 1: a question has one report.", param="n")
 
     def check_research(self, question: str) -> None:
-        """Raises Refused for no question or a long one, and for another answer than a report."""
+        """Raise Refused for a missing or overlong question, or for formats other than a report."""
         if not question:
             raise Refused(
                 "There is no question: the last message of the user is what is researched.",
@@ -154,21 +152,21 @@ class ChatRequest(BaseModel):
 
     @property
     def with_usage(self) -> bool:
-        """Whether a stream ends with what was used."""
+        """Whether a stream ends with its usage."""
         return bool(self.stream_options and self.stream_options.include_usage)
 
     @property
     def most_tokens(self) -> int:
-        """Tokens of the answer at most, 0 for no bound."""
+        """Maximum tokens of the answer, 0 for no limit."""
         return min((n for n in (self.max_tokens, self.max_completion_tokens) if n), default=0)
 
     def wishes(self) -> str:
-        """What the system and developer messages say."""
+        """Return the text of system and developer messages."""
         said = [m.words().strip() for m in self.messages if m.role in ("system", "developer")]
         return "\n\n".join(filter(None, said))
 
     def question(self) -> tuple[str, list[str], str]:
-        """What the user said last, their messages before it, the answer before it; "" for none."""
+        """Return the last user message, earlier ones, and the answer before it; "" if missing."""
         said = [m.words() if m.role == "user" else "" for m in self.messages]
         asked = [i for i, words in enumerate(said) if words.strip()]
         if not asked:
@@ -182,7 +180,7 @@ class ChatRequest(BaseModel):
 
 
 async def read_request(request: Request) -> ChatRequest:
-    """The request, checked. Raises Refused."""
+    """Return the validated request. Raises Refused."""
     body = bytearray()
     async for piece in request.stream():
         body += piece
@@ -203,6 +201,6 @@ async def read_request(request: Request) -> ChatRequest:
 
 
 def no_model(name: str, param: str | None = None) -> Refused:
-    """What is refused to who names a model that does not exist."""
+    """Return the refusal for an unknown model."""
     said = f"The model {name[:80]!r} does not exist: there are {', '.join(MODELS)}."
     return Refused(said, status=404, param=param, code="model_not_found")

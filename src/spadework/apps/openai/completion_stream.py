@@ -1,5 +1,5 @@
-"""Completions as streams of chunks: of a run what is done as `reasoning_content`, the report as
-`content`; and what needed no research (small talk, a client's chore), whole or as a stream.
+"""Streamed completions: a run's progress as `reasoning_content`, its report as `content`. Also
+replies without research (small talk, a client's chores), whole or streamed.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ from spadework.tools.export.markdown_report import escape_markdown
 from spadework.values import Result, Usage
 
 AS_IT_COMES = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-#: After so many seconds without news a comment is sent, so that nothing on the way takes the
-#: connection for dead.
+#: Seconds without news until a comment is sent, so that proxies keep the connection.
 QUIET_SECONDS = 15.0
 
 _PIECE = re.compile(r".+?(?:\n\n|\Z)", re.DOTALL)
@@ -45,7 +44,7 @@ async def stream_chunks(
     *,
     with_usage: bool,
 ) -> AsyncGenerator[str, None]:
-    """The lines of the stream; leaving it closes `events`."""
+    """Yield the lines of the stream; closing it closes `events`."""
     head = head | {"object": "chat.completion.chunk"}
     async with aclosing(events), aclosing(with_pauses(events, QUIET_SECONDS)) as told:
         yield _chunk(head, {"role": "assistant", "content": ""})
@@ -61,7 +60,7 @@ async def stream_chunks(
                 yield _word_failure(event.text or "The research was cancelled.")
                 return
             elif text := word_event(event):
-                # Markdown, which clients draw: a page's title is not to be more than words in it.
+                # Clients render Markdown, so a page's title is escaped.
                 lines = (f"{escape_markdown(line)}\n" for line in text.split("\n"))
                 yield _chunk(head, {"reasoning_content": "".join(lines)})
         yield _word_failure("The server is being stopped; the research can be taken up.")
@@ -74,18 +73,18 @@ def _report(result: Result, head: dict[str, Any], end: str, *, with_usage: bool)
 
 
 def _chunk(head: dict[str, Any], delta: dict[str, Any], end: str | None = None) -> str:
-    """A line of a stream with what is new; `end` says why it ends."""
+    """Return a stream line with new content; `end` is the finish reason."""
     choice = {"index": 0, "delta": delta, "finish_reason": end, "logprobs": None}
     return _data(head | {"choices": [choice]})
 
 
 def _last_chunk(head: dict[str, Any], used: Usage) -> str:
-    """The line with what was used."""
+    """Return the line with the usage."""
     return _data(head | {"choices": [], "usage": used_tokens(used)})
 
 
 def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
-    """The completion, whole or as a stream of one piece. It names no session: there is none."""
+    """Return a completion without a session, whole or as a single-chunk stream."""
     head = head_of(uuid4().hex, asked.model)
     said, end = _build_message(greeted, asked)
     if asked.stream:
@@ -98,7 +97,7 @@ def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
 
 
 def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any], str]:
-    """The message and why it ends; a chore wanted as arguments of a function is that call."""
+    """Return the message and finish reason; a chore requested as a function call becomes one."""
     function = _function(asked) if greeted.task else None
     if function is None:
         return {"role": "assistant", "content": greeted.answer}, "stop"
@@ -116,7 +115,7 @@ def _function(asked: ChatRequest) -> dict[str, Any] | None:
 
 
 def _fields(given: Any) -> dict[str, Any]:
-    """An object of a client's JSON; empty for whatever else stands there."""
+    """Return an object of a client's JSON, or an empty one."""
     return given if isinstance(given, dict) else {}
 
 

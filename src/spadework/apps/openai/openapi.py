@@ -1,4 +1,4 @@
-"""This API as an OpenAPI document, made of the models that check its requests."""
+"""This API as an OpenAPI document, derived from its request models."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _COMPLETION = {
 
 
 def openapi() -> dict[str, Any]:
-    """The document of the API."""
+    """Return the OpenAPI document."""
     request = ChatRequest.model_json_schema(ref_template="#/components/schemas/{model}")
     parts = request.pop("$defs", {})
     named = {"in": "path", "name": "name", "required": True, "schema": _TEXT}

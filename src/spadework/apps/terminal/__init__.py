@@ -1,1 +1,1 @@
-"""The terminal: the live view of a run, the chat, and what is typed there."""
+"""The terminal: live view of a run, chat, and input."""

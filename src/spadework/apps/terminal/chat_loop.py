@@ -1,4 +1,4 @@
-"""The chat: each question follows up the one before; commands tell about the last answer."""
+"""The chat: each question follows up the previous one; commands show details of the last answer."""
 
 from __future__ import annotations
 
@@ -32,44 +32,44 @@ from spadework.settings import Settings
 from spadework.values import Result
 from spadework.visible import visible
 
-#: What was typed before, kept in the home.
+#: Input history, stored in the home.
 HISTORY = "chat_history"
 
 
 class Screen:
-    """Shows on stdout. `live`: there is a terminal at both ends, so lines are typed and edited."""
+    """Output on stdout. `live`: a terminal at both ends, so lines can be edited."""
 
     def __init__(self) -> None:
         self.live = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
         self._console = _plain_console() if is_plain(sys.stdout) else terminal_console()
 
     def lines(self, home: Path, sessions: Callable[[], list[str]]) -> Typed | Piped:
-        """Where lines come from. `sessions` can be resumed, by their ids. Raises SettingsError."""
+        """Return the source of lines. `sessions` returns resumable ids. Raises SettingsError."""
         return Typed(home / HISTORY, sessions) if self.live else Piped()
 
     def show(self, what: RenderableType) -> None:
-        """Show something that was asked for."""
-        # In a group, since the console joins texts and forgets how they wanted to be wrapped.
+        """Show requested output."""
+        # In a group, since the console joins texts and drops their wrapping.
         with self._console.capture() as capture:
             self._console.print(Group(what), crop=False)
         typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()), color=True)
 
     def say(self, text: str) -> None:
-        """A sentence to the user, not a part of any answer."""
+        """Print a message that is not part of any answer."""
         if self.live:
             self._console.print(Text(visible(text), "dim"))
         else:
             say(text, err=True)
 
     def report(self, result: Result) -> None:
-        """A report, and in a terminal what can be typed now."""
+        """Print a report and, in a terminal, the available commands."""
         print_report(result)
         if self.live:
             self._console.print(Text("\n") + closing_line(result))
 
 
 def _plain_console() -> Console:
-    """Text as it is, each line whole: what reads it may be a program."""
+    """Return a console for plain text with whole lines, since a program may read it."""
     width = None if sys.stdout.isatty() else 10_000
     return Console(
         width=width,
@@ -85,7 +85,7 @@ NOTHING_YET = "There is no answer yet: ask a question first."
 
 
 class Chat:
-    """One conversation: its last answer, and the run that was left, if any."""
+    """One conversation: its last answer, and the run left, if any."""
 
     def __init__(self, settings: Settings, screen: Screen) -> None:
         self._settings = settings
@@ -108,7 +108,7 @@ class Chat:
         self._last = read_result(session_folder(self._settings.home, session_id))
 
     async def run(self) -> None:
-        """Take lines until there are no more, or /quit."""
+        """Process lines until the end of input or /quit."""
         if self._screen.live:
             self._screen.show(views.greeting(self._settings, version("spadework")))
         while (line := await self._lines.line()) is not None:
@@ -133,7 +133,7 @@ class Chat:
             self._commands[meant.name](meant.argument)
 
     async def _ask(self, question: str) -> None:
-        """Research a question, or answer at once what needs no research."""
+        """Research a question, or answer directly if it needs no research."""
         greeted = await receive(question, self._settings)
         if not greeted.research:
             self._screen.show(Text(visible(greeted.answer)))
@@ -142,7 +142,7 @@ class Chat:
         await self._carry_out(Session.start(question, settings=self._settings, follows=follows))
 
     async def _carry_out(self, session: Session) -> None:
-        """Run a session and show its report; one that the user leaves can be taken up."""
+        """Run a session and show its report; one that the user leaves can be resumed."""
         self._left = session.session_id
         typed: list[Callable[[str], None]] = []
         progress = progress_for(
@@ -165,7 +165,7 @@ class Chat:
         await self._carry_out(Session.resume(session_id, home=self._settings.home))
 
     def unfinished(self) -> list[str]:
-        """The ids of the sessions without a report, newest first."""
+        """Return the ids of sessions without a report, newest first."""
         return [
             session.id for session in readable_sessions(self._settings.home) if not session.status
         ]
@@ -211,16 +211,16 @@ def _take_typed(line: str, run: Run, progress: Progress) -> None:
 
 
 def begin(settings: Settings, follows: str) -> None:
-    """Chat until the user leaves. Raises SettingsError, and SessionNotFound for what it follows."""
+    """Chat until the user leaves. Raises SettingsError, and SessionNotFound for `follows`."""
     screen = Screen()
     if screen.live:
-        # Where somebody sits, they are asked, unless they said otherwise.
+        # A user at a terminal is asked, unless they opted out.
         asked = {
             name: True for name in ("clarify", "approve") if name not in settings.model_fields_set
         }
         settings = settings.with_(**asked)
 
-    async def chat() -> None:  # its lines are read in the loop
+    async def chat() -> None:  # reads its lines in the event loop
         chatting = Chat(settings, screen)
         if follows:
             chatting.go_on_from(follows)

@@ -1,4 +1,4 @@
-"""What a line typed in the terminal means: a command, a question, an answer, a changed plan."""
+"""Interpretation of typed lines: commands, questions, answers, plan changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spadework.agents.plan_edits import FORMS, WISH, YES, change_plan, with_name
 from spadework.tools.text.markdown import one_line
 from spadework.values import Plan
 
-#: Every command: what it takes and what it does.
+#: Every command: its argument and effect.
 COMMANDS: dict[str, tuple[str, str]] = {
     "plan": ("", "the topics of the last answer, and how far each is proven"),
     "sources": ("", "the sources of the last answer, numbered as in the report"),
@@ -24,7 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "help": ("", "this list"),
     "quit": ("", "leave (also Ctrl-D)"),
 }
-#: `/etc/hosts` is no command, `/plan` is one.
+#: `/etc/hosts` is not a command, `/plan` is.
 _COMMAND = re.compile(r"/([A-Za-z]*)(?:\s+(.*))?", re.DOTALL)
 
 
@@ -37,7 +37,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Command:
-    """A command by its name, with what follows it."""
+    """A command's name and argument."""
 
     name: str
     argument: str = ""
@@ -45,7 +45,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Wrong:
-    """A line that cannot be followed, and why."""
+    """An invalid line, and why."""
 
     said: str
 
@@ -54,7 +54,7 @@ Line = Ask | Command | Wrong | None
 
 
 def parse(line: str) -> Line:
-    """What a line means; None for an empty one."""
+    """Parse a line; None for an empty one."""
     line = line.strip()
     if not line:
         return None
@@ -74,7 +74,7 @@ def parse(line: str) -> Line:
 
 
 def source_number(argument: str, count: int) -> int | Wrong:
-    """The number of a source, from 1 to `count`; `[3]` is as good as `3`."""
+    """Parse a source number from 1 to `count`: `3` or `[3]`."""
     digits = argument.strip("[] .")
     if not digits.isdecimal():
         return Wrong(f"“{one_line(argument, 40)}” is no number of a source: /sources lists them.")
@@ -87,8 +87,8 @@ def source_number(argument: str, count: int) -> int | Wrong:
 
 
 class Reply(NamedTuple):
-    """The plan after a typed line. `reason` says why it was not changed; `done`: it is accepted;
-    `edit`: the list is wanted; `wish`: what only a model might understand.
+    """The plan after a typed line. `reason` says why it was not changed; `done`: accepted; `edit`:
+    show the list; `wish`: text that only a model can interpret.
     """
 
     plan: Plan
@@ -99,13 +99,13 @@ class Reply(NamedTuple):
 
 
 def how_to_answer() -> str:
-    """Return the line that says how a plan is answered."""
+    """Return the line that explains how to answer a plan."""
     forms = ", ".join(FORMS)
     return f"Enter accepts · or type a change: {forms} · e: edit the list · /stop: leave"
 
 
 def choice(options: Sequence[str], line: str) -> str | None:
-    """The option of a number, else the words; None for a number that no option has."""
+    """Return the numbered option, else the words; None for an unknown number."""
     said = one_line(line, 2_000)
     if not options or not said.rstrip(".").isdecimal():
         return said
@@ -114,7 +114,7 @@ def choice(options: Sequence[str], line: str) -> str | None:
 
 
 def read_reply(plan: Plan, line: str) -> Reply:
-    """Return what a typed line makes of a plan."""
+    """Apply a typed line to a plan."""
     line = one_line(line, 2_000)
     if line.strip(" .!").lower() in YES:
         return Reply(plan, done=True)
@@ -125,7 +125,7 @@ def read_reply(plan: Plan, line: str) -> Reply:
 
 
 def replace_topics(plan: Plan, text: str) -> Reply:
-    """Return the plan with the topics of an edited list, one a line."""
+    """Replace the plan's topics by an edited list, one per line."""
     now, reason, _ = with_names(
         plan, [one_line(line) for line in text.splitlines() if line.strip()]
     )
@@ -133,14 +133,14 @@ def replace_topics(plan: Plan, text: str) -> Reply:
 
 
 def answer(plan: Plan, wanted: Plan, wish: str = "") -> str:
-    """Return the answer for the engine: nothing where the plan stays as it was, else the topics,
-    one a line, each with a bullet. With a `wish` in words the plan is shown again.
+    """Return the engine's answer: empty if the plan is unchanged, else the topics, one bullet per
+    line. With a free-text `wish` the plan is shown again.
     """
-    # The bullet keeps a topic named "Go" from being taken for a yes.
+    # The bullet keeps a topic named "Go" from being read as a yes.
     topics = [f"- {topic.name}" for topic in wanted.topics] if names(plan) != names(wanted) else []
     return "\n".join([*topics, *([f"{WISH}{wish}"] if wish else [])])
 
 
 def names(plan: Plan) -> list[str]:
-    """The names of the topics of a plan."""
+    """Return the plan's topic names."""
     return [topic.name for topic in plan.topics]

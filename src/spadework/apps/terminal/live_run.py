@@ -1,4 +1,4 @@
-"""Running a session: progress on stderr, questions, Ctrl-C; report on stdout and exit code."""
+"""Running a session: progress on stderr, questions, Ctrl-C, report on stdout, exit code."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ EXIT: dict[Status, int] = {
     "budget_limited": 3,
 }
 
-#: Asks the user; None when they leave the run.
+#: Asks the user; None if they leave the run.
 Answer = Callable[[Asked], Awaitable[str | None]]
 
 
 class Interrupts:
-    """Ctrl-C while a run goes on: once stops it and writes, twice leaves it, to be taken up later.
-    `left` is set when the user leaves it.
+    """Ctrl-C during a run: once stops searching and writes, twice leaves the run, to be resumed
+    later. `left` is set when the user leaves.
     """
 
     def __init__(self, session: Session, note: Callable[[str], None]) -> None:
@@ -49,15 +49,15 @@ class Interrupts:
         self._before = signal.getsignal(signal.SIGTERM)
 
     def listen(self) -> None:
-        """Take the signals; also when somebody else had them meanwhile."""
+        """Take over the signals, even from another handler."""
         loop = asyncio.get_running_loop()
-        # Windows event loops have no signal handlers; there Ctrl-C quits at once.
+        # Windows event loops have no signal handlers; Ctrl-C quits at once there.
         with suppress(NotImplementedError):
             loop.add_signal_handler(signal.SIGINT, self.pressed)
             loop.add_signal_handler(signal.SIGTERM, self.left.set)
 
     def ignore(self) -> None:
-        """Give the signals back to who had them before."""
+        """Restore the previous signal handlers."""
         loop = asyncio.get_running_loop()
         with suppress(NotImplementedError):
             loop.remove_signal_handler(signal.SIGINT)
@@ -65,13 +65,13 @@ class Interrupts:
                 signal.signal(signal.SIGTERM, self._before)
 
     def pressed(self) -> None:
-        """Ctrl-C was pressed."""
+        """Handle Ctrl-C."""
         if self._stopping:
             self.left.set()
         self.stop()
 
     def stop(self) -> None:
-        """Stop searching, and write."""
+        """Stop searching and write the report."""
         self._stopping = True
         self._note("Stopping: writing with what there is. Ctrl-C again quits.")
         self._session.stop()
@@ -79,8 +79,8 @@ class Interrupts:
 
 @dataclass
 class Run:
-    """One run as a front door shows it; without `answer` nobody is asked anything, `deliver` gets
-    the result before anything is closed.
+    """One run in an interface. Without `answer` no questions are asked; `deliver` gets the result
+    before anything is closed.
     """
 
     session: Session
@@ -93,7 +93,7 @@ class Run:
         self._delivering: asyncio.Task[Result] | None = None
 
     async def result(self) -> Result | None:
-        """The result, or None when the user left the run before it was there."""
+        """Return the result, or None if the user left before."""
         self.interrupts.listen()
         watching = asyncio.create_task(self._watch())
         leaving = asyncio.create_task(self.interrupts.left.wait())
@@ -116,7 +116,7 @@ class Run:
                     if isinstance(event, Asked):
                         asking = asyncio.create_task(self._ask(event))
                     elif isinstance(event, Answered) and asking:
-                        # Answered, or the time to answer is over.
+                        # Answered, or timed out.
                         await _ignore_cancel(asking)
                     elif isinstance(event, Finished):
                         self._delivering = asyncio.create_task(self._deliver(event.result))
@@ -155,14 +155,14 @@ async def _ignore_cancel(*tasks: asyncio.Task[object] | asyncio.Task[None]) -> N
 
 
 def run(session: Session, output: Output) -> int:
-    """Run a session to its end and print its result; the exit code."""
-    # Before and after the run itself, too, it is told that something has ended it.
+    """Run a session and print its result; return the exit code."""
+    # Also before and after the run itself, a signal is reported.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    # The clock of a run starts with its process, not after its imports.
+    # A run's clock starts with its process, not after its imports.
     session.budget.start(time.monotonic() - (time.time() - psutil.Process().create_time()))
 
     def deliver(result: Result) -> None:
-        code = FAILED  # where nobody is there to read the report
+        code = FAILED  # if nobody reads the report
         try:
             _print(result, output)
             code = EXIT[result.status]
@@ -189,7 +189,7 @@ async def _run(
     try:
         return await Run(session, progress, answer, deliver).result()
     except DiskFailed as error:
-        # What still waits for the disk is not waited for: its threads would keep the process.
+        # Threads still waiting for the disk would keep the process alive: do not wait for them.
         say(describe_error(error), err=True)
         if LEAVING.alone:
             LEAVING.begin(session.budget.left(), FAILED)

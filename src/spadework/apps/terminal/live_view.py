@@ -1,4 +1,4 @@
-"""The live view of a run: its lines as pure functions, drawn again on every event and key."""
+"""The live view of a run: pure functions that return its lines, redrawn on every event and key."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from spadework.tools.text.markdown import one_line
 from spadework.tools.web.urls import host_of, hosts_for_urls
 from spadework.values import STATE_WORDS, Usage
 
-#: Sources shown at once.
+#: Maximum sources shown.
 MOST_SOURCES = 6
-#: Columns of the state of a topic, and the least that its name must have beside it.
+#: Columns of a topic's state, and minimum columns for its name.
 STATE_COLUMNS = 29
 LEAST_NAME = 12
 
-#: The mark and colour of a state. The words say the same: no colour is needed to read them.
+#: Mark and colour of each state. The words alone suffice without colour.
 MARKS: dict[Phase, tuple[str, str]] = {
     "waiting": ("·", "dim"),
     "searching": ("…", "cyan"),
@@ -42,7 +42,7 @@ MARKS: dict[Phase, tuple[str, str]] = {
 
 
 class Meter(NamedTuple):
-    """What a run has used so far, in seconds and by its limit, and what it may use."""
+    """What a run has used, in seconds and by its limits."""
 
     seconds: float
     limits: Limits
@@ -50,7 +50,7 @@ class Meter(NamedTuple):
 
 
 def picture(view: ViewModel, meter: Meter, width: int, height: int, status: str = "") -> list[Text]:
-    """The picture in `height` lines of `width` columns; `status` is said before the plan."""
+    """Return the view in `height` lines of `width` columns; `status` comes before the plan."""
     room = max(1, height - 2)
     head = [_head(view, status)] if height > 2 else []
     topics = [topic_line(topic, _state(view, topic), width) for topic in view.topics.values()]
@@ -68,14 +68,14 @@ def picture(view: ViewModel, meter: Meter, width: int, height: int, status: str 
 
 
 def _state(view: ViewModel, topic: TopicView) -> Phase:
-    """The state of a topic: what is known from before is looked at first, then all is searched."""
+    """Return a topic's state: stored pages are checked first, then all topics are searched."""
     if topic.phase == "waiting":
         return "waiting" if view.asked or view.follows else "searching"
     return "searching" if not view.rounds and topic.phase in ("partly", "open") else topic.phase
 
 
 def topic_line(topic: TopicView, state: Phase, width: int) -> Text:
-    """A topic as `✓ answered (4 quotes)  Name`."""
+    """Return a topic as `✓ answered (4 quotes)  Name`."""
     reading = f"reading {len(topic.open)}" if topic.open else f"read {topic.fresh}"
     words = reading if state == "reading" else state_words(state, topic.quotes)
     mark, style = MARKS[state]
@@ -84,14 +84,14 @@ def topic_line(topic: TopicView, state: Phase, width: int) -> Text:
 
 
 def state_words(state: Phase, quotes: int) -> str:
-    """A state in words, with the number of the quotes that prove as much."""
+    """Return a state in words, with its number of supporting quotes."""
     if state == "answered" or state == "partly":
         return f"{STATE_WORDS[state]} ({number_of(quotes, 'quote')})"
     return state
 
 
 def source_line(source: SourceView, width: int) -> Text:
-    """A source as `✓ Title (host)` or `✗ Title: the reason`."""
+    """Return a source as `✓ Title (host)` or `✗ Title: the reason`."""
     mark = "✗" if source.reason else "✓" if source.state == "read" else "…"
     name = Text(one_line(source.title) or one_line(source.url))
     host = host_of(source.url) if "://" in source.url else ""
@@ -102,14 +102,14 @@ def source_line(source: SourceView, width: int) -> Text:
         if host
         else ""
     )
-    # What stands behind a long title is seen all the same; a reason may take half of the line.
+    # The suffix is shown even after a long title; a reason may take half the line.
     room = width - 5 - min(cell_len(behind), width // 2)
     name.truncate(max(1, room), overflow="ellipsis")
     return Text.assemble(f"   {mark} ", name, behind, style="dim")
 
 
 def meter_line(view: ViewModel, meter: Meter) -> Text:
-    """Time of the total, rounds, pages, quotes; tokens and money where a model works."""
+    """Return time, rounds, pages and quotes; with a model, also tokens and money."""
     used = meter.used
     parts = [f"{clock(meter.seconds)} of {clock(meter.limits.minutes * 60)}"]
     if view.searches or any(topic.coverage for topic in view.topics.values()):
@@ -123,21 +123,21 @@ def meter_line(view: ViewModel, meter: Meter) -> Text:
 
 
 def format_count(n: int) -> str:
-    """A number as 950, 12k or 1.2M."""
+    """Return a number as 950, 12k or 1.2M."""
     if n < 10_000:
         return str(n)
     return f"{n // 1_000}k" if n < 1_000_000 else f"{n / 1_000_000:.1f}M"
 
 
 def clock(seconds: float) -> str:
-    """Seconds as 1:05 or 1:00:05."""
+    """Return seconds as 1:05 or 1:00:05."""
     minutes, rest = divmod(int(max(0.0, seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def fit_line(line: Text, width: int) -> Text:
-    """A line cut to `width` columns, wide characters counted as two."""
+    """Cut a line to `width` columns, counting wide characters as two."""
     line = line.copy()
     line.truncate(max(1, width), overflow="ellipsis")
     return line
@@ -159,13 +159,13 @@ try:
 except ImportError:  # pragma: no cover  (Windows: what is typed shows)
     termios = None  # type: ignore[assignment]
 
-#: Most characters of a typed line.
+#: Maximum characters of a typed line.
 MOST_TYPED = 200
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]?|O.?|.)?", re.DOTALL)
 
 
 class Keys:
-    """A terminal that does not echo; with `on_line`, typed lines are read and handed over."""
+    """A terminal without echo; with `on_line`, typed lines are read and passed on."""
 
     def __init__(self, terminal: TextIO, on_line: Callable[[str], None] | None = None) -> None:
         self.typed = ""
@@ -175,7 +175,7 @@ class Keys:
         self._before: list[object] | None = None
 
     def start(self) -> None:
-        """Stop the echo, and begin to listen."""
+        """Disable echo and start listening."""
         if termios is None or self._before is not None or not in_foreground(self._fd):
             return
         self._before = termios.tcgetattr(self._fd)
@@ -186,7 +186,7 @@ class Keys:
             asyncio.get_running_loop().add_reader(self._fd, self._read)
 
     def stop(self) -> None:
-        """Leave the terminal as it was."""
+        """Restore the terminal."""
         if termios is None or self._before is None:
             return
         if self._on_line:
@@ -209,7 +209,7 @@ class Keys:
                 self._on_line(line)
 
     def take(self, text: str) -> list[str]:
-        """The lines that are ended by `text`; what is left is `typed`."""
+        """Return the lines completed by `text`; the rest stays in `typed`."""
         lines = []
         for key in _SEQUENCE.sub("", text):
             if key in "\r\n":
@@ -224,13 +224,13 @@ class Keys:
         return lines
 
 
-#: Seconds between two frames.
+#: Seconds between frames.
 FRAME = 0.125
 _HINT = "/stop or Ctrl-C: write now with what there is"
 
 
 class Live:
-    """Shows a run on stderr until it is closed. With `on_line`, lines can be typed below it."""
+    """Shows a run on stderr until closed. With `on_line`, lines can be typed below."""
 
     def __init__(self, budget: Budget, on_line: Callable[[str], None] | None = None) -> None:
         self._budget = budget
@@ -244,7 +244,7 @@ class Live:
         self.go_on()
 
     def show(self, event: Event) -> None:
-        """Take an event into the picture."""
+        """Update the view with an event."""
         if isinstance(event, Notice):
             self._panel.say(Text(f"Note: {one_line(event.text, 1_000)}", "dim"))
         if isinstance(event, Planned) and event.forecast:
@@ -253,7 +253,7 @@ class Live:
         self._draw()
 
     def note(self, text: str) -> None:
-        """Say what is being done; from any thread."""
+        """Show the current activity; callable from any thread."""
 
         def noted() -> None:
             self._status = text
@@ -262,7 +262,7 @@ class Live:
         self._loop.call_soon_threadsafe(noted)
 
     def pause(self) -> None:
-        """Give the terminal to somebody else."""
+        """Release the terminal to others."""
         if self._ticking:
             self._ticking.cancel()
             self._ticking = None
@@ -270,13 +270,13 @@ class Live:
         self._keys.stop()
 
     def go_on(self) -> None:
-        """Take the terminal again."""
+        """Take the terminal back."""
         if not self._ticking:
             self._keys.start()
             self._ticking = self._loop.create_task(self._tick())
 
     async def close(self) -> None:
-        """Leave the terminal as it was."""
+        """Restore the terminal."""
         ticking = self._ticking
         self.pause()
         if ticking:
@@ -292,7 +292,7 @@ class Live:
             return
         columns, rows = self._panel.size
         meter = Meter(self._budget.elapsed(), self._budget.limits, self._budget.used)
-        # Below the picture: a word to the user, and what they type.
+        # Below the view: a message to the user, and what they type.
         extra = []
         if self._status and self._view.topics:
             extra.append(Text(f" {one_line(self._status)}", "bold"))

@@ -1,4 +1,4 @@
-"""How a run shows on the terminal: a picture that is redrawn, or lines where nothing can be."""
+"""Progress of a run in the terminal: a live view, or lines where that is impossible."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 def progress_for(
     budget: Budget, *, as_json: bool = False, on_line: Callable[[str], None] | None = None
 ) -> Progress:
-    """Live in a terminal, lines elsewhere, or events `as_json`. `on_line` is told what is typed."""
+    """Return a live view in a terminal, lines elsewhere, or events `as_json`. `on_line` receives
+    typed lines.
+    """
     if as_json or is_plain(sys.stderr) or not in_foreground(sys.stderr.fileno()):
         return Lines(as_json=as_json)
     from spadework.apps.terminal.live_view import Live
@@ -41,19 +43,18 @@ def progress_for(
     return Live(budget, on_line)
 
 
-#: What shows a run.
 Progress: TypeAlias = "Lines | Live"
 
 
 class Lines:
-    """One line an event worth one, of a page one in all; `as_json` a line of JSON an event."""
+    """One line per notable event and per page; with `as_json`, JSON per event."""
 
     def __init__(self, *, as_json: bool = False) -> None:
         self._as_json = as_json
         self._read: set[str] = set()
 
     def show(self, event: Event) -> None:
-        """Print the event's line, if it has one."""
+        """Print the event's line, if any."""
         if self._as_json:
             say_json(event.model_dump_json())
             return
@@ -70,17 +71,17 @@ class Lines:
         sys.stderr.flush()
 
     def pause(self) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     def go_on(self) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     async def close(self) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
 
 def word_event(event: Event) -> str:
-    """An event as one line, "" for those not worth one."""
+    """Return an event as one line, "" if not worth one."""
     if isinstance(event, Started):
         mode = "with a language model" if event.mode == "model" else "without a language model"
         verb = "Resuming" if event.resumed else "Researching"

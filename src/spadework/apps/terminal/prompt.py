@@ -1,4 +1,4 @@
-"""Asking the user for a line in a terminal: editing, history, completion."""
+"""Line input in a terminal: editing, history, completion."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ MARK = "› "
 
 
 class LeftError(Exception):
-    """The user pressed Ctrl-C or Ctrl-D where a line was asked for."""
+    """The user pressed Ctrl-C or Ctrl-D at a prompt."""
 
 
 class Prompt:
-    """Asks for lines on the terminal, keeps them in `history`, completes them with Tab."""
+    """Reads lines from the terminal, with `history` and Tab completion."""
 
     def __init__(
         self,
@@ -51,11 +51,11 @@ class Prompt:
         )
 
     async def line(self) -> str:
-        """A line. Raises LeftError."""
+        """Return a line. Raises LeftError."""
         return await self._session.prompt_async(MARK)
 
     async def lines(self, text: str) -> str:
-        """`text` as the user edited it, Ctrl-D being the end. Raises LeftError."""
+        """Return `text` as edited by the user, until Ctrl-D. Raises LeftError."""
         keys = KeyBindings()
         keys.add("c-d")(lambda event: event.current_buffer.validate_and_handle())
         session: PromptSession[str] = PromptSession(
@@ -82,8 +82,8 @@ def _history(file: Path | None) -> History:
 
 
 class Commands(Completer):
-    """What Tab completes in the chat: commands, the file of an export, the id of a session.
-    `sessions` gives the ids that can be resumed.
+    """Tab completion in the chat: commands, export files, and ids from `sessions`, which can be
+    resumed.
     """
 
     def __init__(self, sessions: Callable[[], list[str]]) -> None:
@@ -93,7 +93,7 @@ class Commands(Completer):
     def get_completions(
         self, document: Document, complete_event: CompleteEvent
     ) -> Iterable[Completion]:
-        """The completions of what stands before the cursor."""
+        """Yield completions of the text before the cursor."""
         text = document.text_before_cursor
         name, space, rest = text.partition(" ")
         if not text.startswith("/"):

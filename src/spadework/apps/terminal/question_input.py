@@ -1,4 +1,4 @@
-"""The input of a question: its words, attached files, piped text, and the session it follows."""
+"""Input of a question: its text, attachments, piped text, and the session it follows up."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from spadework.settings import Settings
 from spadework.tools.extract.document_kinds import kind_of
 from spadework.tools.stores.page_store import write_atomically
 
-#: How long a pipe may keep silent before it is left alone: cron, CI, ssh and other programs leave
-#: one open on which nothing ever comes.
+#: Seconds until a silent pipe is ignored: cron, CI, ssh and others leave one open that never sends
+#: anything.
 FIRST_BYTE_SECONDS = 1.0
-#: How long it may keep silent once something came.
+#: Maximum seconds of silence once something has come.
 SILENCE_SECONDS = 10.0
-#: The share of a run's time that may go by while material comes in.
+#: Maximum share of a run's time spent reading input.
 MOST_OF_THE_TIME = 0.5
 _CHUNK = 65_536
 
 
 @dataclass(frozen=True)
 class Material:
-    """Bytes and a name for them, whose ending fits what they are."""
+    """Bytes with a name whose extension fits them."""
 
     name: str
     body: bytes
@@ -44,11 +44,11 @@ class Material:
 def material(
     *, most: int, minutes: float, asked_for: bool, tell: Callable[[str], None]
 ) -> Material | None:
-    """What comes on standard input, None where it is no pipe or file, or nothing comes.
-    `asked_for`: silence is waited out.
+    """Return standard input, None if it is not a pipe or file, or stays silent. `asked_for`: wait
+    out the silence.
 
-    Raises SettingsError for more than `most` bytes and for a format that cannot be read. `tell` is
-    told what was left alone or cut.
+    Raises SettingsError for more than `most` bytes or an unreadable format. `tell` is called with
+    what was ignored or cut.
     """
     if (descriptor := _readable()) is None:
         if asked_for:
@@ -71,7 +71,7 @@ def material(
 
 
 def _readable() -> int | None:
-    """The descriptor of standard input where that can hold material, as no terminal can."""
+    """Return stdin's descriptor if it can hold material, which a terminal cannot."""
     if sys.stdin is None or sys.stdin.closed:
         return None
     try:
@@ -85,13 +85,13 @@ def _readable() -> int | None:
 def _read(
     descriptor: int, most: int, end: float, asked_for: bool, tell: Callable[[str], None]
 ) -> bytes:
-    """All that comes until the end of the input, one byte over `most`, or too long a silence."""
+    """Read to the end of input, one byte over `most`, or too long a silence."""
     body = b""
     while len(body) <= most:
         silence = end - time.monotonic()
         if not asked_for:
             silence = min(silence, SILENCE_SECONDS if body else FIRST_BYTE_SECONDS)
-        # Windows can wait only for sockets; a read there waits itself.
+        # Windows can only wait for sockets; there the read itself blocks.
         if os.name != "nt" and not select.select([descriptor], [], [], max(0.0, silence))[0]:
             tell(
                 f"Standard input did not end: the {len(body)} bytes that came are used."
@@ -117,8 +117,8 @@ def session_of(
     *,
     last: bool = False,
 ) -> Session:
-    """The session of a question with all that came along, not begun; it follows up the `last` one
-    or the one named. Raises SettingsError for what cannot be here, SessionNotFound.
+    """Return a question's session with its attachments, not started; it follows up the `last`
+    session or the one named. Raises SettingsError for invalid input, SessionNotFound.
     """
     for name in sorted({"clarify", "approve"} & settings.given):
         if getattr(settings, name) and not can_ask():
@@ -139,7 +139,7 @@ def session_of(
 
 
 def followed_session(home: Path, follows: str, *, last: bool) -> str:
-    """The id of the session to follow up, "" for none. Raises SettingsError."""
+    """Return the id of the session to follow up, "" for none. Raises SettingsError."""
     if last and follows:
         raise SettingsError(
             "--continue and --follow cannot be used together: each names the session to follow up."
@@ -148,9 +148,9 @@ def followed_session(home: Path, follows: str, *, last: bool) -> str:
 
 
 def searching_as(settings: Settings, follows: str) -> Settings:
-    """The settings with where the session that is followed was told to search, where nothing else
-    is told by option or environment; folders that are gone are left out. Only for who sits at this
-    machine: a server's callers search what the server searches. Raises SessionNotFound.
+    """Take over the search settings of the followed session unless options or environment set them;
+    missing folders are dropped. For local users only: a server's callers search what the server
+    searches. Raises SessionNotFound.
     """
     if not follows:
         return settings
@@ -165,7 +165,9 @@ def searching_as(settings: Settings, follows: str) -> Settings:
 
 
 def last_finished(home: Path) -> str:
-    """The id of the newest session with a report of a question. Raises SettingsError for none."""
+    """Return the id of the newest session with a report on a question. Raises SettingsError if
+    none.
+    """
     ended = (session for session in readable_sessions(home) if session.status)
     found = next((session.id for session in ended if session.kind == "research"), None)
     if found is None:
@@ -174,7 +176,7 @@ def last_finished(home: Path) -> str:
 
 
 def _keep(session: Session, piped: Material) -> None:
-    # In the folder of the session, which can then be taken up; it goes when that goes.
+    # In the session's folder, so that it can be resumed and is deleted with it.
     file = session.folder / "material" / piped.name
     try:
         write_atomically(file, piped.body)

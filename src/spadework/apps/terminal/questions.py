@@ -1,4 +1,4 @@
-"""Asking the user back in a terminal: what the question means, and whether the plan is right."""
+"""Questions to the user in a terminal: the question's meaning, and approval of the plan."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from spadework.events import APPROVE, Asked
 from spadework.tools.text.markdown import one_line
 from spadework.values import Plan
 
-#: What leaves a run at a question; it can be taken up later.
+#: Commands that leave a run at a question; it can be resumed later.
 LEAVE = ("/stop", "/quit")
 
 
 class Questions:
-    """Asks on the terminal. An answer is None when the user leaves the run."""
+    """Asks on the terminal. An answer is None if the user leaves the run."""
 
     def __init__(self) -> None:
         self._prompt = Prompt()
@@ -36,7 +36,7 @@ class Questions:
         self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
 
     async def answer(self, asked: Asked) -> str | None:
-        """What the user says to it."""
+        """Return the user's answer."""
         try:
             return await (self._clarify(asked) if asked.kind == "clarify" else self._approve(asked))
         except LeftError:

@@ -1,4 +1,4 @@
-"""The report in a terminal: its Markdown drawn, its links clickable."""
+"""The report in a terminal: rendered Markdown with clickable links."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from spadework.apps.terminal.screen import WIDEST
 from spadework.tools.export.markdown_report import safe_url
 from spadework.values import Result, Source
 
-#: Colours that can be read on light and on dark ground: the terminal's own, and its own ground
-#: behind code.
+#: Colours readable on light and dark backgrounds: the terminal's own, with its background behind
+#: code.
 _THEME = Theme(
     {
         "markdown.code": "bold",
@@ -40,14 +40,14 @@ _CODE = ANSISyntaxTheme(
 
 
 def terminal_console() -> Console:
-    """The console on stdout, no wider than can be read with ease."""
+    """Return the console on stdout, limited to a readable width."""
     console = Console(highlight=False, markup=False, emoji=False, theme=_THEME)
     console.width = min(console.width, WIDEST)
     return console
 
 
 def draw_report(result: Result, console: Console | None = None) -> None:
-    """Draw a report on stdout. A source that is a file of the library leads to its stored page."""
+    """Print a report on stdout. A source from the library links to its stored page."""
     drawn = Markdown(result.report, code_theme=cast(str, _CODE))
     files = {
         safe_url(s.url): stored_file(result, s).as_uri()
@@ -59,7 +59,7 @@ def draw_report(result: Result, console: Console | None = None) -> None:
 
 
 def _lead(tokens: Sequence[Token], files: Mapping[str, str]) -> None:
-    """Lead links elsewhere. In the Markdown itself a link to a file would not be taken for one."""
+    """Redirect links. Markdown itself would not accept a link to a file."""
     for token in tokens:
         if token.type == "link_open":
             address = str(token.attrs.get("href", ""))
@@ -68,5 +68,5 @@ def _lead(tokens: Sequence[Token], files: Mapping[str, str]) -> None:
 
 
 def stored_file(result: Result, source: Source) -> Path:
-    """The file in which the text of a source lies, as it was read."""
+    """Return the file with the text of a source as read."""
     return Path(result.session_dir).absolute() / "pages" / f"{source.content_hash}.md"

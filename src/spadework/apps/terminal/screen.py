@@ -1,4 +1,4 @@
-"""What the terminal can do, and lines at its foot that are redrawn in place."""
+"""Capabilities of the terminal, and lines at its bottom that are redrawn in place."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-#: A line is at most this wide, however wide the terminal is: longer ones are hard to read.
+#: Maximum line width on any terminal, for readability.
 WIDEST = 100
-#: The size where a terminal does not tell its own.
+#: Default size of a terminal.
 USUAL = (80, 24)
 
 
 def can_ask() -> bool:
-    """True where somebody can be asked: progress goes to a terminal."""
+    """Return whether the user can be asked: progress goes to a terminal."""
     return sys.stderr.isatty()
 
 
 def is_plain(stream: TextIO) -> bool:
-    """True where lines must stay lines: no terminal, NO_COLOR, or one that cannot show marks."""
+    """Return whether output must stay plain lines: no terminal, NO_COLOR, or no UTF-8."""
     dumb = os.environ.get("TERM", "") in ("dumb", "") and os.name != "nt"
     no_marks = "utf" not in (stream.encoding or "").lower()
     return not stream.isatty() or bool(os.environ.get("NO_COLOR")) or dumb or no_marks
 
 
 def in_foreground(descriptor: int) -> bool:
-    """True unless the process was sent to the background, where the terminal is not its own."""
+    """Return whether the process is in the foreground and owns the terminal."""
     try:
         return os.tcgetpgrp(descriptor) == os.getpgrp()
     except (AttributeError, OSError):
@@ -37,7 +37,7 @@ def in_foreground(descriptor: int) -> bool:
 
 
 def size_of(stream: TextIO) -> tuple[int, int]:
-    """Columns and rows of a terminal, now."""
+    """Return the current columns and rows of a terminal."""
     try:
         columns, rows = os.get_terminal_size(stream.fileno())
     except (OSError, ValueError):
@@ -45,16 +45,15 @@ def size_of(stream: TextIO) -> tuple[int, int]:
     return columns or USUAL[0], rows or USUAL[1]
 
 
-#: Terminals that know synchronized output show a frame at once; others ignore this.
+#: Terminals with synchronized output show a frame at once; others ignore this.
 _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
-#: A character whose width the terminal sees otherwise than we do cannot break a line while wrapping
-#: is off.
+#: Without wrapping, a character of unexpected width cannot break a line.
 _NO_WRAP, _WRAP = "\x1b[?7l", "\x1b[?7h"
 _ERASE_LINE, _ERASE_BELOW = "\x1b[2K", "\x1b[J"
 
 
 class Panel:
-    """Draws on a terminal. Each frame is one write over the one before: nothing flickers."""
+    """Draws on a terminal without flicker: each frame is one write over the last."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -67,30 +66,29 @@ class Panel:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and rows that a frame may take: one less each than the terminal has."""
+        """Columns and rows available to a frame: one less each than the terminal has."""
         columns, rows = size_of(self._stream)
         return max(1, columns - 1), max(1, rows - 1)
 
     def say(self, text: Text) -> None:
-        """Put text above the panel, where it stays; shown with the next frame."""
+        """Print text permanently above the panel with the next frame."""
         self._waiting.append(self._rendered(text, wrap=True))
 
     def draw(self, lines: Sequence[Text]) -> None:
-        """Show these lines instead of those before. They must fit `size`."""
+        """Replace the panel's lines. They must fit `size`."""
         if not in_foreground(self._stream.fileno()):
             self._away = True
             return
         if self._away:
-            # Others wrote here meanwhile: what was drawn is theirs now.
+            # Others have written here: what was drawn cannot be erased.
             self._away, self._widths = False, []
-        # A whole line is erased, not its rest: some terminals would count the rest as part of the
-        # line when they wrap it.
+        # Erase whole lines: some terminals count the erased rest as text when wrapping.
         rows = [_ERASE_LINE + self._rendered(line, wrap=False) for line in lines]
         self._write(_NO_WRAP + "\r\n".join(rows) + _ERASE_BELOW + _WRAP)
         self._widths = [line.cell_len for line in lines]
 
     def clear(self) -> None:
-        """Take the lines away; what was said above stays."""
+        """Remove the lines; text printed above stays."""
         if self._widths or self._waiting:
             self._write(_ERASE_BELOW)
         self._widths = []
@@ -98,8 +96,7 @@ class Panel:
     def _write(self, frame: str) -> None:
         above = "".join(text + "\r\n" for text in self._waiting)
         self._waiting = []
-        # Back to where the panel begins. A terminal that was made narrower has wrapped its lines,
-        # each into so many.
+        # Return to the panel's start. A terminal that became narrower has wrapped its lines.
         columns, _ = size_of(self._stream)
         up = sum(max(1, -(-width // columns)) for width in self._widths) - 1
         start = "\r" + (f"\x1b[{up}A" if up > 0 else "") + (_ERASE_BELOW if above else "")

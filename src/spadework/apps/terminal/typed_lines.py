@@ -1,4 +1,4 @@
-"""Where the chat takes its lines from: a terminal with editing and history, or standard input."""
+"""Input lines of the chat: from a terminal with editing and history, or from stdin."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spadework.apps.messages import say
 from spadework.apps.terminal.commands import answer, choice, read_reply
 from spadework.events import Asked
 
-#: Longest line that is read from standard input, in bytes.
+#: Maximum bytes of a line from standard input.
 MOST_LINE = 100_000
 
 
@@ -29,7 +29,7 @@ class Typed:
         self._questions = Questions()
 
     async def line(self) -> str | None:
-        """The next line; None after Ctrl-D."""
+        """Return the next line; None after Ctrl-D."""
         from spadework.apps.terminal.prompt import LeftError
 
         try:
@@ -38,27 +38,29 @@ class Typed:
             return None
 
     async def answer(self, asked: Asked) -> str | None:
-        """What the user says to it; None leaves the run."""
+        """Return the user's answer; None leaves the run."""
         return await self._questions.answer(asked)
 
 
 class Piped:
-    """Lines of standard input. The answer to what is asked back is the next line."""
+    """Lines of standard input. The next line answers a question."""
 
     def __init__(self) -> None:
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._more = threading.Semaphore(0)
-        # A thread that waits for a line must not keep the process alive: it reads the descriptor,
-        # and holds nothing of Python's.
+        # A thread waiting for a line must not keep the process alive: it reads the descriptor and
+        # holds no Python lock.
         threading.Thread(target=self._feed, args=(asyncio.get_running_loop(),), daemon=True).start()
 
     async def line(self) -> str | None:
-        """The next line; None at the end."""
+        """Return the next line; None at the end."""
         self._more.release()
         return await self._lines.get()
 
     async def answer(self, asked: Asked) -> str | None:
-        """The next line as an answer; of a plan its changes, between semicolons. Nothing: go on."""
+        """Return the next line as answer; for a plan, its changes, separated by semicolons. Empty
+        means continue.
+        """
         said = await self.line() or ""
         if asked.kind == "clarify":
             chosen = choice(asked.options, said)

@@ -1,4 +1,4 @@
-"""What the commands of the chat show: pure functions from a result to text for a terminal."""
+"""Output of the chat's commands: pure functions from a result to terminal text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spadework.values import Evidence, Result, Source
 
 
 def greeting(settings: Settings, version: str) -> Text:
-    """Two lines: what this is, and what it works with."""
+    """Return two lines: the program and its configuration."""
     model = settings.model_for("lead") or (
         "the model of your server" if settings.openai_base_url else "none, so answers are quotes"
     )
@@ -31,7 +31,7 @@ def greeting(settings: Settings, version: str) -> Text:
 
 
 def help_view() -> Text:
-    """Every command with what it does, and the keys."""
+    """Return every command with its effect, and the keys."""
     rows = [
         f"  {f'/{name} {takes}'.strip():<14} {what}" for name, (takes, what) in COMMANDS.items()
     ]
@@ -43,7 +43,7 @@ def help_view() -> Text:
 
 
 def plan_view(result: Result) -> RenderableType:
-    """The topics with their state and their gaps."""
+    """Return the topics with their states and gaps."""
     table = Table.grid(padding=(0, 1))
     for topic in result.topics:
         mark, style = MARKS[topic.state]
@@ -56,7 +56,7 @@ def plan_view(result: Result) -> RenderableType:
 
 
 def sources_view(result: Result) -> RenderableType:
-    """The numbered sources: title, host, date, and how often each is quoted."""
+    """Return the numbered sources: title, host, date, and number of quotes."""
     if not result.sources:
         return Text("The report has no sources.")
     table = Table.grid(padding=(0, 1))
@@ -66,7 +66,7 @@ def sources_view(result: Result) -> RenderableType:
 
 
 def quotes_view(result: Result, n: int) -> RenderableType:
-    """The quotes of source `n` with their topics, then its title, address and stored text."""
+    """Return the quotes of source `n` by topic, then its title, address and stored text."""
     source = result.sources[n - 1]
     found = evidence_of(result, source)
     parts: list[RenderableType] = []
@@ -87,7 +87,7 @@ def quotes_view(result: Result, n: int) -> RenderableType:
 
 
 def conflicts_view(result: Result) -> RenderableType:
-    """Both sides of every disagreement, with the numbers of their sources."""
+    """Return both sides of every conflict, with source numbers."""
     if not result.conflicts:
         return Text("The sources do not disagree, as far as can be told.")
     numbers = {e.id: s.n for s in result.sources for e in evidence_of(result, s)}
@@ -106,7 +106,7 @@ def conflicts_view(result: Result) -> RenderableType:
 
 
 def _found_by(result: Result, source: Source) -> str:
-    """How a source was found: "found by 3 of 5 queries", "" where no query found it."""
+    """Return how a source was found: "found by 3 of 5 queries"; "" without a query."""
     asked = {query for topic in result.topics for query in topic.queries}
     asked |= {found.query for other in result.sources for found in other.found_by}
     by = {found.query for found in source.found_by}
@@ -114,13 +114,13 @@ def _found_by(result: Result, source: Source) -> str:
 
 
 def evidence_of(result: Result, source: Source) -> list[Evidence]:
-    """What was quoted from a source, in the order of the ledger, each once."""
+    """Return the distinct quotes from a source, in ledger order."""
     found = {e.id: e for topic in result.topics for e in topic.evidence if e.url == source.url}
     return sorted(found.values(), key=lambda e: int(e.id[1:]))
 
 
 def closing_line(result: Result) -> Text:
-    """What stands below a report: how it ended, and what can be typed now."""
+    """Return the line below a report: how it ended, and the available commands."""
     how = {"completed": "Done", "partial": "Stopped", "failed": "Failed"}.get(
         result.status, "A budget ended it"
     )
@@ -145,7 +145,7 @@ def _link_text(text: str, source: Source) -> Text:
 
 
 def _whole(address: str, link: str) -> Text:
-    """An address that is not cut in pieces, so that it can be copied; the terminal wraps it."""
+    """Return an unbroken address that can be copied; the terminal wraps it."""
     return Text(
         address,
         Style(dim=True, link=None if link.startswith("library:") else link),

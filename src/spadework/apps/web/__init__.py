@@ -1,1 +1,1 @@
-"""The web page: ask, watch, read, check; everything it shows comes from this package."""
+"""The web page: ask, watch, read, check; all assets are in this package."""

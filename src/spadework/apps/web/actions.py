@@ -1,4 +1,4 @@
-"""Forms that act: ask, answer, change the plan, stop, cancel, resume, delete."""
+"""Form actions: ask, answer, change the plan, stop, cancel, resume, delete."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from spadework.sessions.record.records import delete_session
 from spadework.sessions.runs import Run
 from spadework.sessions.session import Session
 
-#: The longest question, in characters; what is longer belongs into a file.
+#: Maximum characters of a question; longer text belongs in a file.
 MOST_QUESTION = 20_000
 
 
 async def ask(request: Request) -> Response:
-    """Begin a session and go to its page."""
+    """Start a session and redirect to its page."""
     web = web_of(request)
     form = await form_of(request)
     try:
@@ -49,7 +49,7 @@ async def ask(request: Request) -> Response:
 
 
 async def _at_once(web: Web, form: FormData) -> str:
-    """What is answered to words that ask for no research; "" for a question, or with files."""
+    """Return a direct answer to input that needs no research; "" for a question or with files."""
     given = any(isinstance(each, UploadFile) and each.filename for _, each in form.multi_items())
     said = text_of(form, "question")
     if given or not said or len(said) > MOST_QUESTION:
@@ -78,7 +78,7 @@ async def _session(web: Web, form: FormData) -> Session:
 
 
 async def answer(request: Request) -> Response:
-    """Answer what is asked: in words or with an option, or with the topics wanted."""
+    """Answer a question of the run: in words, with an option, or with the topics."""
     form = await form_of(request)
     run = _running(request)
     asked = run.asked
@@ -87,18 +87,20 @@ async def answer(request: Request) -> Response:
     if asked.kind == "clarify":
         run.session.answer(text_of(form, "option") or text_of(form, "answer"))
     else:
-        # Each on one line; the last field may hold several.
+        # One topic per line; the last field may hold several.
         given = (" ".join(str(name).split()) for name in form.getlist("topic"))
         topics = [name for name in given if name]
         planned = [topic.name for topic in asked.plan.topics] if asked.plan else []
-        # The bullet keeps a topic that is named "Go" from being taken for a yes.
+        # The bullet keeps a topic named "Go" from being read as a yes.
         listed = "\n".join(f"- {name}" for name in topics)
         run.session.answer("" if topics == planned else listed)
     return _redirect_back(request)
 
 
 async def edit_plan(request: Request) -> Response:
-    """The topics with one `change`: `up 2`, `down 2`, `remove 2` or `add`; nothing is decided."""
+    """Apply one `change` to the topics: `up 2`, `down 2`, `remove 2` or `add`; nothing is
+    submitted.
+    """
     form = await form_of(request)
     names = [str(name) for name in form.getlist("topic")]
     what, _, place = request.query_params.get("change", "").partition(" ")
@@ -117,7 +119,7 @@ async def edit_plan(request: Request) -> Response:
 
 
 async def stop(request: Request) -> Response:
-    """Stop searching and write the report with what there is."""
+    """Stop searching and write the report with the evidence so far."""
     await form_of(request)
     _running(request).session.stop()
     if "hx-request" in request.headers:
@@ -135,7 +137,7 @@ async def cancel(request: Request) -> Response:
 
 
 async def resume(request: Request) -> Response:
-    """Take a session up where it was left."""
+    """Continue an interrupted session."""
     web = web_of(request)
     await form_of(request)
     session_id = await known_session(web, request.path_params["id"])
@@ -165,7 +167,7 @@ def _running(request: Request) -> Run:
 
 
 def _redirect_back(request: Request) -> Response:
-    """Back to the page; one that htmx has open hears of the rest by its events."""
+    """Redirect to the page; htmx pages are updated by their events instead."""
     if "hx-request" in request.headers:
         return Response(status_code=204)
     return RedirectResponse(f"/s/{request.path_params['id']}", 303)

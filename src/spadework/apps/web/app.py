@@ -1,4 +1,4 @@
-"""The server: the web page and what else is mounted, all of it behind one gate."""
+"""The server: the web page and other mounted interfaces, all behind one gate."""
 
 from __future__ import annotations
 
@@ -37,13 +37,12 @@ def build_app(
     routes: Sequence[BaseRoute] = (),
     lifespans: Sequence[Lifespan] = (),
 ) -> Starlette:
-    """The server as an ASGI application.
+    """Return the server as an ASGI application.
 
-    `routes` are those of other doors, such as `/mcp` and `/v1`: they come before the page's, and
-    the gate (host, origin, token) covers them; their handlers find the runs of who asks by
-    `web_of(request).runs`. `lifespans` are entered when the server starts, and left when it
-    stops. `access` is by default that of a server on loopback; requests must name a `Host` it
-    knows.
+    `routes` are those of other interfaces, such as `/mcp` and `/v1`: they precede the page's, and
+    the gate (host, origin, token) covers them; their handlers get the user's runs from
+    `web_of(request).runs`. `lifespans` are entered at startup and left at shutdown. `access`
+    defaults to a loopback server's; requests must have a known `Host`.
     """
     server = Server(settings, access or Access.of(settings))
     app = Starlette(
@@ -60,13 +59,12 @@ def build_app(
 async def _serve(
     server: Server, lifespans: Sequence[Lifespan], app: Starlette
 ) -> AsyncGenerator[None, None]:
-    """What is held while the server runs: the other doors, and the runs that it takes up."""
+    """Hold what runs with the server: the other interfaces, and the resumed runs."""
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(connected(server.owner.settings))
         for enter in lifespans:
             await stack.enter_async_context(enter())
-        # Importing it takes a second or more, in which nothing else would be answered: not when
-        # the first question comes.
+        # Imported in advance: it takes a second or more, which would block the first question.
         warming = asyncio.create_task(asyncio.to_thread(import_module, "langchain_openai"))
         await server.take_up()
         try:
@@ -77,7 +75,7 @@ async def _serve(
 
 
 def page_routes() -> list[BaseRoute]:
-    """The routes of the web page."""
+    """Return the routes of the web page."""
     session, done = "/s/{id}", ["POST"]
     return [
         Route("/", pages.start),

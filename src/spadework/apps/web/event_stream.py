@@ -1,4 +1,4 @@
-"""The events of a session as they happen (server-sent events), each once and in order."""
+"""A session's events as server-sent events, each once and in order."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from spadework.apps.web.page_context import Seen, seen_of
 from spadework.apps.web.page_templates import changes
 from spadework.events import Event, Notice, Started
 
-#: Seconds without an event after which a comment shows that the line is alive.
+#: Seconds without an event until a comment keeps the connection alive.
 HEARTBEAT_SECONDS = 15.0
-#: A browser opens six connections to a server at most. Where it watches more runs than this,
-#: streams end and take turns.
+#: Browsers open at most six connections per server. With more runs than this, streams end and take
+#: turns.
 MOST_STREAMS = 4
 TURN_SECONDS = 1.0
-#: Streams of one server; more are asked to come back.
+#: Maximum streams of a server; further ones are asked to retry.
 MOST_IN_ALL = 500
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 async def events(request: Request) -> Response:
-    """The stream after event number `Last-Event-ID` or `?after=`; renewed till an event `done`."""
+    """Stream events after number `Last-Event-ID` or `?after=`; renewed until an event `done`."""
     seen = seen_of(request)
     web = seen.web
     session_id = await known_session(web, request.path_params["id"])
@@ -55,7 +55,7 @@ class _Stream:
         self._before = ""
 
     async def messages(self, after: int, csrf: str) -> AsyncGenerator[str, None]:
-        """What is sent: the changes of the page by each event after number `after`."""
+        """Yield the page changes by each event after number `after`."""
         streams, picture = self._web.streams, ViewModel()
         streams[self._browser] += 1
         began = news = time.monotonic()
@@ -89,7 +89,7 @@ class _Stream:
     def _told(
         self, picture: ViewModel, beat: tuple[int, Event], after: int, csrf: str
     ) -> str | None:
-        """The message of a beat, None for what the page has. Notes bear no number."""
+        """Return the message of an event, None if the page has it. Notes have no number."""
         n, event = beat
         if n == picture.n and isinstance(event, Notice):
             picture.note = event.text

@@ -1,4 +1,4 @@
-"""Forms of the page: read within limits, and only with the token that the page was given (CSRF)."""
+"""Form parsing: within limits, and only with the page's CSRF token."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.page_store import write_atomically
 
 CSRF = "spadework_csrf"
-#: Fields of a form besides files, and the bytes of them all: questions and plans are short.
+#: Maximum non-file fields of a form, and their total bytes: questions and plans are short.
 MOST_FIELDS = 60
 MOST_FIELD_BYTES = 200_000
-#: A body that is too large is read on up to so many times the limit: then the browser hears why.
+#: An oversized body is read up to this multiple of the limit, so that the browser receives the
+#: error.
 READ_ON = 10
 
 _KEPT = re.compile(r"[^\w. ()+-]")
 
 
 def csrf_cookie(request: Request) -> str:
-    """The name of the cookie; servers on other ports of this host have their own."""
+    """Return the cookie's name, distinct for servers on other ports of this host."""
     return f"{CSRF}_{(request.scope.get('server') or ('', 0))[1]}"
 
 
 def csrf_token(request: Request) -> str:
-    """The token of this browser, made at its first page."""
+    """Return this browser's token, created with its first page."""
     if not hasattr(request.state, "csrf"):
         request.state.csrf = request.cookies.get(csrf_cookie(request)) or secrets.token_urlsafe(24)
     token: str = request.state.csrf
@@ -42,8 +43,8 @@ def csrf_token(request: Request) -> str:
 
 
 async def form_of(request: Request) -> FormData:
-    """The form of a request. Raises HTTPException: 403 without the token, 413 over the limits, 400
-    for a body that is no form.
+    """Return a request's form. Raises HTTPException: 403 without the token, 413 over the limits,
+    400 for an invalid body.
     """
     settings = web_of(request).settings
     most = settings.upload_bytes + MOST_FIELD_BYTES
@@ -71,18 +72,18 @@ async def form_of(request: Request) -> FormData:
 
 
 def text_of(form: FormData, name: str) -> str:
-    """A field as text, "" when there is none."""
+    """Return a field as text, "" if missing."""
     value = form.get(name)
     return value.strip() if isinstance(value, str) else ""
 
 
 def whole_number(text: str, otherwise: int) -> int:
-    """The number that a request holds, of nine digits at most; else `otherwise`."""
+    """Return a number of at most nine digits, else `otherwise`."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
 
 
 async def save_uploads(form: FormData, folder: Path, settings: Settings) -> list[Path]:
-    """Write the files of a form into a folder, under names of our own making."""
+    """Write a form's files into a folder, under sanitized names."""
     files = [
         value for value in form.getlist("files") if isinstance(value, UploadFile) and value.filename
     ]
@@ -97,7 +98,7 @@ async def save_uploads(form: FormData, folder: Path, settings: Settings) -> list
 
 
 def safe_name(name: str) -> str:
-    """The last part of a file name without what a file system or a shell could take for more."""
+    """Return a file name's last part without characters special to file systems or shells."""
     last = _KEPT.sub("_", re.split(r"[/\\]", name)[-1]).strip(" .") or "file"
     stem, dot, ending = last.rpartition(".")
     return f"{stem[:80]}.{ending[:10]}" if dot else last[:80]
@@ -108,7 +109,7 @@ def _too_many(settings: Settings) -> str:
 
 
 def _limited(receive: Receive, most: int) -> Receive:
-    """The messages of a body; over `most` bytes HTTPException 413 is raised."""
+    """Wrap a body's messages; over `most` bytes HTTPException 413 is raised."""
     seen = 0
 
     async def limited() -> Message:

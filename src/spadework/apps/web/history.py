@@ -1,4 +1,4 @@
-"""The sessions of the page: the list at its side, and one session by its id."""
+"""Sessions on the page: the list, and one session by its id."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from spadework.values import STATE_WORDS, CoverageState, Evidence, Result
 
 
 async def known_session(web: Web, session_id: str) -> str:
-    """The id itself. Raises SessionNotFound when there is no such session."""
+    """Return the id itself. Raises SessionNotFound if there is no such session."""
     await web.runs.find(session_id)
     if web.runs.running(session_id) is None:
         await asyncio.to_thread(session_folder, web.settings.home, session_id)
@@ -37,7 +37,7 @@ async def known_session(web: Web, session_id: str) -> str:
 
 
 async def view_model_of(web: Web, session_id: str) -> tuple[ViewModel, bool]:
-    """What the page of a session shows now, and whether it runs. Raises SessionNotFound."""
+    """Return what a session's page shows, and whether it runs. Raises SessionNotFound."""
     await web.runs.find(session_id)
     run = web.runs.running(session_id)
     if run is None:
@@ -57,7 +57,7 @@ def _fold(question: str, told: Iterable[Event | None]) -> ViewModel:
 def _load_picture(home: Path, session_id: str) -> ViewModel:
     folder = session_folder(home, session_id)
     picture = _fold(read_metadata(folder).query, read_log(folder))
-    with suppress(SessionUnreadable):  # what the log tells of is shown all the same
+    with suppress(SessionUnreadable):  # show what the log tells anyway
         if picture.result is None and (result := read_result(folder)) is not None:
             picture.take(Finished(result=result))
     picture.elsewhere = picture.result is None and is_held(folder)
@@ -65,7 +65,7 @@ def _load_picture(home: Path, session_id: str) -> ViewModel:
 
 
 async def result_of(web: Web, session_id: str) -> Result:
-    """The result of a session. Raises SessionNotFound when there is none yet."""
+    """Return a session's result. Raises SessionNotFound if there is none yet."""
     folder = await _folder_of(web, session_id)
     if (result := await asyncio.to_thread(read_result, folder)) is None:
         raise SessionNotFound("This session has no report yet.")
@@ -78,19 +78,19 @@ async def _folder_of(web: Web, session_id: str) -> Path:
 
 
 async def question_of(web: Web, session_id: str) -> str:
-    """What a session asked; "" when there is none of this id that can be read."""
+    """Return a session's question; "" if it does not exist or is unreadable."""
     with suppress(SessionError):
         return await asyncio.to_thread(read_question, web.settings.home, session_id)
     return ""
 
 
 def read_question(home: Path, session_id: str) -> str:
-    """What a session asked. Raises SessionNotFound, SessionUnreadable."""
+    """Return a session's question. Raises SessionNotFound, SessionUnreadable."""
     return read_metadata(session_folder(home, session_id)).query
 
 
 async def page_of(web: Web, session_id: str, content_hash: str) -> tuple[str, list[Evidence]]:
-    """The text of a page of a session, and the evidence on it. Raises SessionNotFound."""
+    """Return a page's text and the evidence on it. Raises SessionNotFound."""
     return await asyncio.to_thread(_page, await _folder_of(web, session_id), content_hash)
 
 
@@ -101,26 +101,24 @@ def _page(folder: Path, content_hash: str) -> tuple[str, list[Evidence]]:
     return text, [e for e in read_ledger(folder) if e.content_hash == content_hash]
 
 
-#: Sessions in the list; older ones are reached by their address.
+#: Maximum sessions listed; older ones are reached by address.
 MOST_LISTED = 100
 
-#: Days that are called by their names.
+#: Days that are shown by name.
 DAYS_NAMED = 7
 _NEAR = ("Today", "Yesterday")
 UNFINISHED, UNREADABLE, ELSEWHERE = "not finished", "cannot be read", "running elsewhere"
 
-#: What a report says of the question as a whole; one without topics is just there.
+#: State of a whole question; one without topics has no state.
 _FOUND: dict[CoverageState, str] = {**STATE_WORDS, "open": "not found"}
 DONE = "done"
-#: Why a run ended before it was through; other statuses say it themselves.
+#: Why a run ended early; other statuses are self-explanatory.
 _EARLY = {"completed": "", "partial": "stopped early"}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A session in the list; `state` and the day, `when`, in words; `time` of that day, "" where it
-    is not known.
-    """
+    """A session in the list; `state` and `when` in words; `time` of that day, "" if unknown."""
 
     id: str
     question: str
@@ -131,7 +129,7 @@ class Entry:
 
 
 async def history_of(web: Web) -> list[Entry]:
-    """The newest sessions, but for single pages that MCP's clients have read."""
+    """Return the newest sessions, without single pages read by MCP clients."""
     live = await know_all(web.settings)
     kept = await asyncio.to_thread(_newest, web.settings.home)
     running = {run.session.session_id: run for run in web.runs.current()}
@@ -151,7 +149,7 @@ def _newest(home: Path) -> list[Listed]:
 
 
 def _held(web: Web, listed: Sequence[Listed]) -> frozenset[str]:
-    """The unfinished ones among sessions that another process works on now."""
+    """Return the listed unfinished sessions that another process is running."""
     unfinished = (one.id for one in listed if not one.status and not one.unreadable)
     folders = web.settings.home / "sessions"
     return frozenset(
@@ -160,7 +158,7 @@ def _held(web: Web, listed: Sequence[Listed]) -> frozenset[str]:
 
 
 def words_of(picture: ViewModel) -> tuple[str, bool]:
-    """The state of a session in words, and whether it is live, as its own page knows them."""
+    """Return a session's state in words, and whether it is live, as on its page."""
     if picture.result:
         return _words(picture.result.status, picture.result.state), False
     if picture.elsewhere:
@@ -171,7 +169,7 @@ def words_of(picture: ViewModel) -> tuple[str, bool]:
 
 
 def _words(status: str, found: CoverageState | None) -> str:
-    """What became of a session, in words; `status` is "" while it has no report."""
+    """Return the outcome of a session in words; `status` is "" without a report."""
     if not status:
         return UNFINISHED
     early = _EARLY.get(status, status.replace("_", " "))
@@ -181,7 +179,7 @@ def _words(status: str, found: CoverageState | None) -> str:
 
 
 def _entry(data: Listed, web: Web, workers: Set[str], held: Set[str]) -> Entry:
-    """The session in the list; workers have some or will, other processes here hold some."""
+    """Return a session's list entry; workers run some, other processes here hold some."""
     if data.unreadable:
         return Entry(data.id, data.unreadable, UNREADABLE, "Cannot be read")
     run = web.runs.running(data.id)
@@ -199,7 +197,7 @@ def _entry(data: Listed, web: Web, workers: Set[str], held: Set[str]) -> Entry:
 
 
 def _when(day: date) -> str:
-    """A day in words: those of this week by their names, the others by their dates."""
+    """Return a date in words: weekdays within this week, else the date."""
     ago = (datetime.now().astimezone().date() - day).days
     near = _NEAR[max(0, ago)] if ago < len(_NEAR) else f"{day:%A}"
     return near if ago < DAYS_NAMED else f"{day:%Y-%m-%d}"

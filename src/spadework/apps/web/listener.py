@@ -1,4 +1,4 @@
-"""How a server listens, and what those ask who keep it going."""
+"""Listening sockets, HTTP timeouts, and operating routes."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from spadework.apps.web.page_context import server_of
 from spadework.errors import SettingsError
 
-#: Seconds in which a request has come, or so many bytes of a large one.
+#: Seconds for a request to arrive, or for this many bytes of a large one.
 REQUEST_SECONDS, LEAST_BYTES = 20.0, 20_000
 
 
 def listening(host: str, port: int, *, both: bool = False) -> socket.socket:
-    """A socket that listens; `both`: at `::` on IPv4, too. Raises SettingsError."""
+    """Return a listening socket; `both`: at `::`, IPv4 too. Raises SettingsError."""
     if not 0 <= port < 65_536:
         raise SettingsError(f"port cannot be {port}: it must be 0 to 65535.")
     try:
-        # Of a name with both, such as localhost, the address that every client tries.
+        # For a name with both families, such as localhost, the one that every client tries.
         family = min(found[0] for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         both = both and family == socket.AF_INET6 and socket.has_dualstack_ipv6()
         made = socket.create_server((host, port), family=family, dualstack_ipv6=both)
-        # Only for a socket that says it is TCP does asyncio turn off the waiting for small pieces:
-        # 40 ms for each answer on a connection that is kept.
+        # asyncio disables Nagle's algorithm only for sockets marked as TCP; otherwise each response
+        # on a kept connection is delayed by 40 ms.
         return socket.socket(family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
     except UnicodeError:
         raise SettingsError(f"spadework cannot listen on {host[:80]!r}: it is no host.") from None
@@ -45,7 +45,7 @@ def listening(host: str, port: int, *, both: bool = False) -> socket.socket:
 
 
 def config_of(app: ASGIApp, grace_seconds: int) -> uvicorn.Config:
-    """How uvicorn serves an app; open requests have the seconds of grace when it ends."""
+    """Return uvicorn's configuration; open requests get the grace period at shutdown."""
     return uvicorn.Config(
         app,
         http=PatientProtocol,
@@ -53,15 +53,15 @@ def config_of(app: ASGIApp, grace_seconds: int) -> uvicorn.Config:
         access_log=False,
         ws="none",
         server_header=False,
-        proxy_headers=False,  # whom to believe is said in `proxies`
+        proxy_headers=False,  # handled in `proxies`
         timeout_graceful_shutdown=grace_seconds,
     )
 
 
 class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # one of two classes, as installed
-    """HTTP as uvicorn speaks it; a connection whose request does not come is closed."""
+    """uvicorn's HTTP, but it closes a connection whose request does not arrive."""
 
-    # Of both classes.
+    # Set in both base classes.
     cycle: Any
     loop: asyncio.AbstractEventLoop
     transport: Any
@@ -69,16 +69,16 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # one
     _came = 0
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait for a request."""
+        """Start waiting for a request."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Take a piece of a request; whole, it is waited for no longer."""
+        """Receive part of a request; once complete, stop waiting."""
         self._came += len(data)
         before = self.cycle
         super().data_received(data)
-        # On a connection that was used before, a cycle that is over is that of another request.
+        # On a reused connection, a finished cycle belongs to an earlier request.
         another = self.cycle is before and before is not None and before.response_complete
         if self.cycle is not None and not self.cycle.more_body and not another:
             self._stop_waiting()
@@ -86,7 +86,7 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # one
             self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
+        """Stop waiting."""
         self._stop_waiting()
         super().connection_lost(exc)
 
@@ -111,7 +111,7 @@ FRESH = {"Cache-Control": "no-store"}
 
 
 def operating_routes() -> list[BaseRoute]:
-    """The routes; `permissions` says who may ask for which."""
+    """Return the routes; see `permissions` for access."""
     return [
         Route("/healthz", tell_alive),
         Route("/readyz", tell_ready),
@@ -120,19 +120,19 @@ def operating_routes() -> list[BaseRoute]:
 
 
 async def tell_alive(request: Request) -> Response:
-    """That the process lives."""
+    """Report that the process lives."""
     return PlainTextResponse("ok\n", headers=FRESH)
 
 
 async def tell_ready(request: Request) -> Response:
-    """That questions may be sent here, or why they may not."""
+    """Report whether questions may be sent here, or why not."""
     fault = await server_of(request).readiness.fault()
     return PlainTextResponse(f"{fault or 'ready'}\n", 503 if fault else 200, headers=FRESH)
 
 
 async def tell_numbers(request: Request) -> Response:
-    """What the process has done, for Prometheus."""
-    from spadework.sessions.metrics.prometheus import expose  # nobody may ever ask for them
+    """Return the process's metrics for Prometheus."""
+    from spadework.sessions.metrics.prometheus import expose  # rarely needed
 
     accept = request.headers.get("accept", "")
     body, media_type = expose(accept, server_of(request).owner.streams.total())

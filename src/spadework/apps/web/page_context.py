@@ -1,4 +1,4 @@
-"""What all parts of the page share: settings, runs, whether the server is closing; by user."""
+"""Shared context of the page by user: settings, runs, and shutdown."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from spadework.settings import Settings
 
 @dataclass
 class Web:
-    """The server as one user has it. `streams` counts the open event streams of each browser;
-    `examples` are questions that its library answers. `settings` and `runs` are the user's own.
+    """The server for one user, with their `settings` and `runs`. `streams` counts open event
+    streams per browser; `examples` are questions the library answers.
     """
 
     settings: Settings
@@ -33,7 +33,7 @@ class Web:
 
 
 class Server:
-    """The server as a whole: `owner` is what it is to who needs no name."""
+    """The whole server; `owner` is its view without user names."""
 
     def __init__(self, settings: Settings, access: Access) -> None:
         self.people = access.people or People(settings)
@@ -42,7 +42,7 @@ class Server:
         self._of = {"": self.owner}
 
     def web(self, user: str) -> Web:
-        """The server as a user has it."""
+        """Return the server for a user."""
         if user not in self._of:
             settings, owner = self.people.settings_of(user), self.owner
             shared = (owner.closing, owner.streams)
@@ -50,39 +50,39 @@ class Server:
         return self._of[user]
 
     def quiet(self) -> bool:
-        """Whether nobody is inside, and all that was asked stands written down."""
+        """Return whether nothing runs and all questions are recorded."""
         return not admission.here().inside and all(web.runs.written() for web in self._of.values())
 
     async def take_up(self) -> None:
-        """Run on, for everybody, with what a server before this one was stopped in."""
+        """Resume, for all users, what an earlier server was stopped in."""
         for user in list(self.people.names()):
             await self.web(user).runs.take_up()
 
     async def close(self) -> None:
-        """Stop all runs where they are, and end the streams."""
+        """Stop all runs and end the streams."""
         self.owner.closing.set()
         await asyncio.gather(*(web.runs.close() for web in self._of.values()))
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The server as the session's owner has it, and whether the visitor may act on the session."""
+    """The server for the session's owner, and whether the visitor may act on the session."""
 
     web: Web
     changes: bool
 
 
 def seen_of(request: Request) -> Seen:
-    """Return the server as the visitor has it, and whether the visitor may act on sessions."""
+    """Return the server for the visitor, and whether they may act on sessions."""
     return Seen(web_of(request), changes=user_of(request.scope).may("ask"))
 
 
 def server_of(request: Request) -> Server:
-    """The server that a request came to."""
+    """Return the server of a request."""
     server: Server = request.app.state.server
     return server
 
 
 def web_of(request: Request) -> Web:
-    """The server that a request came to, as its user has it."""
+    """Return the server of a request, for its user."""
     return server_of(request).web(user_of(request.scope).name)

@@ -1,6 +1,5 @@
-"""Markdown drawn as HTML that can do no harm: no markup of its own comes through, no picture is
-fetched, links lead to the web only. In a page as it was read the words of quotes are marked
-wherever they stand: in prose, lists, cells and code.
+"""Safe HTML from Markdown: no raw markup, no fetched images, links only to the web. In a stored
+page, quotes are marked wherever they occur: prose, lists, cells and code.
 """
 
 from __future__ import annotations
@@ -21,25 +20,26 @@ from spadework.visible import visible
 TAGS = {"p", "ul", "ol", "li", "h2", "h3", "h4", "blockquote", "pre", "code", "strong", "em", "a"}
 TAGS |= {"hr", "br", "table", "thead", "tbody", "tr", "th", "td"}
 _TITLE = re.compile(r"\A# .*\n+")
-#: Characters that no text holds (Unicode assigns none): where a quote begins and where it ends,
-#: with its number before the second.
+#: Unicode noncharacters that mark a quote's start and end; its number precedes the second.
 _BEGINS, _NUMBERED, _ENDS = "\ufdd3", "\ufdd4", "\ufdd5"
 _SIGNS = re.compile(f"{_BEGINS}(\\d+){_NUMBERED}|{_ENDS}(\\d+){_NUMBERED}")
-#: Signs that the page itself holds, or its own text could pass for a quote.
+#: The same characters in the page's own text would pass for a quote.
 _FOREIGN = str.maketrans(dict.fromkeys((_BEGINS, _NUMBERED, _ENDS), "\ufffd"))
-#: What makes a line a heading, an item, a quote or a row must stay at its beginning.
+#: Block marks must stay at the start of a line.
 _OPENING = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+|\|[ \t]*)*")
-#: A heading of the page stands below that of its view.
+#: Headings of the page rank below those of its view.
 _LOWEST = 6
 
 
 def draft_html(markdown: str) -> str:
-    """The draft of a report without its title, for a page that has one."""
+    """Return a draft report as HTML without its title, which the page has already."""
     return _clean(_parser().render(_TITLE.sub("", markdown)))
 
 
 def render_stretch(text: str, start: int, evidence: Sequence[Evidence], wanted: str = "") -> str:
-    """The stretch of a page from `start` on as HTML with its evidence marked, `wanted` more."""
+    """Return a part of a page from `start` on as HTML with its evidence marked, `wanted` more
+    strongly.
+    """
     marks = _Marks([e for e in evidence if e.start < start + len(text) and e.end > start], wanted)
     markdown, renderer = _parser(), RendererHTML()
     for rule in ("text", "code_inline", "fence", "code_block", "image"):
@@ -49,7 +49,7 @@ def render_stretch(text: str, start: int, evidence: Sequence[Evidence], wanted: 
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) + 1, _LOWEST)}"
     html = renderer.render(tokens, markdown.options, {})
-    html = html.replace("<th></th>", "<td></td>")  # a heading that says nothing heads nothing
+    html = html.replace("<th></th>", "<td></td>")  # an empty cell is not a heading
     attributes = {"mark": {"class"}, "span": {"id", "class"}}
     return _clean(html, ("h5", "h6", "mark", "span"), attributes)
 
@@ -59,7 +59,7 @@ def _parser() -> MarkdownIt:
 
 
 def _clean(html: str, tags: Iterable[str] = (), attributes: Mapping[str, set[str]] = {}) -> str:
-    """The HTML with our tags and these alone; wide code and tables scroll by themselves."""
+    """Return the HTML with allowed tags only; wide code and tables scroll."""
     html = nh3.clean(
         html,
         tags=TAGS | {*tags},
@@ -70,11 +70,11 @@ def _clean(html: str, tags: Iterable[str] = (), attributes: Mapping[str, set[str
     wide = '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>'
     html = html.replace("<pre>", '<pre tabindex="0">')
     html = html.replace("<table>", wide).replace("</table>", "</table></div>")
-    return visible(html)  # what an entity stands for may work unseen, too
+    return visible(html)  # decoded entities may be invisible too
 
 
 def _sign_quotes(text: str, start: int, evidence: Sequence[Evidence]) -> str:
-    """The Markdown with a sign where each quote begins and ends."""
+    """Return the Markdown with a sign at each quote's start and end."""
     text = text.translate(_FOREIGN)
     signs: list[tuple[int, int, str]] = []
     for n, each in enumerate(evidence):
@@ -94,7 +94,7 @@ def _sign_quotes(text: str, start: int, evidence: Sequence[Evidence]) -> str:
 
 
 class _Marks:
-    """Draws what holds words, and keeps which quotes are open."""
+    """Renders tokens with text, tracking open quotes."""
 
     def __init__(self, evidence: Sequence[Evidence], wanted: str) -> None:
         self.evidence = evidence
@@ -102,21 +102,21 @@ class _Marks:
         self._open: set[int] = set()
 
     def text(self, tokens: Sequence[Token], n: int, *_: Any) -> str:
-        """Words."""
+        """Render words."""
         return self._drawn(tokens[n].content)
 
     def code_inline(self, tokens: Sequence[Token], n: int, *_: Any) -> str:
-        """Code amid words."""
+        """Render inline code."""
         return f"<code>{self._drawn(tokens[n].content)}</code>"
 
     def fence(self, tokens: Sequence[Token], n: int, *_: Any) -> str:
-        """A block of code."""
+        """Render a code block."""
         return f"<pre><code>{self._drawn(tokens[n].content)}</code></pre>\n"
 
     code_block = fence
 
     def image(self, tokens: Sequence[Token], n: int, *_: Any) -> str:
-        """What a picture is said to show."""
+        """Render an image's alternative text."""
         return self._drawn(tokens[n].content)
 
     def _drawn(self, content: str) -> str:

@@ -1,4 +1,4 @@
-"""Draws pages and parts of pages. What comes from outside is text here; the templates escape it."""
+"""Rendering of pages and parts of pages. External content is text; the templates escape it."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from spadework.tools.web.urls import host_of
 _CODE = re.compile(r"`([^`\n]+)`")
 _MENU = (("/statistics", "Statistics"), ("/settings", "Settings check"))
 THEME_COOKIE = "spadework_theme"
-#: When it is worth asking a server again that takes nothing now.
+#: Seconds until a busy server is worth asking again.
 RETRY_SECONDS = "10"
-#: The form of a question that nobody has filled in.
+#: An empty question form.
 UNASKED = dict.fromkeys(("question", "minutes", "effort", "search", "unseen", "follows"), "")
 
 
 async def page(request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A whole page, with the history at its side."""
+    """Return a whole page with the session list."""
     web, user = web_of(request), user_of(request.scope)
     around = {
         "history": await history_of(web),
@@ -65,17 +65,17 @@ async def page(request: Request, name: str, status: int = 200, **values: Any) ->
 
 
 def part(name: str, **values: Any) -> str:
-    """A part of a page."""
+    """Return a part of a page."""
     return environment().get_template(name).render(**values)
 
 
 def changes(picture: ViewModel, changed: Iterable[str], **values: Any) -> str:
-    """What a page that shows `picture` must change, as htmx partials, each with its target."""
+    """Return the changes to a page showing `picture`, as htmx partials with targets."""
     return part("_changes.html", picture=picture, changed=sorted(changed), **values)
 
 
 def searches(settings: Settings) -> list[tuple[str, str]]:
-    """What can be searched, as (setting, label): first what the server was started with."""
+    """Return what can be searched, as (setting, label), the server's own setting first."""
     known = [name for name, provider in PROVIDERS.items() if not provider.lacking(settings)]
     names = {"auto": "Chosen by what is reachable", "library": "The library alone"}
     names |= {name: name for name in known}
@@ -84,8 +84,8 @@ def searches(settings: Settings) -> list[tuple[str, str]]:
 
 
 def describe_searched(settings: Settings, chosen: str = "") -> str:
-    """What a question is searched in, in words; `chosen` is what its form names. A library is named
-    by its folders.
+    """Describe what a question is searched in; `chosen` is the form's value. A library is named by
+    its folders.
     """
     named = chosen or settings.search
     found = named.split(",")
@@ -100,13 +100,13 @@ def describe_searched(settings: Settings, chosen: str = "") -> str:
 
 
 def mark_code(text: str) -> Markup:
-    """Text as HTML in which what stands between backticks is code."""
+    """Return text as HTML with backticks rendered as code."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
-    """The templates and what they may call."""
+    """Return the template environment."""
     made = Environment(
         loader=FileSystemLoader([Path(__file__).parent / "templates", DRAWN_IN]),
         undefined=StrictUndefined,

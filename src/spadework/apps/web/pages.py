@@ -1,4 +1,4 @@
-"""What is looked at: start, session, page as read, exports, settings check, what went wrong."""
+"""Pages: start, session, stored page, exports, settings check, errors."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from spadework.sessions.health import COSTS, probe
 from spadework.sessions.library_index import from_library
 from spadework.sessions.metrics.statistics import statistics
 
-#: Sessions in the tables of the statistics, the newest first.
+#: Maximum sessions in the statistics, newest first.
 MOST_LISTED = 200
-#: Characters of a question in an address.
+#: Maximum characters of a question in a URL.
 MOST = 2_000
 MEDIA_TYPES = {
     ".md": "text/markdown; charset=utf-8",
@@ -41,8 +41,7 @@ MEDIA_TYPES = {
     ".bib": "text/x-bibtex; charset=utf-8",
 }
 
-#: Questions to begin with, which the documentation that is installed with Python can answer, and
-#: the web.
+#: Example questions that Python's installed documentation and the web can answer.
 INSTALLED = (
     "What is LangGraph and how do I use it?",
     "How do I retry a failing HTTP request in Python?",
@@ -58,14 +57,14 @@ WEB = (
 
 
 async def start(request: Request) -> Response:
-    """The question box; with `?question=` it is filled in."""
+    """Show the question box, filled in from `?question=`."""
     return await start_page(request, question=request.query_params.get("question", "")[:MOST])
 
 
 async def start_page(
     request: Request, status: int = 200, error: str = "", answer: str = "", **given: str
 ) -> Response:
-    """The question box, with what was given before and what was wrong, or what is answered."""
+    """Show the question box with the previous input and the error or answer."""
     return await page(
         request,
         "start.html",
@@ -79,7 +78,7 @@ async def start_page(
 
 
 async def _examples(web: Web) -> tuple[str, ...]:
-    """Four questions, or what a library of somebody's own is found to answer, once indexed."""
+    """Return four example questions, or ones that the user's indexed library answers."""
     if web.settings.search not in ("auto", "library"):
         return WEB
     if not web.settings.library:
@@ -90,7 +89,7 @@ async def _examples(web: Web) -> tuple[str, ...]:
 
 
 async def session(request: Request) -> Response:
-    """A session: question, plan, report, sources."""
+    """Show a session: question, plan, report, sources."""
     seen, session_id = seen_of(request), request.path_params["id"]
     web = seen.web
     picture, live = await view_model_of(web, session_id)
@@ -110,7 +109,7 @@ async def session(request: Request) -> Response:
 
 
 async def snapshot(request: Request) -> Response:
-    """A page as it was read, with the words of the quotes marked."""
+    """Show a page as read, with its quotes marked."""
     web, session_id = seen_of(request).web, request.path_params["id"]
     text, evidence = await page_of(web, session_id, request.path_params["hash"])
     number = whole_number(request.query_params.get("part", ""), 1)
@@ -136,7 +135,7 @@ async def snapshot(request: Request) -> Response:
 
 
 async def export(request: Request) -> Response:
-    """The report as a file."""
+    """Return the report as a file."""
     ending = f".{request.path_params['ending']}"
     if ending not in ENDINGS:
         raise HTTPException(404, f"A report is handed over as {', '.join(ENDINGS)}.")
@@ -162,12 +161,14 @@ async def statistics_page(request: Request) -> Response:
 
 
 async def settings_check(request: Request) -> Response:
-    """What works here; the findings come when they are there."""
+    """Show the settings check; its findings load later."""
     return await page(request, "settings.html", settings=web_of(request).settings, costs=COSTS)
 
 
 async def settings_findings(request: Request) -> Response:
-    """The findings alone. Everything is tried for them, which another site must not set going."""
+    """Return the findings alone. Everything is tested for them, which other sites must not
+    trigger.
+    """
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise HTTPException(403, "This request comes from another site and was refused.")
     return HTMLResponse(
@@ -177,7 +178,7 @@ async def settings_findings(request: Request) -> Response:
 
 
 async def refuse_request(request: Request, error: Exception) -> Response:
-    """What we refuse or could not do, in one sentence with its mend."""
+    """Show an error in one sentence with its hint."""
     if isinstance(error, HTTPException):
         status, said, hint = error.status_code, error.detail, ""
     elif isinstance(error, SpadeworkError):
@@ -200,5 +201,5 @@ _STATUS: tuple[tuple[type[SpadeworkError], int], ...] = (
 
 
 def status_of(error: SpadeworkError) -> int:
-    """The status of an answer that says an error."""
+    """Return the HTTP status for an error."""
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 502)

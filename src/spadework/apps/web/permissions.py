@@ -1,4 +1,4 @@
-"""What each request needs: a scope by its method and path, one table for all doors."""
+"""Required scopes: one table by method and path for all interfaces."""
 
 from __future__ import annotations
 
@@ -7,32 +7,30 @@ from starlette.types import Scope as Request
 
 from spadework.sessions.people.user import OWNER, Scope, User
 
-#: Where a request notes whose it is.
+#: Scope key of a request's user.
 USER = "spadework.user"
-#: What is answered to anybody: that the server lives, and whether it may be sent questions.
+#: Open to anyone: whether the server lives and accepts questions.
 OPEN = frozenset({"/healthz", "/readyz"})
-#: Its tools say each what it needs; who may neither read nor ask has nothing to do there.
+#: Its tools check their own scopes; a user needs at least one of read and ask.
 MCP = "/mcp"
 _ADMIN = ("/settings", "/metrics")
 
 
 def user_of(request: Request) -> User:
-    """Whose request this is; the owner's where nobody had to say."""
+    """Return a request's user; the owner if no authentication is required."""
     user: User = request.get(USER, OWNER)
     return user
 
 
 def needed(method: str, path: str) -> Scope:
-    """What a request needs: pages about the server are its administrators', looking is read, all
-    else asks.
-    """
+    """Return the required scope: admin for server pages, read for viewing, ask for the rest."""
     if any(path == one or path.startswith(f"{one}/") for one in _ADMIN):
         return "admin"
     return "read" if method in ("GET", "HEAD") else "ask"
 
 
 def refusal(user: User, method: str, path: str) -> Response | None:
-    """The sentence for a user who may not do this, None for one who may."""
+    """Return the refusal for a user without permission, else None."""
     scope = needed(method, path)
     if user.may(scope) or (path == MCP and (user.may("read") or user.may("ask"))):
         return None

@@ -1,4 +1,4 @@
-"""Reverse proxies that are trusted: from them alone a header is believed that names the user."""
+"""Trusted reverse proxies, the only ones whose user header is believed."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from spadework.sessions.people.user import User, user_name
 from spadework.settings import Settings
 from spadework.settings.users import networks_of
 
-#: What a user whom a proxy names may do.
+#: Scopes of a user named by a proxy.
 SCOPES: frozenset[Permission] = frozenset(("read", "ask"))
 
 
 @dataclass(frozen=True)
 class Proxies:
-    """The networks of the proxies, and the header in which they name users ("" for none)."""
+    """The networks of the proxies, and their user header ("" for none)."""
 
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
     header: str = ""
 
     @classmethod
     def of(cls, settings: Settings) -> Proxies:
-        """Those of the settings. Raises SettingsError for a header nobody is trusted to set."""
+        """Return the settings' proxies. Raises SettingsError for a header without trusted
+        proxies.
+        """
         networks = networks_of(settings.trusted_proxies)
         if settings.user_header and not networks:
             raise SettingsError(
@@ -37,7 +39,7 @@ class Proxies:
         return cls(networks, settings.user_header)
 
     def user(self, scope: Scope, headers: Headers) -> User | None:
-        """The user whom a trusted proxy names, once and by a name; else None."""
+        """Return the user named by a trusted proxy, if valid and unique; else None."""
         if not self.header or not self._trusts(scope):
             return None
         named = headers.getlist(self.header)
@@ -46,7 +48,7 @@ class Proxies:
         return None
 
     def scheme(self, scope: Scope, headers: Headers) -> str:
-        """What the client speaks: a proxy that is trusted, or on this machine, says so."""
+        """Return the client's scheme, as reported by a trusted or local proxy."""
         told = headers.get("x-forwarded-proto", "").strip().lower()
         own: str = scope["scheme"]
         peer = _peer(scope)
@@ -58,12 +60,11 @@ class Proxies:
         return peer is not None and any(peer in network for network in self.networks)
 
 
-#: No proxy is trusted.
 NONE = Proxies()
 
 
 def _peer(scope: Scope) -> IPv4Address | IPv6Address | None:
-    """Who has really connected: servers of ours believe no header that says otherwise."""
+    """Return the actual peer: our servers ignore forwarded addresses."""
     try:
         peer = ip_address((scope.get("client") or ("",))[0])
     except ValueError:

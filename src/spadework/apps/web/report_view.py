@@ -1,4 +1,4 @@
-"""A finished report, and a page as it was read, as the web page shows them."""
+"""A finished report, and a stored page, as shown on the web."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spadework.tools.export.markdown_report import safe_url
 from spadework.tools.export.sheet import Quoted, Run, Sheet
 from spadework.values import Evidence, Result, Source
 
-#: Characters shown at once; a part ends at the next line's end.
+#: Characters shown at once; a part ends at the next line end.
 PART_CHARS = 60_000
 
 LineKind = Literal["text", "heading", "code", "table"]
@@ -24,7 +24,7 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 
 @dataclass(frozen=True)
 class Piece:
-    """Characters of a line; `marks` are the ids of their evidence, `first` of what begins here."""
+    """Part of a line; `marks` are its evidence ids, `first` those that start here."""
 
     text: str
     marks: tuple[str, ...] = ()
@@ -41,7 +41,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a page: which it is (from 1) of how many, its `plain` lines or itself drawn."""
+    """One part of a page: its number (from 1), the count, and its `plain` lines or rendered
+    HTML.
+    """
 
     number: int
     of: int
@@ -52,7 +54,7 @@ class Part:
 def part_of(
     text: str, evidence: Sequence[Evidence], wanted: int, current: str = "", *, plain: bool
 ) -> Part:
-    """The part of a page that holds the evidence `current`, else the `wanted` (from 1) or next."""
+    """Return the part with the evidence `current`, else number `wanted` (from 1) or the nearest."""
     cuts = _cuts(text)
     here = next((e.start for e in evidence if e.id == current), None)
     last = len(cuts) - 1
@@ -64,7 +66,7 @@ def part_of(
     start, end = cuts[number - 1], cuts[number]
     if plain:
         return Part(number, last, tuple(_lines(text, start, end, evidence)))
-    # A part that begins amid code begins with its fence, which is not in the page there.
+    # A part that starts inside code gets its fence, which the page has earlier.
     fence = _fence_before(text, start)
     shown = f"{fence}\n{text[start:end]}" if fence else text[start:end]
     html = render_stretch(shown, end - len(shown), evidence, current)
@@ -72,7 +74,9 @@ def part_of(
 
 
 def _cuts(text: str) -> list[int]:
-    """Where parts begin, and the end: each after a line's end, none longer than twice the size."""
+    """Return where parts begin, and the end: each after a line end, none longer than twice the
+    size.
+    """
     cuts = [0]
     while len(text) - cuts[-1] > PART_CHARS:
         at = text.find("\n", cuts[-1] + PART_CHARS, cuts[-1] + 2 * PART_CHARS)
@@ -95,7 +99,7 @@ def _lines(text: str, start: int, end: int, evidence: Sequence[Evidence]) -> lis
 
 
 def _fence_before(text: str, start: int) -> str:
-    """The fence of the code block that is open at `start`, or ""."""
+    """Return the fence of the code block open at `start`, or ""."""
     fence = ""
     for line in text[:start].split("\n") if start else ():
         fence = _fence_after(fence, line)
@@ -103,14 +107,14 @@ def _fence_before(text: str, start: int) -> str:
 
 
 def _fence_after(fence: str, line: str) -> str:
-    """The fence that is open after a line, where `fence` is open before it."""
+    """Return the fence open after a line, given the one open before it."""
     if (mark := _FENCE.match(line)) is None:
         return fence
     return "" if fence and mark[1].startswith(fence) else fence or mark[1]
 
 
 def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:
-    """A line cut wherever a quote begins or ends; `at` is where the line begins on its page."""
+    """Split a line wherever a quote starts or ends; `at` is its offset in the page."""
     borders = {0, len(line)} | {
         min(max(border - at, 0), len(line)) for e in evidence for border in (e.start, e.end)
     }
@@ -122,14 +126,14 @@ def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:
     return made
 
 
-#: What code alone finds of a sentence that is its quote.
+#: Verdict of code alone for a sentence that is its quote.
 QUOTED = "quoted word for word"
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What stands behind a quote: where it is kept, its source's trust (0..100), and what was found
-    of the sentence on it, `judged` where a model had a say in that.
+    """What supports a quote: its snapshot, its source's trust (0..100), and the verdict on the
+    sentence, `judged` if a model took part.
     """
 
     snapshot: str
@@ -140,7 +144,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Listed:
-    """A source in the list: cited (numbered), read, or not read."""
+    """A listed source: cited (numbered), read, or not read."""
 
     n: int | None
     title: tuple[Run, ...]
@@ -157,7 +161,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class ReportView:
-    """A report with all that its page needs."""
+    """A report with everything its page needs."""
 
     sheet: Sheet
     proofs: dict[str, Proof]
@@ -165,9 +169,9 @@ class ReportView:
 
 
 def show_report(result: Result, seen: Iterable[SourceView]) -> ReportView:
-    """The report of a result; `seen` are the pages of the run, of which some were not read."""
+    """Return the view of a report; `seen` are the run's pages, some of them not read."""
     sheet = laid_out(result)
-    # What a conclusion rests on may be said outright elsewhere: that tells more of a quote.
+    # A premise may be cited outright elsewhere, which says more about the quote.
     outright = sorted(result.citations, key=lambda citation: citation.verdict != "inference")
     verdicts = {citation.evidence_id: citation.verdict for citation in outright}
     judged = result.mode == "model"
@@ -193,20 +197,20 @@ def show_report(result: Result, seen: Iterable[SourceView]) -> ReportView:
 
 
 def snapshot(session_id: str, content_hash: str, evidence_id: str = "") -> str:
-    """The address of a page as it was read, scrolled to the words of an evidence."""
+    """Return the address of a stored page, scrolled to an evidence."""
     at = f"?e={evidence_id}#{evidence_id}" if evidence_id else ""
     return f"/s/{session_id}/pages/{content_hash}{at}"
 
 
 def web_link(url: str) -> str:
-    """The URL as a link that a browser may follow, "" for any that is none of the web's."""
+    """Return the URL if a browser may follow it, "" if it is not a web address."""
     safe = safe_url(url)
     return safe if safe.startswith("http") else ""
 
 
 def _told(verdict: str, *, judged: bool) -> str:
-    """A verdict in words: without a model, that a sentence is its quote says nothing of its worth
-    as an answer.
+    """Return a verdict in words: without a model, a verbatim quote says nothing about its value as
+    an answer.
     """
     return QUOTED if verdict == "supported" and not judged else verdict
 

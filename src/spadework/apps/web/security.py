@@ -1,4 +1,4 @@
-"""Who may speak to the server: by `Host`, `Origin`, and where it asks a token or a proxy."""
+"""Access control: by `Host`, `Origin`, and by token or proxy where required."""
 
 from __future__ import annotations
 
@@ -37,16 +37,14 @@ HEADERS = {
 }
 TOKEN_FILE = ".serve-token"
 COOKIE = "spadework_token"
-#: When who was refused since the database is away may try again.
+#: Seconds until a client refused because the database is down may retry.
 RETRY_SECONDS = "5"
 _TOKEN = re.compile(r"[\w-]{32,}")
 
 
 @dataclass(frozen=True)
 class Access:
-    """The token of the owner ("" for none), the names the server answers to besides addresses, its
-    people, and the proxies that name them.
-    """
+    """The owner's token ("" for none), the server's host names, its users, and trusted proxies."""
 
     token: str = ""
     hosts: frozenset[str] = frozenset()
@@ -55,9 +53,9 @@ class Access:
 
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
-        """The access that fits where the server listens: beyond loopback, where there are users,
-        and where the setting `ask_token` says so, a token is asked, made once and kept in the home
-        folder. Raises SettingsError for a header that nobody is trusted to set, or for a database.
+        """Return the access for a server's address: beyond loopback, with users, or if `ask_token`
+        is set, a token is required, created once and stored in the home. Raises SettingsError for
+        an untrusted header or a database.
         """
         names = ("localhost", socket.gethostname(), host, *settings.serve_hosts)
         own = frozenset(name.lower() for name in names)
@@ -69,7 +67,7 @@ class Access:
         return replace(access, token=_kept_token(settings.home)) if asked else access
 
     def knows_host(self, header: str) -> bool:
-        """Whether a `Host` header names this server, as one pointed at us (rebinding) does not."""
+        """Return whether a `Host` header names this server, which a rebinding attack does not."""
         try:
             name = urlsplit(f"//{header}").hostname or ""
             port = urlsplit(f"//{header}").port
@@ -79,18 +77,18 @@ class Access:
 
     @property
     def asks(self) -> bool:
-        """Whether who speaks to the server must say who they are."""
+        """Whether clients must authenticate."""
         return bool(self.token) or (self.people is not None and self.people.there)
 
     def user_of(self, given: str) -> User | None:
-        """Whose token this is, compared in constant time; None where it is nobody's."""
+        """Return a token's user, compared in constant time; None if unknown."""
         if self.token and hmac.compare_digest(given.encode(errors="replace"), self.token.encode()):
             return OWNER
         return self.people.tokens.user_of(given) if self.people and given else None
 
 
 class Gate:
-    """Lets a request through to the application, or refuses it in one sentence."""
+    """Passes a request to the application or refuses it in one sentence."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
@@ -103,10 +101,10 @@ class Gate:
         elif scope["type"] == "http":
             refused = await self._unknowing(scope) or self._refusal(scope)
             await (refused or self._app)(scope, receive, _with_headers(send))
-        # A WebSocket is not answered: nothing here speaks it.
+        # WebSockets are not supported.
 
     async def _unknowing(self, scope: Scope) -> Response | None:
-        """Nobody is let in while it is not known who may be."""
+        """Refuse everyone while the users cannot be looked up."""
         if self._access.people is None or scope["path"] in OPEN:
             return None
         try:
@@ -156,9 +154,9 @@ class Gate:
         return PlainTextResponse(said, 401, {"WWW-Authenticate": "Bearer"})
 
     def _signed_in(self, scope: Scope, query: list[tuple[str, str]], token: str) -> Response:
-        """Keep the token in a cookie that no script reads, and take it out of the address."""
+        """Store the token in an HTTP-only cookie and remove it from the address."""
         rest = urlencode([(name, value) for name, value in query if name != "token"])
-        path = "/" + scope["path"].lstrip("/\\")  # our own, never `//elsewhere`
+        path = "/" + scope["path"].lstrip("/\\")  # a local path, never `//elsewhere`
         response = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
         secure = scope["scheme"] == "https"
         response.set_cookie(
@@ -173,7 +171,7 @@ class Gate:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server that listens on `host`."""
+    """Return whether a server listening on `host` is reachable only from this machine."""
     return host == "localhost" or (_is_address(host) and ip_address(host).is_loopback)
 
 
@@ -186,22 +184,22 @@ def _is_address(name: str) -> bool:
 
 
 def _same_origin(origin: str, scheme: str, host: str) -> bool:
-    # A proxy in front may speak https where we hear http.
+    # A proxy in front may use https where we see http.
     return origin.lower() in (f"{scheme}://{host}".lower(), f"https://{host}".lower())
 
 
 def _cookie_name(scope: Scope) -> str:
-    # Cookies are shared by all ports of a host; servers of ours must not overwrite each other's.
+    # Ports of a host share cookies; our servers must not overwrite each other's.
     return f"{COOKIE}_{(scope.get('server') or ('', 0))[1]}"
 
 
 def _kept_token(home: Path) -> str:
-    """The token of this home, made at its first use: it outlives the server, as its pages do."""
+    """Return the home's token, created on first use; it outlives the server."""
     path = home / TOKEN_FILE
     with suppress(FileNotFoundError, UnicodeDecodeError):
         if _TOKEN.fullmatch(kept := path.read_text(encoding="ascii").strip()):
             return kept
-    # None yet, or what is left of a file that was cut off: an empty token would open the door.
+    # None yet, or a truncated file: an empty token would grant access.
     token = secrets.token_urlsafe(32)
     write_atomically(path, token.encode())
     return token

@@ -1,5 +1,5 @@
-"""`serve`: the server in this process, until it is told to end. SIGTERM: it takes nothing new, and
-what runs may go on for a while; again, or Ctrl-C: it ends at once. The next takes up what is left.
+"""`serve`: the server in this process until a signal. SIGTERM: it accepts nothing new, and runs may
+continue for a while; a second one, or Ctrl-C, ends it at once. The next server resumes the rest.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from spadework.apps.web.security import Access
 from spadework.sessions import admission
 from spadework.settings import Settings
 
-#: Seconds that open requests have when the server is stopped.
+#: Seconds for open requests to finish at shutdown.
 GRACE_SECONDS = 3
 
 
 def serve(settings: Settings, host: str, port: int) -> None:
-    """Serve until a signal stops it. Raises SettingsError for a bad address."""
+    """Serve until a signal. Raises SettingsError for a bad address."""
     log_to_stderr()
     access = Access.of(settings, host)
     sock = listening(host, port)
@@ -49,7 +49,7 @@ def _address(host: str, port: int, access: Access) -> str:
 
 
 class DrainingServer(uvicorn.Server):
-    """A server of ours in the process of ending, when it is time."""
+    """A server that drains on SIGTERM."""
 
     def __init__(self, config: uvicorn.Config, server: Server) -> None:
         super().__init__(config)
@@ -58,27 +58,27 @@ class DrainingServer(uvicorn.Server):
         self._until: float | None = None
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to end, or end. A signal comes at any moment, so it is only noted here."""
+        """Start draining, or end. Only recorded here, as signals come at any time."""
         if sig == signal.SIGTERM and not self._told:
             self._told = True
         else:
             super().handle_exit(sig, frame)
 
     async def on_tick(self, counter: int) -> bool:
-        """Ten times a second: whether it is time to end."""
+        """Return whether it is time to end; called ten times a second."""
         if self._told and self._until is None:
             self._until = self._drain()
         over = self._until is not None and (self._server.quiet() or time.monotonic() >= self._until)
         return await super().on_tick(counter) or over
 
     async def main_loop(self) -> None:
-        """Serve until it is time to end. Streams are told of that while they still can be."""
+        """Serve until it is time to end. Streams are told while they still can be."""
         await super().main_loop()
         admission.here().close()
         await self._server.close()
 
     def _drain(self) -> float:
-        """Take nothing new; until when what runs may go on, on the clock of `time.monotonic`."""
+        """Accept nothing new; return until when runs may continue (`time.monotonic`)."""
         admission.here().close()
         seconds = self._server.owner.settings.drain_seconds
         if seconds and (running := admission.here().inside):

@@ -174,7 +174,7 @@ def embedder(settings: Settings) -> EndpointEmbedder | None:
 
 
 async def _free(requests: int, tokens: int) -> None:
-    """Nobody wants to know."""
+    """Ignore the usage."""
 
 
 def _wait(error: BaseException) -> bool | float:
