@@ -46,13 +46,14 @@ test-model: setup .venv-model/installed  ## Run a question end to end on a small
 test-machines: setup  ## Run workers on a PostgreSQL server of the tests' own (needs its packages; minutes)
 	$(BIN)/pytest --timeout 600 -m machines tests/machines
 
-check: setup  ## Lint, types, import directions, generated docs
+check: setup  ## Lint, types, import directions, generated docs, size of the code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
+	$(BIN)/python benchmarks/house.py
 
 docs: setup  ## Write the generated parts of the docs
 	$(BIN)/python docs/generate.py
