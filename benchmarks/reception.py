@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from spadework.agents.receptionist import Heard, by_rules
+from spadework.agents.receptionist import by_rules, chore_of
 
 _SETS = Path(__file__).parent / "reception"
 
@@ -56,8 +56,7 @@ def _wanted(each: dict[str, Any]) -> str:
 
 
 def _kind(each: dict[str, Any]) -> str:
-    answers = [m["content"] for m in each.get("messages", ()) if m["role"] == "assistant"]
-    if Heard(_said(each), _wishes(each), answer=answers[-1] if answers else "").chore():
+    if chore_of(_said(each), _wishes(each)):
         return "chore"
     found = by_rules(_said(each))
     return found.kind if found else "doubtful"

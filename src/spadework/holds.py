@@ -90,7 +90,7 @@ def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
 
 def longest(wish: HoldRequest, free: Free) -> int:
     """Return the tokens of the longest affordable answer; negative if not even the request is."""
-    return min(int(free.tokens) - wish.told, paid_by(wish, free.money))
+    return int(min(free.tokens - wish.told, paid_by(wish, free.money)))
 
 
 def paid_by(wish: HoldRequest, money: float) -> int:

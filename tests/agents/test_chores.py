@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spadework.agents.receptionist import Heard, receive_message
+from spadework.agents.receptionist import chore_of, receive_message
 from spadework.values import Visible
 from tests.agents.test_model import asking
 from tests.world.model import Model
@@ -17,8 +17,8 @@ async def test_a_thousand_titles_need_no_more_memory_than_one(model: Model, tmp_
     async with asking(model, tmp_path) as (client, _):
 
         async def ask(n: int) -> str:
-            heard = Heard(f"{TITLE} ({n})")
-            return (await receive_message(heard, client, seconds=60)).answer
+            said = f"{TITLE} ({n})"
+            return (await receive_message(said, chore_of(said), client, seconds=60)).answer
 
         assert await ask(0) == '{"title": "Spades"}'
         known = len(Visible.__subclasses__())

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from spadework.agents.llm.structured_output import parse_answer
 from spadework.agents.plan_edits import change_plan
-from spadework.agents.receptionist import Heard
+from spadework.agents.receptionist import chore_of
 from spadework.agents.report.marked_text import section_of
 from spadework.prompts import fence
 from spadework.values import Plan, Topic
@@ -35,15 +35,14 @@ def fenced(text: str) -> None:
 @pytest.mark.parametrize(
     ("read", "text"),
     [
-        (lambda text: Heard(text).chore(), "x\n" + "\n " * (MANY // 2) + "x"),
-        (lambda text: Heard(text).chore(), "<text " * (5 * MANY // 6)),
-        (lambda text: Heard(text).chore(), "one emoji " * (5 * MANY // 10)),
+        (chore_of, "x\n" + "\n " * (MANY // 2) + "x"),
+        (chore_of, "<text " * (5 * MANY // 6)),
         (lambda text: change_plan(PLAN, text), "add costs" + " " * MANY + "x"),
         (lambda text: change_plan(PLAN, text), "add costs" + "," * MANY + "x"),
         (fence, "<" + " " * MANY),
         (fenced, "```json" + "\n" * MANY),
     ],
-    ids=["lines", "tags", "emoji", "spaces of a wish", "commas of a wish", "mark", "fence"],
+    ids=["lines", "tags", "spaces of a wish", "commas of a wish", "mark", "fence"],
 )
 def test_a_text_that_repeats_itself_is_read_at_once(
     read: Callable[[str], object], text: str

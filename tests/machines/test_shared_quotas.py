@@ -137,21 +137,25 @@ def test_what_a_user_may_spend_in_a_day_is_spent_on_all_machines_together(
     servers: list[Server],
     tmp_path: Path,
 ) -> None:
-    most = 9_000
-    env["SPADEWORK_USER_TOKENS"] = str(most)
+    most, prices = 0.05, {"world-model": [1.0, 10.0]}
+    env["SPADEWORK_USER_MONEY"], env["SPADEWORK_PRICES"] = str(most), json.dumps(prices)
     serve_two(env, tmp_path, servers)
     with Fleet(tmp_path, env, sessions=2) as fleet, ThreadPoolExecutor(4) as aside:
         for number in range(2):
             fleet.start(number)
         answers = list(aside.map(lambda n: ask_at(servers[n % 2], n), range(4)))
-        used = sum(a.json()["usage"]["total_tokens"] for a in answers if a.is_success)
+        used = sum(paid(a.json()["usage"]) for a in answers if a.is_success)
         assert 0 < used <= most
         with psycopg.connect(database) as connection:
-            [[kept]] = connection.execute("SELECT sum(tokens) FROM spadework.spent").fetchall()
-            connection.execute("UPDATE spadework.spent SET tokens = %s", (most,))
+            [[kept]] = connection.execute("SELECT sum(money) FROM spadework.spent").fetchall()
+            connection.execute("UPDATE spadework.spent SET money = %s", (most,))
         last = [ask_at(server, 9) for server in servers]
-    assert kept == used
+    assert kept == pytest.approx(used)
     assert [answer.status_code for answer in last] == [429, 429]
+
+
+def paid(usage: dict[str, int]) -> float:
+    return (usage["prompt_tokens"] + 10 * usage["completion_tokens"]) / 1_000_000
 
 
 async def test_of_those_who_wait_for_workers_the_user_comes_first_who_has_fewest_runs(
@@ -197,7 +201,7 @@ async def test_of_two_processes_that_want_the_last_of_a_day_one_has_it(
     limits = [SharedDayLimit(Settings.load(home=tmp_path)) for _ in range(4)]
     budgets = [Budget() for _ in limits]
     for limit, budget in zip(limits, budgets, strict=True):
-        limit.tokens = 500
+        limit.money = 0.0008
         budget.draw_on(limit)
     holds = await asyncio.gather(
         *(budget.hold(WISH, until=1e9) for budget in budgets), return_exceptions=True

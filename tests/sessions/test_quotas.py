@@ -28,31 +28,31 @@ WISH = HoldRequest(told=100, usual=300, most=1_000, price=(1.0, 2.0))
 SOON = 1e9
 
 
-def limited(home: Path, tokens: int) -> DayLimit:
+def limited(home: Path, money: float) -> DayLimit:
     limit = DayLimit(home)
-    limit.tokens = tokens
+    limit.money = money
     return limit
 
 
-async def call(budget: Budget, tokens: int) -> None:
+async def call(budget: Budget, money: float) -> None:
     hold = await budget.hold(WISH, until=SOON)
-    budget.settle(hold, used=(tokens, 0), price=0.001)
+    budget.settle(hold, used=(100, 0), price=money)
 
 
 async def test_all_runs_of_a_user_share_one_limit(tmp_path: Path) -> None:
-    limit = limited(tmp_path, 1_000)
+    limit = limited(tmp_path, 0.01)
     one, other = Budget(), Budget()
     one.draw_on(limit)
     other.draw_on(limit)
-    await call(one, 400)
-    await call(other, 350)
+    await call(one, 0.006)
+    await call(other, 0.0036)
     with pytest.raises(BudgetSpent):
-        await call(one, 1)  # less is left than the shortest answer may take
-    assert limit.free().tokens == 250
+        await call(one, 0.001)  # less is left than the shortest answer may cost
+    assert limit.free().money == pytest.approx(0.0004)
 
 
 async def test_what_calls_under_way_may_cost_is_not_given_twice(tmp_path: Path) -> None:
-    limit = limited(tmp_path, 500)
+    limit = limited(tmp_path, 0.001)
     one, other = Budget(), Budget()
     one.draw_on(limit)
     other.draw_on(limit)
@@ -61,38 +61,38 @@ async def test_what_calls_under_way_may_cost_is_not_given_twice(tmp_path: Path) 
         async with asyncio.timeout(5):
             await other.hold(WISH, until=SOON)
     one.settle(hold, used=(0, 0), price=0.0)
-    await call(other, 1)
+    await call(other, 0.0001)
 
 
 async def test_a_run_that_is_taken_up_may_take_what_is_left_beside_what_it_has_taken(
     tmp_path: Path,
 ) -> None:
-    budget = Budget(tokens=10_000)
-    budget.start(budget.started, Usage(tokens_in=6_000))
-    budget.draw_on(limited(tmp_path, 1_000))
-    assert budget.limits.tokens == 7_000
+    budget = Budget(money=10.0)
+    budget.start(budget.started, Usage(money=6.0))
+    budget.draw_on(limited(tmp_path, 1.0))
+    assert budget.limits.money == pytest.approx(7.0)
 
 
 async def test_another_process_knows_what_was_spent_and_a_line_cut_off_is_left_out(
     tmp_path: Path,
 ) -> None:
-    limit = limited(tmp_path, 10_000)
+    limit = limited(tmp_path, 2.0)
     budget = Budget()
     budget.draw_on(limit)
-    await call(budget, 400)
+    await call(budget, 0.5)
     await limit.refresh()
-    another = limited(tmp_path, 10_000)
+    another = limited(tmp_path, 2.0)
     await another.refresh()
-    assert another.free().tokens == 9_600
+    assert another.free().money == 1.5
     [file] = (tmp_path / "spent").iterdir()
     with file.open("ab") as lines:
         lines.write(b"9")
     await another.refresh()
-    assert another.free().tokens == 9_600
+    assert another.free().money == 1.5
     with file.open("ab") as lines:
         lines.write(b"0\n100 0.5\n")
     await another.refresh()
-    assert another.free().tokens == 9_500
+    assert another.free().money == 1.0
     assert file.stat().st_mode & 0o077 == 0
 
 
@@ -101,20 +101,20 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
     for name, value in {**world.env, **searx.env, **model.env}.items():
         monkeypatch.setenv(name, value)
     play(model, {"Inhabitants": "Port Aldermere inhabitants"})
-    return Settings.load(iterations=1)
+    return Settings.load(iterations=1, prices={"world-model": (1.0, 10.0)})
 
 
 async def test_a_day_that_is_used_up_refuses_the_next_question_and_leaves_nothing(
     settings: Settings, model: Model
 ) -> None:
-    few = settings.with_(user_tokens=3_000)
+    few = settings.with_(user_money=0.02)
     result = await research(QUESTION, few)
-    used = result.usage.tokens_in + result.usage.tokens_out
-    assert 0 < used <= 3_000
+    used = result.usage.money or 0.0
+    assert 0 < used <= 0.02
     assert result.report
     sessions = sorted((settings.home / "sessions").iterdir())
-    left = few.with_(user_tokens=used)
-    with pytest.raises(DaySpent, match=f"The {used:,} tokens that you may use in a day"):
+    left = few.with_(user_money=used)
+    with pytest.raises(DaySpent, match=f"The {used:,.2f} US dollars that you may use in a day"):
         await research(QUESTION, left)
     assert sorted((settings.home / "sessions").iterdir()) == sessions
     # Another user, and one without a limit, are asked for none of it.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, cast
 
 from pydantic import create_model
 
@@ -17,17 +17,13 @@ from spadework.tools.text.language import DEFAULT, Talk, codes, language, langua
 from spadework.tools.text.titles import shorten_question
 from spadework.values import Value, Visible
 
-Task = Literal["title", "tags", "follow_ups", "queries", "emoji", "text", "summary"]
+Task = Literal["title", "tags", "follow_ups", "text"]
 
 #: What an instruction is about; where it names several, the one that it names first.
 _TASKS: dict[Task, str] = {
     "title": r"titles?|headings?|headline|(?:brief |short )?names? (?:for|of)",
     "tags": r"tags?",
     "follow_ups": r"follow[- ]?ups?|(?:suggest|propose)\w* (?:\S+ ){0,6}(?:questions|prompts)",
-    "queries": r"(?:web |search )+quer(?:y|ies)|queries",
-    "emoji": r"emoji",
-    "text": r"auto-?\s?complet\w+|(?:complet|continu)\w+ (?:\S+ ){0,4}(?:text|typing|sentence)",
-    "summary": r"summar(?:y|ies|i[sz]e\w*|i[sz]ing)|condens\w+|write down|record",
 }
 _TASK = re.compile(
     r"\b(?:" + "|".join(f"(?P<{task}>{words})" for task, words in _TASKS.items()) + r")\b",
@@ -44,17 +40,6 @@ _SPEAKER = re.compile(
     r"[ \t]*\n?",
     re.IGNORECASE | re.MULTILINE,
 )
-#: The gap that an editor wants filled.
-_GAP = re.compile(r"\{\{\s*FILL_HERE\s*\}\}|<\|?(?:fim_\w+|COMPLETION)\|?>")
-#: One emoji for a message.
-_MARKED = re.compile(r"\A(?>.*?\b(?:one|single) emoji\b).*?^message:", re.S | re.I | re.M)
-#: The conversation in which it is said.
-_THIS = re.compile(
-    r"\b(?:this|our|the) (?:conversation|chat|dialog(?:ue)?) (?:so far|up to|until|above)\b"
-    r"|\b(?:summari[sz]e|title for|name for) (?:this|our|the) (?:conversation|chat)\b"
-    r"|\b(?:all )?the messages above\b",
-    re.IGNORECASE,
-)
 _KEY = re.compile(r"\{\s*\"(\w+)\"\s*:")
 #: How bare an answer must be: nobody asks so for research.
 _BARE = re.compile(
@@ -70,8 +55,8 @@ _TITLE_WORDS, _TAGS = 6, 3
 
 
 class Chore(NamedTuple):
-    """What is asked about a conversation. `key` is that of the JSON object in which it is wanted,
-    "" for plain text; `shown` is the conversation as far as it stands in the request.
+    """What is asked about a conversation: one of three tasks, or "text" for any other. `key` is
+    that of the JSON object in which it is wanted, "" for plain text; `shown` is the conversation.
     """
 
     task: Task
@@ -80,57 +65,42 @@ class Chore(NamedTuple):
     shown: str
 
 
-def chore_of(said: str, wishes: str = "", before: str = "") -> Chore | None:
-    """The chore that a message asks for, whose instruction or conversation may stand in the
-    `wishes` of a system message; None for others. `before` is what was said before it. Its form
-    gives it away: the key of the wanted JSON, a conversation with a machine, a gap to fill, a
-    message to be marked, or material after an instruction how short its answer must be.
+def chore_of(said: str, wishes: str = "") -> Chore | None:
+    """Return the chore that a message asks for, None for others. Its instruction or conversation
+    may stand in the `wishes` of a system message. Its form gives it away: a conversation with a
+    machine, the key of the wanted JSON, or material after an instruction how short its title is.
     """
-    if before and _THIS.search(said) and (told := _first_task(said)):
-        return Chore(told, "", f"{said}\n\n{before}", before)
     request = f"{wishes}\n{said}".strip()
     shown = _conversation_in(request)
     head = request.replace(shown, " ") if shown else request
     named, key = _first_task(head if shown else request[:_HEAD_CHARS]), _KEY.search(head)
-    wanted = next((task for task in get_args(Task) if key and key[1] == task), None)
-    if wanted and (shown or _BARE.search(head)):
-        return Chore(wanted, wanted, request, shown)
-    if _GAP.search(said):
-        return Chore("text", "", request, shown)
-    if _MARKED.search(said):
-        return Chore("emoji", "", request, "")
-    if shown and (named or _BARE.search(head)):
+    bare = _BARE.search(head)
+    if key and key[1] in _TASKS and (shown or bare):
+        return Chore(cast(Task, key[1]), key[1], request, shown)
+    if shown and (named or bare):
         return Chore(named or "text", "", request, shown)
-    bare = _BARE.search(said[:_HEAD_CHARS]) and len(said) > 2 * _HEAD_CHARS
-    if bare and (named == "title" or named == "summary"):
-        return Chore(named, "", request, said[_HEAD_CHARS:])
-    return None
+    long = len(said) > 2 * _HEAD_CHARS and _BARE.search(said[:_HEAD_CHARS])
+    return Chore(named, "", request, said[_HEAD_CHARS:]) if long and named == "title" else None
 
 
 def _first_task(instruction: str) -> Task | None:
-    """What an instruction asks for first; a conversation that is written down is summed up."""
     found = _TASK.search(instruction)
-    return next((task for task in get_args(Task) if found and found[task]), None)
+    return next((task for task in _TASKS if found and found[task]), None)
 
 
-def done_by_code(chore: Chore, earlier: Sequence[str], answer: str) -> str:
-    """A chore without a model: a title and tags of the first question's own words, a summary of the
-    last answer's first paragraph, and nothing where nothing can be told.
+def done_by_code(chore: Chore) -> str:
+    """Do a chore without a model: a title and tags of the first question's own words, and nothing
+    otherwise.
     """
-    questions = [*_spoken(chore.shown, by_user=True), *earlier]
-    question = shorten_question(questions[0]) if questions else ""
+    question = shorten_question(_first_question(chore.shown))
     stop = language(language_of(question)).stop
     words = (word.strip("?.!,;:()\"'“”") for word in question.split())
     telling = (w.capitalize() for w in words if w and w.lower() not in stop)
-    answers = _spoken(chore.shown, by_user=False) or [answer]
     made: dict[Task, str | list[str]] = {
         "title": " ".join(question.split()[:_TITLE_WORDS]).rstrip("?.!,;:"),
         "tags": list(dict.fromkeys(telling))[:_TAGS],
         "follow_ups": [],
-        "queries": [],
-        "emoji": "🔎",
         "text": "",
-        "summary": next((p for p in answers[-1].split("\n\n") if p.strip()), ""),
     }
     return _in_shape(chore, made[chore.task])
 
@@ -144,7 +114,7 @@ async def done_by_model(model: Model, chore: Chore, *, seconds: float) -> str:
 
 @cache  # a server does thousands, and a class is never forgotten
 def _answer_to(task: Task) -> type[Visible]:
-    wanted: Any = (list[str] if task in ("tags", "follow_ups", "queries") else str, ...)
+    wanted: Any = (list[str] if task in ("tags", "follow_ups") else str, ...)
     fields: dict[str, Any] = {task: wanted}
     return create_model("ChoreAnswer", __base__=Visible, **fields)
 
@@ -156,7 +126,7 @@ def _in_shape(chore: Chore, made: str | list[str]) -> str:
 
 
 def _conversation_in(request: str) -> str:
-    """The conversation in a request, by tags, else from the first of two speakers on; or ""."""
+    """Return the conversation in a request: what is tagged, else from the first speaker on."""
     if tagged := _TAGGED.search(request):
         return tagged[0]
     marks = list(_SPEAKER.finditer(request))
@@ -164,16 +134,16 @@ def _conversation_in(request: str) -> str:
     return request[marks[0].start() :] if both else ""
 
 
-def _spoken(shown: str, *, by_user: bool) -> list[str]:
-    """What one side has said in a conversation, each as far as the next speaker."""
+def _first_question(shown: str) -> str:
+    """Return what the user said first in a conversation, as far as the next speaker."""
     marks = list(_SPEAKER.finditer(shown))
     ends = [*(mark.start() for mark in marks[1:]), len(shown)]
-    said = [
+    said = (
         re.sub(r"</\w+>\s*\Z", "", shown[mark.end() : end]).strip().strip('"').strip()
         for mark, end in zip(marks, ends, strict=False)
-        if bool(mark[1]) == by_user
-    ]
-    return [each for each in said if each]
+        if mark[1]
+    )
+    return next(filter(None, said), "")
 
 
 #: `research` is for the graph, which tells a follow-up from a new question itself.
@@ -205,47 +175,26 @@ class ReceptionAnswer(Visible):
 RESEARCH = Received(kind="research")
 
 
-class Heard(NamedTuple):
-    """A message, what system messages say beside it, the user's before it, and the last answer."""
-
-    said: str
-    wishes: str = ""
-    earlier: tuple[str, ...] = ()
-    answer: str = ""
-
-    def chore(self) -> Chore | None:
-        """The chore that it asks for."""
-        asked = "".join(f"User: {said}\n\n" for said in self.earlier)
-        before = f"{asked}Assistant: {self.answer}" if self.answer else ""
-        return chore_of(self.said, self.wishes, before)
-
-
-def needs_a_model(heard: Heard) -> bool:
-    """Whether a model, where there is one, does better with a message than rules."""
-    return heard.chore() is not None or by_rules(heard.said) is None
-
-
-async def receive_message(heard: Heard, model: Model | None, *, seconds: float) -> Received:
-    """What a message is, and the answer to what needs no research, within `seconds`. Where there is
-    no model, or it fails, code does the chores, and what is doubtful is researched.
+async def receive_message(
+    said: str, chore: Chore | None, model: Model | None, *, seconds: float
+) -> Received:
+    """Return what a message is, and the answer to what needs no research, within `seconds`. Where
+    there is no model, or it fails, code does the chores, and what is doubtful is researched.
     """
-    chore = heard.chore()
-    if not chore and (sure := by_rules(heard.said)) is not None:
+    if not chore and (sure := by_rules(said)) is not None:
         return sure
     try:
         if chore and model:
             done = await done_by_model(model, chore, seconds=seconds)
             return Received(kind="chore", answer=done)
         if model:
-            prompt = render("reception", said=heard.said)
+            prompt = render("reception", said=said)
             found = await model.ask("lead", prompt, ReceptionAnswer, seconds=seconds)
             if found.kind == "talk" and (reply := found.reply.strip()):
                 return Received(kind="talk", answer=reply)
     except (ModelError, BudgetSpent):
         pass
-    if chore:
-        return Received(kind="chore", answer=done_by_code(chore, heard.earlier, heard.answer))
-    return RESEARCH
+    return Received(kind="chore", answer=done_by_code(chore)) if chore else RESEARCH
 
 
 def by_rules(said: str) -> Received | None:

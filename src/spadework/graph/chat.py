@@ -152,10 +152,9 @@ async def receive(
     """Answer at once what needs no research: small talk, a client's chore. Raises SettingsError
     when there is no message of a human, or no words in it.
     """
-    *earlier, said = _human_words(state)
-    answers = [m.text for m in state["messages"] if isinstance(m, AIMessage)]
+    said = _human_words(state)[-1]
     settings = runtime.context if isinstance(runtime.context, Settings) else Settings.load()
-    greeted = await greet(said, settings, earlier=earlier, answer=answers[-1] if answers else "")
+    greeted = await greet(said, settings)
     if greeted.research:
         return Command(goto="listen")
     return Command(goto="__end__", update={"messages": [AIMessage(content=greeted.answer)]})

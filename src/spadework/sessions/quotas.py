@@ -37,7 +37,7 @@ class DayLimit:
     def __init__(self, home: Path) -> None:
         self._folder = home / SPENT
         self._lock = threading.Lock()
-        self.tokens, self.money = math.inf, math.inf
+        self.money = math.inf
         self._begin("")
         self._pending: list[tuple[int, float]] = []
         self._holds: list[Hold] = []
@@ -49,10 +49,10 @@ class DayLimit:
     def free(self, *, settled: bool = False) -> Free:
         """What is left of the day; `settled`: as if no call were under way."""
         with self._lock:
-            pending, holds = self._pending, () if settled else self._holds
-            tokens = self._told[0] + sum(t for t, _ in pending) + sum(h.tokens for h in holds)
-            money = self._told[1] + sum(m for _, m in pending) + sum(h.money for h in holds)
-        return Free(self.tokens - tokens, self.money - money)
+            holds = () if settled else self._holds
+            pending = sum(money for _, money in self._pending)
+            money = self._told + pending + sum(hold.money for hold in holds)
+        return Free(math.inf, self.money - money)
 
     def take(self, hold: Hold) -> None:
         """Set aside what a call may cost."""
@@ -67,19 +67,14 @@ class DayLimit:
 
     def check(self) -> None:
         """Raises DaySpent where nothing is left."""
-        left = self.free(settled=True)
-        for what, rest, most in (
-            ("tokens", left.tokens, f"{self.tokens:,.0f}"),
-            ("US dollars", left.money, f"{self.money:,.2f}"),
-        ):
-            if rest <= 0:
-                raise DaySpent(
-                    f"The {most} {what} that you may use in a day are used up.",
-                    hint="From 00:00 UTC on there are more.",
-                )
+        if self.free(settled=True).money <= 0:
+            raise DaySpent(
+                f"The {self.money:,.2f} US dollars that you may use in a day are used up.",
+                hint="From 00:00 UTC on there are more.",
+            )
 
     def _begin(self, day: str) -> None:
-        self._day, self._at, self._told = day, 0, (0, 0.0)
+        self._day, self._at, self._told = day, 0, 0.0
 
     def _exchange(self) -> None:
         with self._lock, suppress(OSError):  # what is not written stays pending
@@ -101,8 +96,8 @@ class DayLimit:
             self._at += len(whole) + bool(whole)
             for line in whole.splitlines():
                 with suppress(ValueError):  # a line that a full disk has cut off
-                    tokens, money = line.split()
-                    self._told = (self._told[0] + int(tokens), self._told[1] + float(money))
+                    _, money = line.split()  # the tokens count for nobody
+                    self._told += float(money)
 
 
 _limits: dict[tuple[Path, SecretStr | None], DayLimit] = {}
@@ -118,10 +113,10 @@ def _made(settings: Settings) -> DayLimit:
 
 async def day_limit_of(settings: Settings) -> DayLimit | None:
     """The limit of a home, up to date, None without one. Raises DaySpent if it is used up."""
-    if not (settings.user_tokens or settings.user_money):
+    if not settings.user_money:
         return None
     limit = _limits.setdefault((settings.home, settings.database_url), _made(settings))
-    limit.tokens, limit.money = settings.user_tokens or math.inf, settings.user_money or math.inf
+    limit.money = settings.user_money
     await limit.refresh()
     limit.check()
     return limit

@@ -29,6 +29,7 @@ _CONSTANT = frozenset(
     {
         *("RRF_K", "ORIGINAL_WEIGHT", "KNOWLEDGE_HOURS"),
         *("SEARCH_CACHE_HOURS", "SEARCH_CACHE_MINUTES"),
+        "USER_TOKENS",
     }
 )
 _LOG = logging.getLogger(__name__)

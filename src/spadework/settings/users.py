@@ -28,9 +28,6 @@ class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """
     user_runs: int = Field(0, ge=0, le=10_000)
     """Most runs of one user at once; more of them wait in the queue. 0: any number."""
-    user_tokens: int = Field(0, ge=0)
-    """Most tokens in and out that the models of one user's runs take in a day (UTC). 0: any number.
-    """
     user_money: float = Field(0, ge=0)
     """Most US dollars that the models of one user's runs cost in a day (UTC), where the price is
     known. 0: any amount.

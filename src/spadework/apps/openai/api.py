@@ -88,9 +88,8 @@ class Door:
         """
         asked = await read_request(request)
         runs = self._runs_of(request)
-        question, earlier, answer = asked.question()
-        wishes = asked.wishes()
-        greeted = await receive(question, runs.settings, wishes, earlier=earlier, answer=answer)
+        question, _, _ = asked.question()
+        greeted = await receive(question, runs.settings, asked.wishes())
         if not greeted.research:
             return at_once(greeted, asked)
         asked.check_research(question)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from spadework.agents.llm.client import Model
 from spadework.agents.llm.probe import default_model
-from spadework.agents.receptionist import RESEARCH, Heard, needs_a_model, receive_message
+from spadework.agents.receptionist import RESEARCH, by_rules, chore_of, receive_message
 from spadework.budget import Budget
 from spadework.errors import ModelError
 from spadework.settings import Settings
@@ -33,28 +32,18 @@ class Greeted(Value):
     usage: Usage = Usage()
 
 
-async def receive(
-    said: str,
-    settings: Settings,
-    wishes: str = "",
-    *,
-    earlier: Sequence[str] = (),
-    answer: str = "",
-) -> Greeted:
-    """Receive a message, with what system messages say as `wishes`, the user's messages `earlier`
-    and the last `answer`. Nothing is opened for one whose rules are sure. Raises SettingsError.
+async def receive(said: str, settings: Settings, wishes: str = "") -> Greeted:
+    """Receive a message, with what system messages say as `wishes`. Nothing is opened for one whose
+    rules are sure. Raises SettingsError.
     """
-    heard = Heard(said, wishes, tuple(earlier), answer)
-    budget = Budget.of(settings)
-    if not needs_a_model(heard):
-        found = await receive_message(heard, None, seconds=0)
+    chore, budget = chore_of(said, wishes), Budget.of(settings)
+    if chore is None and by_rules(said) is not None:
+        found = await receive_message(said, None, None, seconds=0)
     else:
         budget.start(time.monotonic())
         async with AsyncExitStack() as closing:
-            found = await receive_message(
-                heard, await _model(settings, budget, closing), seconds=SECONDS
-            )
-    chore = heard.chore()
+            model = await _model(settings, budget, closing)
+            found = await receive_message(said, chore, model, seconds=SECONDS)
     return Greeted(
         research=found == RESEARCH,
         answer=found.answer,

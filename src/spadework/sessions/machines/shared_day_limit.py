@@ -1,4 +1,4 @@
-"""What the models of a user's runs may take in a day on all machines together."""
+"""What the models of a user's runs may cost in a day on all machines together."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ if TYPE_CHECKING:
 
 #: What a process has set aside counts for so long if it is not heard of again.
 HELD_SECONDS = 300.0
-#: Counts as any number of tokens.
-MOST_TOKENS = 1e12
 _TELL = (
-    "SELECT tokens, money, held_tokens, held_money FROM tell_spent"
-    "(ROW(%s, %s, %s, %s, %s, %s, %s, now() + make_interval(secs => %s))::spent)"
+    "SELECT money, held_money FROM tell_spent"
+    "(ROW(%s, %s, %s, 0, %s, 0, %s, now() + make_interval(secs => %s))::spent)"
 )
 
 
@@ -37,14 +35,14 @@ class SharedDayLimit(DayLimit):
         self._settings = settings
         self._process = secrets.token_hex(8)
         #: What calls will set aside that are about to be told of.
-        self._coming: list[Free] = []
+        self._coming: list[float] = []
         self._told_of = 0
-        self._held_elsewhere = Free(0, 0.0)
+        self._held_elsewhere = 0.0
 
     def free(self, *, settled: bool = False) -> Free:
         """What is left of the day; `settled`: as if no call were under way anywhere."""
-        left, held = super().free(settled=settled), self._held_elsewhere
-        return left if settled else Free(left.tokens - held.tokens, left.money - held.money)
+        left = super().free(settled=settled)
+        return left if settled else left._replace(money=left.money - self._held_elsewhere)
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
         """Tell what was spent and set aside here, and know what was elsewhere."""
@@ -69,13 +67,10 @@ class SharedDayLimit(DayLimit):
                 self._begin(today)
                 del self._pending[: self._told_of]  # those were told of on their day
                 self._told_of = 0
-            held = [*(Free(hold.tokens, hold.money) for hold in self._holds), *self._coming]
             values = (
                 *(self._settings.owner, today, self._process),
-                sum(tokens for tokens, _ in self._pending),
                 sum(money for _, money in self._pending),
-                sum(one.tokens for one in held),
-                sum(one.money for one in held),
+                sum(hold.money for hold in self._holds) + sum(self._coming),
                 HELD_SECONDS,
             )
             return values, len(self._pending)
@@ -83,14 +78,11 @@ class SharedDayLimit(DayLimit):
     def _heard(self, day: object, rows: Rows | None, told: int) -> None:
         with self._lock:
             if rows and day == self._day:
-                [(tokens, money, held_tokens, held_money)] = rows
-                self._told = int(tokens), float(money)
-                self._held_elsewhere = Free(held_tokens, held_money)
+                [(self._told, self._held_elsewhere)] = rows
                 self._told_of = max(told, self._told_of)
 
 
-def _usual(wish: HoldRequest, free: Free) -> Free:
-    """What a call will set aside where so much is free."""
-    if hold := hold_share(wish, Free(min(free.tokens, MOST_TOKENS), free.money), alone=True):
-        return Free(hold.tokens, hold.money)
-    return Free(wish.told + wish.usual, cost(wish.price, wish.told, wish.usual))
+def _usual(wish: HoldRequest, free: Free) -> float:
+    """Return the dollars that a call will set aside where so much is free."""
+    hold = hold_share(wish, free, alone=True)
+    return hold.money if hold else cost(wish.price, wish.told, wish.usual)
