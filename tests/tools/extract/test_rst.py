@@ -17,7 +17,7 @@ Guide
 =====
 
 Use :func:`~pkg.stir` or :class:`the spoon <pkg.Spoon>`; see :ref:`top` and
-`the site <https://example.org/a>`_. ``a  b`` is code, `name` too.
+`a <https://example.org/a>`_. ``a  b`` is code, `name` too.
 
 .. code-block:: python
    :emphasize-lines: 1
@@ -78,13 +78,13 @@ term
 def test_a_guide_written_for_sphinx_is_read():
     read = extract_rst(GUIDE, "library://docs/guide.rst")
     assert read.title == "Guide"
-    assert [(link.url, link.text) for link in read.links] == [("https://example.org/a", "the site")]
+    assert [(link.url, link.text) for link in read.links] == [("https://example.org/a", "a")]
     assert (
         read.markdown
         == """\
 # Guide
 
-Use `stir` or `the spoon`; see top and the site. `a  b` is code, `name` too.
+Use `stir` or `the spoon`; see top and [a](https://example.org/a). `a  b` is code, `name` too.
 
 ```python
 def f():
@@ -98,12 +98,12 @@ $ ls -l
   total 0
 ```
 
-```pycon
+```python
 >>> 1 + 1
 2
 ```
 
-**Note:** Hot, and *very* so.
+Note: Hot, and *very* so.
 
 Added in version 3.4: The spoon.
 
@@ -111,8 +111,13 @@ Added in version 3.4: The spoon.
 
 Stirs the soup.
 
-- `soup`: What to stir.
-- Returns: The soup.
+`soup`:
+
+What to stir.
+
+**returns:**
+
+The soup.
 
 Linux
 
@@ -124,7 +129,9 @@ Run it.
   - two
 - three
 
-- term: What it means.
+**term**
+
+What it means.
 
 | a | b |
 | --- | --- |
