@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 
 from spadework import values
 from spadework.graph import state
+from spadework.values import coverage, question, report, search
+
+#: Modules by the names that older checkpoints know them by.
+_FORMER_MODULES = {
+    "spadework.values.asking": question,
+    "spadework.values.finding": search,
+    "spadework.values.judging": coverage,
+    "spadework.values.telling": report,
+}
 
 
 def _values() -> frozenset[tuple[str, str]]:
-    """The classes of the values that stand in the state, by module and name."""
+    """Return the classes of values in the state, by module and name, former modules included."""
     found = [
         kind
         for module in (values, state)
         for kind in vars(module).values()
-        if isinstance(kind, type)
+        if isinstance(kind, type) and issubclass(kind, values.Value)
     ]
-    return frozenset(
-        (kind.__module__, kind.__name__) for kind in found if issubclass(kind, values.Value)
-    )
+    names = {module.__name__: former for former, module in _FORMER_MODULES.items()}
+    modules = {(kind, kind.__module__) for kind in found}
+    modules |= {(kind, names[module]) for kind, module in modules if module in names}
+    return frozenset((module, kind.__name__) for kind, module in modules)
 
 
 OUR_VALUES = _values()
+# A checkpoint is restored by importing the module that it names.
+sys.modules.update(_FORMER_MODULES)
 
 
 def register() -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, ConfigDict, Field, model_validator
 
-from spadework.values.asking import QueryKind
+from spadework.values.question import QueryKind
 from spadework.values.value import Value
 
 EvidenceKind = Literal["text", "item", "code", "row", "columns", "cells"]

@@ -9,9 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from spadework.values.asking import Forecast
-from spadework.values.finding import Evidence, Found, Unread
-from spadework.values.judging import (
+from spadework.values.coverage import (
     Conflict,
     CoverageState,
     Quality,
@@ -20,6 +18,8 @@ from spadework.values.judging import (
     state_as_whole,
 )
 from spadework.values.publisher import tell_beside
+from spadework.values.question import Forecast
+from spadework.values.search import Evidence, Found, Unread
 from spadework.values.value import Value
 
 Verdict = Literal[
