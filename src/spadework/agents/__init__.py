@@ -1,1 +1,1 @@
-"""The judgements of the loop, one file a role."""
+"""The roles of the loop, one file each."""

@@ -1,5 +1,5 @@
-"""The assessor: judges, topic by topic, what is proven by quotes. It names them by their numbers,
-and code cuts them from the page.
+"""The assessor: judges each topic's evidence. It names quotes by number, and code cuts them from
+the page.
 """
 
 from __future__ import annotations
@@ -30,12 +30,11 @@ from spadework.values import (
     Visible,
 )
 
-#: Searches that one assessment recommends at most, and results that one may ask (S4).
+#: Maximum searches recommended per assessment, and results each may ask for (S4).
 MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
-#: Quotes that the assessor is told to give at most.
+#: Maximum quotes requested from the assessor.
 MOST_QUOTES = 40
-#: Likelier than not.
 LIKELY = 0.5
 
 
@@ -98,7 +97,7 @@ async def assess(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """The judgement of a topic on the passages `shown` and the evidence already `known` for it."""
+    """Return the judgement of a topic on the passages `shown` and its evidence so far, `known`."""
     problems: list[Problem] = []
     numbered = Numbered(shown)
 
@@ -123,14 +122,14 @@ async def assess(
             return judgement
         found = await asyncio.to_thread(extract)
         if not judgement.spots:
-            # A model that quoted nothing real covers nothing; what code finds may still be cited
-            # where that is likelier than not to answer.
+            # A model without a real quote covers nothing; code's findings may still be cited if
+            # they probably answer.
             spots = found.spots if found.score > LIKELY else ()
             return replace(judgement, covered=False, score=0.0, spots=spots)
         return ask_for_leads(judgement, found)
 
-    # Where nothing new is shown there is nothing to judge; where nothing was ever found, the model
-    # is asked what else to search.
+    # Without new passages there is nothing to judge; if nothing was ever found, the model is asked
+    # what else to search.
     asked = model if shown or not known else None
     judgement, fell = await first_of(asked, "assessor", topic.name, ask, extract)
     whole = await asyncio.to_thread(confirm_fact, plan, topic, judgement, shown)
@@ -144,7 +143,9 @@ def judgement_of(
     *,
     proven: bool = True,
 ) -> Judgement:
-    """The judgement that was answered, with its quotes; what is not `proven` is not covered."""
+    """Return the answered judgement with its quotes; without evidence (`proven`) it is not
+    covered.
+    """
     return Judgement(
         covered=answer.covered and proven,
         score=min(1.0, max(0.0, answer.score)) if proven else 0.0,
@@ -162,15 +163,15 @@ def judgement_of(
 
 
 def leads_on(plan: Plan) -> bool:
-    """Whether what is asked for is told by its relation to something else: one fact is. A question
+    """Return whether the question asks for one fact by its relation to something else. A question
     of several topics asks about what it names.
     """
     return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """What the first pages of a question lead on to is looked up before it is answered: it is asked
-    for by a relation to them, and code has not `found` it there.
+    """Search what the first pages lead to before answering: the question asks for a relation to
+    them, and code has not `found` the answer there.
     """
     if found.score > LIKELY:
         return judgement
@@ -182,7 +183,7 @@ def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
 def recommendations_of(
     queries: Sequence[GapQuery], shown: Sequence[PassageView]
 ) -> tuple[Recommendation, ...]:
-    """The searches that are recommended, by priority, without those that are no words."""
+    """Return the recommended searches by priority, without those that are not plain words."""
     order: tuple[Priority, ...] = ("high", "medium", "low")
     wanted = sorted(
         (q for q in queries if in_words(q.query)), key=lambda q: order.index(q.priority)
@@ -194,7 +195,7 @@ def recommendations_of(
             purpose=q.purpose,
             priority=q.priority,
             max_results=min(MOST_RESULTS, max(LEAST_RESULTS, q.max_results)),
-            # A site to keep to that the passages name comes from a page that wants to be visited.
+            # A site named only in the passages comes from a page that wants to be visited.
             include_domains=tuple(one for one in domains(q.include_domains) if one not in read),
             exclude_domains=tuple(domains(q.exclude_domains)),
         )
@@ -203,7 +204,7 @@ def recommendations_of(
 
 
 def report_unnamed(subject: str, named: Sequence[QuoteAnswer], numbered: Numbered) -> list[Problem]:
-    """The quotes that were named by numbers which nothing has."""
+    """Return a problem for each quote with an unknown number."""
     return [
         Problem(
             stage="verifier",

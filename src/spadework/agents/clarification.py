@@ -1,4 +1,4 @@
-"""The lead's doubt: whether a question can be researched as it stands, or what to ask back."""
+"""Clarification: whether a question can be researched as it is, or what to ask the user."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ class DoubtAnswer(Visible):
 async def doubt(
     model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Asked | None, list[Problem]]:
-    """What to ask the user before planning, or None; `hits` are those of a first search, if any."""
+    """Return what to ask the user before planning, or None; `hits` are those of a first search, if
+    any.
+    """
 
     async def ask(model: Model) -> Asked | None:
         answer = await model.ask(
@@ -42,9 +44,9 @@ async def doubt(
 
 
 def clarify_question(question: str, answer: str, asked: str = "") -> str:
-    """The question with what the user answered, and what was `asked`: "What is Mercury?", "Which
-    one?" and "the planet" make "What is Mercury (Which one? the planet)?". What a question lacks
-    stands in the place of its pronoun: "What is it?" and "Heron" make "What is Heron?".
+    """Merge the user's answer into the question: "What is Mercury?", `asked` "Which one?" and "the
+    planet" become "What is Mercury (Which one? the planet)?". A missing subject replaces the
+    pronoun: "What is it?" and "Heron" become "What is Heron?".
     """
     said = " ".join(answer.split())
     if said and not asked and (whole := extractive.name_subject(question, said)):

@@ -1,8 +1,8 @@
-"""The cleaner: takes what is not the page's own matter out of a dirty page. A model names the
-blocks to keep, and code cuts.
+"""The cleaner: removes boilerplate from a noisy page. A model names the blocks to keep, and code
+cuts.
 
-So nothing can be rewritten. Only a page of which something was chosen that code finds dirty is
-judged by a model, and only where that finds it dirty, too, the cleaner is asked.
+So nothing can be rewritten. A page is cleaned only if some of it was selected and both code and a
+model find it noisy.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from spadework.tools.text.cleanliness import cleanliness, is_matter
 from spadework.tools.text.markdown import Block, blocks
 from spadework.values import Problem, Visible
 
-#: By setting: from which cleanliness on a page is left as it is, and how many characters it has at
-#: least to be cleaned (S7).
+#: By setting: cleanliness from which a page is left alone, and minimum characters of a page to
+#: clean (S7).
 MARKS: dict[Cleaning, tuple[float, int]] = {
     "default": (0.7, 500),
     "fast": (0.8, 1_000),
     "quality": (0.6, 200),
     "technical": (0.7, 500),
 }
-#: Characters that are judged of what was chosen of a page.
+#: Characters of the selected text that are judged.
 JUDGED_CHARS = 2_000
-#: Blocks that are shown, and characters of each; what is not shown stays.
+#: Maximum blocks shown, and characters of each; others stay.
 MOST_BLOCKS, BLOCK_CHARS = 150, 300
-#: Characters, and share of its matter, that are left of a cleaned page; else the original stays.
+#: Minimum characters, and share of content, of a cleaned page; otherwise the original stays.
 LEAST_CHARS, LEAST_MATTER = 200, 0.5
 
 _INSTALLS = re.compile(
@@ -54,7 +54,7 @@ class CleanAnswer(Visible):
 
 
 class Dirty(NamedTuple):
-    """A page to be cleaned, the question that it is read for, and what was chosen of it."""
+    """A page to clean, the question it is read for, and the text selected from it."""
 
     question: str
     title: str
@@ -63,15 +63,15 @@ class Dirty(NamedTuple):
 
 
 def is_dirty(text: str, cleaning: Cleaning, least: float | None = None) -> bool:
-    """Whether code finds a page so dirty that a model is worth asking. `least` is the cleanliness
-    from which on it is not (0..1), None for that of the setting.
+    """Return whether code finds a page so noisy that a model is worth asking. `least` is the
+    minimum cleanliness (0..1), None for the setting's.
     """
     long = cleaning != "off" and len(text) >= MARKS[cleaning][1]
     return long and is_unclean(text, cleaning, least)
 
 
 def is_unclean(text: str, cleaning: Cleaning, least: float | None = None) -> bool:
-    """Whether code finds a piece of a page dirty, however short it is."""
+    """Return whether code finds a piece of a page noisy, however short."""
     return cleaning != "off" and cleanliness(text) < _least_of(cleaning, least)
 
 
@@ -82,8 +82,8 @@ def _least_of(cleaning: Cleaning, least: float | None) -> float:
 async def clean(
     model: Model, page: Dirty, cleaning: Cleaning, *, seconds: float, least: float | None = None
 ) -> tuple[str, list[Problem]]:
-    """The text of a dirty page without what is not its matter; as it was where the judge finds it
-    clean, which is from `least` on (None: that of the setting), or a model fails.
+    """Return the text of a noisy page without boilerplate; unchanged if the judge rates it at least
+    `least` (None: the setting's), or a model fails.
     """
 
     async def ask(model: Model) -> str:
@@ -106,7 +106,9 @@ async def clean(
 
 
 def keep_blocks(text: str, numbers: Collection[int]) -> str:
-    """The blocks of these numbers (from 1), code, and what was not shown; all if too much goes."""
+    """Keep the blocks of these numbers (from 1), code, and blocks not shown; everything if too much
+    would go.
+    """
     all_blocks = blocks(text)
     chosen = [
         b
@@ -120,5 +122,5 @@ def keep_blocks(text: str, numbers: Collection[int]) -> str:
 
 
 def _matter(text: str, some: Collection[Block]) -> int:
-    """Characters of the blocks that read like the matter of the page."""
+    """Return the characters of blocks that look like content."""
     return sum(b.end - b.start for b in some if is_matter(text, b))

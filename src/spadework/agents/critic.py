@@ -1,4 +1,4 @@
-"""The editor of a report, by a model in deep effort: what it finds weak goes back, once."""
+"""The critic: at deep effort, a model reviews the report, and weak sections are rewritten once."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from spadework.values import (
     Weakness,
 )
 
-#: The sections that code makes.
+#: Sections made by code.
 BY_CODE = ("disagreements", "not_found", "problems", "about")
-#: Points of praise and of blame at most.
+#: Maximum strengths and weaknesses.
 MOST_POINTS = 5
 
 
@@ -54,7 +54,7 @@ class RewrittenAnswer(SectionAnswer):
 async def review(
     model: Model, result: Result, *, seconds: float
 ) -> tuple[Review | None, list[Problem]]:
-    """What the editor thinks of a report; None when the model does not say."""
+    """Return the review of a report; None if the model gives none."""
 
     async def ask(model: Model) -> Review | None:
         topics = [{"name": t.name, "state": t.state, "gaps": t.gaps} for t in result.topics]
@@ -81,7 +81,7 @@ async def rewrite(
     *,
     seconds: float,
 ) -> tuple[Section, list[Problem]]:
-    """A section as its writer writes it anew; as it was where the model fails."""
+    """Return a section rewritten by its writer; unchanged if the model fails."""
     prompt = render(
         "rewrite",
         question=question,
@@ -102,7 +102,7 @@ async def rewrite(
 
 
 def describe_review(review: Review) -> str:
-    """What an editor thinks, as Markdown, with what became of each weakness."""
+    """Return a review as Markdown, with the outcome of each weakness."""
     lines = ["## The editor's opinion", "", escape_markdown(review.verdict)]
     if review.strengths:
         lines += ["", "### Strengths", ""]
@@ -116,7 +116,7 @@ def describe_review(review: Review) -> str:
 
 
 def _review(answer: OpinionAnswer) -> Review:
-    """What was answered, without what speaks to machines."""
+    """Return the review without text that instructs machines."""
     points = [point for point in answer.weaknesses if not is_injection(point.weakness)]
     return Review(
         verdict=answer.verdict,

@@ -1,4 +1,6 @@
-"""Many pages: several calls read a share each (map), and a topic is judged by that (reduce)."""
+"""Deep reading of many pages: several calls each read a share (map), then each topic is judged on
+that (reduce).
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ from spadework.agents.report.material import line_of
 from spadework.prompts import render
 from spadework.values import Evidence, Plan, Problem, Topic, Visible
 
-#: Quotes that one call is told to name at most.
+#: Maximum quotes requested per call.
 MOST_NAMED = 40
 
 
@@ -41,20 +43,20 @@ class ReadingAnswer(Visible):
 
 
 class Served(NamedTuple):
-    """A passage that is shown, and the places of the topics that it was found for."""
+    """A passage shown, and the indexes of the topics it was found for."""
 
     shown: PassageView
     topics: tuple[int, ...]
 
 
-#: What is found of each topic, by its name.
+#: Findings by topic name.
 Spots = Mapping[str, Sequence[Spot]]
 
 
 async def read_share(
     model: Model, plan: Plan, topics: Sequence[Topic], share: Sequence[Served], *, seconds: float
 ) -> tuple[Spots, list[Problem]]:
-    """What a share of the passages proves of each topic; where the model fails, what code finds."""
+    """Return the evidence in a share of the passages for each topic; by code if the model fails."""
     lost: list[Problem] = []
     numbered = Numbered([one.shown for one in share])
 
@@ -99,8 +101,8 @@ async def judge_ledger(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """How far a topic is answered by its entries of the ledger; by the passages that were shown
-    where there are none, or where the model fails.
+    """Judge a topic by its ledger entries; by the passages shown if there are none, or the model
+    fails.
     """
 
     def extract() -> Judgement:

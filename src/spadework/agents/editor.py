@@ -1,4 +1,4 @@
-"""The editor: composes by code what surrounds the sections of a report."""
+"""The editor: composes by code the sections around the report's topics."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from spadework.values import (
     models_among,
 )
 
-#: Problems that a reader of the report needs to see; all are in the record.
+#: Maximum problems shown in the report; the record has all.
 MOST_PROBLEMS = 8
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
-#: By how much of the whole weight one side of a disagreement is ahead when it is named.
+#: Minimum lead in weight at which a side of a conflict is named.
 CLEAR = 0.1
 
-#: How it is said what was found of so many sentences; code finds that one is its quote's own words.
+#: Phrases for verdicts and their counts; "quoted" is a verbatim quote, found by code.
 _QUOTED = "quoted"
 _FOUND = {
     "supported": "found_supported",
@@ -44,7 +44,7 @@ _FOUND = {
     "could not check": "found_unchecked",
     _QUOTED: "found_quoted",
 }
-#: How it is said what cut a run short, or spared it.
+#: Phrases for what cut a run short.
 _ENDED = {
     "time": "ended_time",
     "nothing searched": "ended_unsearched",
@@ -57,14 +57,14 @@ _ENDED = {
     "tokens": "spent_tokens",
     "money": "spent_money",
 }
-#: What evidence lacks that its reader would look for; the rest is in the result.
+#: Missing kinds of evidence that readers would look for; the result has the rest.
 _GAPS = ("definition", "steps", "code", "dates")
 
 
 def disagreements(
     conflicts: Sequence[Conflict], ledger: Mapping[str, Evidence] = _NONE, say: Phrases = ENGLISH
 ) -> Section:
-    """All sides of every conflict, with their evidence, and of when each is."""
+    """Return all sides of every conflict, with evidence and dates."""
     lines = []
     for conflict in conflicts:
         sides, how = _weighed(conflict, ledger, say)
@@ -76,7 +76,7 @@ def disagreements(
 
 
 def _told_apart(kind: str, topic: str, sides: Sequence[Side], say: Phrases) -> str:
-    """That sources disagree, and in which two figures where these can be told."""
+    """Return that sources disagree, and on which two figures if known."""
     told = {"topic": topic, "kind": say(f"kind_{kind}")}
     apart = None
     if kind in ("number", "date") and len(sides) == 2:
@@ -87,7 +87,7 @@ def _told_apart(kind: str, topic: str, sides: Sequence[Side], say: Phrases) -> s
 
 
 def untold(conflicts: Sequence[Conflict], sections: Sequence[Section]) -> list[Conflict]:
-    """The disagreements of which no section cites all sides, each with a figure of its own."""
+    """Return the conflicts of which no section cites all sides, each with its own figure."""
     return [one for one in conflicts if not any(_tells(each, one) for each in sections)]
 
 
@@ -109,9 +109,9 @@ def _tells(section: Section, conflict: Conflict) -> bool:
 def _weighed(
     conflict: Conflict, ledger: Mapping[str, Evidence], say: Phrases
 ) -> tuple[Sequence[Side], str]:
-    """The sides in the order in which they are told, and what is said of them: the heaviest
-    first; of figures the newest, since an older estimate does not outweigh it. A newer near-copy of
-    a page with something changed stands last and is named.
+    """Return the sides in the order shown, with a remark: heaviest first; for figures newest first,
+    since an older estimate does not outweigh a newer one. A newer near-copy with a change comes
+    last and is named as such.
     """
     sides = [(side, day_of(side, ledger)) for side in conflict.sides]
     days = [day for side, day in sides if not side.changed_copy]
@@ -130,7 +130,7 @@ def _weighed(
 
 
 def day_of(side: Side, ledger: Mapping[str, Evidence]) -> str:
-    """The newest day of the evidence of a side; "" where none is known."""
+    """Return the newest date of a side's evidence; "" if unknown."""
     of = (ledger[id_].published_at for id_ in side.evidence_ids if id_ in ledger)
     return max((day.date().isoformat() for day in of if day), default="")
 
@@ -143,9 +143,8 @@ def not_found(
     unread: AbstractSet[str] = frozenset(),
     say: Phrases = ENGLISH,
 ) -> Section:
-    """Return what a complete answer would have, and this one has not, each gap once: topics, what
-    is `missing` of what must be covered, and what the evidence lacks. For the topics `unread` there
-    are pages that could not be read.
+    """Return what the answer lacks, each gap once: topics, `missing` aspects, and shortfalls of the
+    evidence. Topics in `unread` have pages that could not be read.
     """
     lines, told = [], ""
     for topic in plan.topics:
@@ -164,7 +163,9 @@ def not_found(
 def _gap_of(
     topic: Topic, found: Coverage, gaps: Sequence[str], unread: bool, plan: Plan, say: Phrases
 ) -> str:
-    """What is not answered of a topic; the title has named one that is the whole question."""
+    """Return what is unanswered about a topic; a topic that is the whole question is not named
+    again.
+    """
     told = " ".join(gaps)
     if gaps and not any(gap.endswith((".", "?", "!")) for gap in gaps):
         told = say("missing", gaps="; ".join(gaps))
@@ -178,9 +179,9 @@ def _bare(text: str) -> str:
 
 
 def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Section:
-    """Return what went wrong, by name and host, without URLs. Every provider that failed is named
-    with how it failed first. What did not hold, and which pages could not be read, is told in the
-    result and the editorial review.
+    """Return the problems by name and host, without URLs. Each failed provider is listed with its
+    first failure. Rejected sentences and unread pages are listed in the result and the editorial
+    review.
     """
     providers = {p.subject: p for p in reversed(problems) if p.stage == "search"}
     failed = list(
@@ -194,7 +195,7 @@ def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Sectio
 
 
 def _line(problem: Problem) -> str:
-    """What went wrong, with the name of what it happened to, once."""
+    """Return a problem with its subject named once."""
     subject, effect = problem.subject, problem.effect
     name = host_of(subject) if "://" in subject else subject
     reason = hosts_for_urls(problem.reason)
@@ -210,8 +211,8 @@ def about(
     why: str,
     say: Phrases = ENGLISH,
 ) -> Section:
-    """Return how the report came about: who wrote and who judged its sentences, what they rest on,
-    how many `pages` were read and how many of them are cited, and `why` it was cut short.
+    """Return how the report was made: who wrote and judged its sentences, their evidence, how many
+    `pages` were read and cited, and `why` it ended early.
     """
     many, cited = pages
     read = say("page_read" if many == 1 else "pages_read", many=many, cited=cited)
@@ -238,6 +239,6 @@ def _tell_makers(citations: Sequence[Citation], say: Phrases) -> str:
 
 
 def of_lines(heading: str, lines: Iterable[str]) -> Section:
-    """A section of sentences that cite nothing."""
+    """Return a section of sentences without evidence."""
     told = tuple(Sentence(text=line) for line in lines if line)
     return Section(heading=heading, kind="limits", sentences=told)

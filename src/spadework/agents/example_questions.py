@@ -1,4 +1,4 @@
-"""Questions that a document answers, drawn from its headings, each judged on it before."""
+"""Example questions that a document answers, derived from its headings and tested on it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from spadework.tools.text.language import language_of
 from spadework.tools.text.passages import cut, headings
 from spadework.values import Page
 
-#: Characters of a document that are looked at, and of a passage.
+#: Maximum characters of a document examined, and of a passage.
 MOST_CHARS, PASSAGE_CHARS = 20_000, 1_500
-#: Headings of a document that are tried.
+#: Maximum headings of a document tried.
 MOST_HEADINGS = 6
 
 _NAME = re.compile(r"[^\W\d_][\w.+#-]*(?: [\w.+#-]+){0,3}")
 _NUMBER = re.compile(r"^(?:(?:chapter|appendix|part) )?(?:\d+|[A-Z])(?:\.\d+)*\.\s+", re.IGNORECASE)
 _HOW = re.compile(r"how to (\w.+)", re.IGNORECASE)
-#: What answers how something is done.
+#: What answers a how-to question.
 _STEPS = re.compile(r"^(?:```|\d+\. )", re.MULTILINE)
 
 
 def questions(documents: Sequence[tuple[Page, str]], most: int, *, seconds: float) -> list[str]:
-    """At most `most` questions that documents answer, of many of them, within `seconds`."""
+    """Return at most `most` questions that documents answer, spread over them, within `seconds`."""
     until, made = time.monotonic() + seconds, dict[str, None]()
     left = [_of(page, text[:MOST_CHARS]) for page, text in documents]
     while left and len(made) < most:
@@ -41,7 +41,7 @@ def questions(documents: Sequence[tuple[Page, str]], most: int, *, seconds: floa
 
 
 def _of(page: Page, text: str) -> Iterator[str]:
-    """The questions of a document that it answers, best form first."""
+    """Yield the questions that a document answers, best form first."""
     if language_of(text) != "en":
         return
     shown = [PassageView(page, a, text[a:b], score=1.0) for a, b in cut(text, PASSAGE_CHARS)]
@@ -69,16 +69,16 @@ def _try_questions(title: str, text: str) -> Iterator[str]:
 
 
 def _beginnings(title: str) -> Iterator[str]:
-    """What a title may be about, longest first: *Heron* of *Heron architecture*."""
+    """Yield what a title may be about, longest first: *Heron* of *Heron architecture*."""
     words = title.removeprefix("The ").split()
     yield from (" ".join(words[:n]) for n in range(len(words) - 1, 0, -1))
 
 
 def _bare(heading: str) -> str:
-    """A heading without its number."""
+    """Return a heading without its number."""
     return _NUMBER.sub("", " ".join(heading.split()))
 
 
 def _within(name: str) -> str:
-    """A name as it stands within a sentence."""
+    """Return a name as written within a sentence."""
     return name[:1].lower() + name[1:] if name[1:2].islower() else name

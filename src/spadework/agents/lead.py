@@ -1,4 +1,4 @@
-"""The lead: splits the question into the topics that a complete answer must cover."""
+"""The lead: splits the question into the topics of a complete answer."""
 
 from __future__ import annotations
 
@@ -32,16 +32,15 @@ from spadework.values import (
     Visible,
 )
 
-#: Topics of a plan at most, by complexity (S3), and in quick effort.
+#: Maximum topics of a plan, by complexity (S3), and at quick effort.
 MOST_TOPICS: dict[Complexity, int] = {"simple": 1, "moderate": 6, "complex": 12}
 QUICK_TOPICS = 3
-#: Titles of a first search that the lead sees at most, characters of each; tokens of an answer.
+#: Maximum titles of a first search shown to the lead, characters of each, and tokens of an answer.
 MOST_TITLES, TITLE_CHARS, ANSWER_TOKENS = 40, 200, 500
-#: Queries of a topic at most.
 MOST_QUERIES = 4
-#: Aspects of a topic to cover, and subjects of a question, that the lead names at most.
+#: Maximum aspects of a topic, and subjects of a question, named by the lead.
 MOST_ASPECTS, MOST_SUBJECTS = 6, 6
-#: Wishes for the form of a report at most, and characters of each.
+#: Maximum instructions about the form of a report, and characters of each.
 MOST_WISHES, WISH_CHARS = 5, 120
 
 
@@ -75,7 +74,7 @@ class PlanAnswer(Visible):
     topics: list[TopicAnswer] = at_most(MOST_TOPICS["complex"])
 
 
-#: The same in quick effort, for a small model fills what it may.
+#: For quick effort, since a small model fills whatever it may.
 _QUICK = create_model(
     "PlanAnswer", __base__=PlanAnswer, topics=(list[TopicAnswer], at_most(QUICK_TOPICS))
 )
@@ -90,8 +89,8 @@ async def plan(
     quick: bool = False,
     seconds: float,
 ) -> tuple[Plan, list[Problem]]:
-    """The plan of a question; `hits` are those of a first broad search, if there was one,
-    `searching` is what is searched. Problems say who fell back.
+    """Return the plan of a question; `hits` are those of a first broad search, if any, `searching`
+    is what is searched. Problems name failed models.
     """
     if question.answers:
         await tokens.ready()
@@ -110,7 +109,7 @@ async def plan(
 def prompt_of(
     question: Question, hits: Sequence[Hit], searching: Sequence[str], *, quick: bool
 ) -> Prompt:
-    """What the lead is asked."""
+    """Return the lead's prompt."""
     answers = [tokens.beginning(answer, ANSWER_TOKENS) for answer in question.answers]
     titles = dict.fromkeys(one_line(hit.title, TITLE_CHARS) for hit in hits if hit.title)
     return render(
@@ -130,7 +129,7 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
     )
     if not topics:
         raise BadReply("The plan has no topics.")
-    # What takes more topics is not so simple, whatever it is called: none is left out for that.
+    # A plan with more topics is not that simple, so none is dropped.
     order: tuple[Complexity, ...] = ("simple", "moderate", "complex")
     harder = order[order.index(answer.complexity) :]
     fitting: list[Complexity] = [c for c in harder if len(topics) <= MOST_TOPICS[c]]
@@ -149,8 +148,8 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
 
 
 def _without_today(plan: Plan, question: Question) -> Plan:
-    """Return the plan without the day of asking in its queries, where nobody named that year: the
-    lead is told it so that "last week" is understood, and a small model copies what it is told.
+    """Remove the current date from the plan's queries unless the user named the year. The lead
+    knows the date to understand "last week", and small models copy it.
     """
     year, _, rest = question.asked_on.partition("-")
     if not year or year in " ".join([question.text, question.wishes, *question.earlier]):
@@ -175,9 +174,9 @@ def _without_today(plan: Plan, question: Question) -> Plan:
 
 
 def topic_of(answer: TopicAnswer) -> Topic:
-    """A topic as answered, without queries that are no words alone, and each query once."""
+    """Return a topic with distinct queries of plain words."""
     name = answer.name.strip()
-    # A small model begins it with a small letter. What is no plain word may be a name written so.
+    # Small models write it in lower case. A word that is not plain may be a name spelled that way.
     if name.partition(" ")[0] in language(spoken(name)).stop:
         name = name[:1].upper() + name[1:]
     texts = {

@@ -1,4 +1,4 @@
-"""The outline: one call composes the report, before it is written, from the ledger as lines."""
+"""The outline: one call composes the report from the ledger before it is written."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from spadework.tools.text.language import Phrases
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Conflict, Coverage, Evidence, Plan, Problem, Visible
 
-#: What sections are made of; how it is set follows from it.
+#: The material of a section, which decides its layout.
 SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code", "advice"]
-#: Sections of a report at most, columns of a table, and names that sections share.
+#: Maximum sections of a report, columns of a table, and names shared by sections.
 MOST_SECTIONS, MOST_COLUMNS, MOST_NAMES = 12, 6, 12
-#: Words of a report, by the wish.
+#: Words of a report by requested length.
 WORDS: Mapping[str, int] = {"short": 200, "normal": 700, "long": 1_800}
 
 
@@ -54,7 +54,7 @@ class OutlineAnswer(Reply):
 
 @dataclass(frozen=True)
 class Outlined:
-    """A section to be written, from which entries, in about how many words (0: as it needs)."""
+    """A planned section: its entries and approximate words (0: as needed)."""
 
     heading: str
     shows: str
@@ -66,10 +66,9 @@ class Outlined:
 
 @dataclass(frozen=True)
 class Outline:
-    """The composition of a report; `answer` is what it says in short, with marks, by
-    the model `author`. `left_out` are
-    the ids of entries it does without; `missing` what must be covered and no section answers;
-    `names` those that all sections call alike.
+    """The composition of a report; `answer` is its short answer, with marks, by the model `author`.
+    `left_out` are ids of unused entries; `missing` are aspects that no section covers; `names` are
+    terms used consistently in all sections.
     """
 
     sections: tuple[Outlined, ...]
@@ -83,9 +82,8 @@ class Outline:
 
 @dataclass(frozen=True)
 class Known:
-    """What a report must take into account beside its evidence: how far its topics are answered,
-    what disagrees, how many words it has where nothing else is wished, and at most (0: no bound),
-    and the day on which it is asked for.
+    """What a report considers besides evidence: coverage of its topics, conflicts, default and
+    maximum words (0: no limit), and the date of the question.
     """
 
     coverage: Mapping[str, Coverage]
@@ -96,7 +94,7 @@ class Known:
 
 
 def by_topic(plan: Plan, ledger: Sequence[Evidence], words: int = 0) -> Outline:
-    """The outline that code makes: a section for every topic that has evidence."""
+    """Return an outline by code: a section for every topic with evidence."""
     topics = [(topic, [e for e in ledger if e.topic == topic.name]) for topic in plan.topics]
     found = [(topic, own) for topic, own in topics if own]
     share = words // max(1, len(found))
@@ -108,11 +106,11 @@ def by_topic(plan: Plan, ledger: Sequence[Evidence], words: int = 0) -> Outline:
 async def outline(
     model: Model, plan: Plan, ledger: Sequence[Evidence], known: Known, *, seconds: float
 ) -> tuple[Outline, list[Problem]]:
-    """The outline of the writer's model; by topic where it fails."""
+    """Return the writer model's outline; by topic if it fails."""
     prompt = render(
         "outline",
         plan=plan,
-        # "SQLite" alone tells nothing.
+        # "SQLite" alone says nothing.
         musts=[
             (must, ", ".join(topic.name for topic in plan.topics if must in topic.must_cover))
             for must in musts_of(plan)
@@ -139,7 +137,7 @@ async def outline(
 
 
 def _sides_of(conflict: Conflict, ledger: Sequence[Evidence]) -> str:
-    """What is said on each side of a disagreement, and of when that is."""
+    """Return the statements on each side of a conflict, with dates."""
     entries = {e.id: e for e in ledger}
     sides = ((side.claim, day_of(side, entries)) for side in conflict.sides)
     told = (f"{claim} ({day})" if day else claim for claim, day in sides)
@@ -147,21 +145,21 @@ def _sides_of(conflict: Conflict, ledger: Sequence[Evidence]) -> str:
 
 
 def is_summary(heading: str, code: str) -> bool:
-    """Whether a section has the heading of the summary."""
+    """Return whether a heading is that of the summary."""
     return heading.casefold() == Phrases(code)("summary").casefold()
 
 
 def musts_of(plan: Plan) -> list[str]:
-    """What must be covered, over all topics, each once."""
+    """Return the distinct required aspects of all topics."""
     return list(dict.fromkeys(must for topic in plan.topics for must in topic.must_cover))
 
 
 def _check_outline(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan) -> Outline | None:
-    """The outline with entries that exist, sections of one heading joined; None where no section
-    has any. A heading or title that says what no entry says, or speaks to machines, is none.
+    """Return the outline with existing entries and merged headings; None if no section has any.
+    Headings and titles that no entry supports, or that instruct machines, are dropped.
 
-    What it forgets is not lost: an entry that it neither names nor leaves out goes to the section
-    nearest to it, and a topic of which it names none has a section of its own.
+    Nothing is lost: an entry neither named nor left out goes to the nearest section, and a topic
+    without entries in any section gets its own.
     """
     known = {e.id: e for e in (*ledger, *each_once(ledger))}
     said = (f"{e.title}\n{e.heading}\n{e.claim}\n{e.quote}" for e in ledger)
@@ -174,7 +172,7 @@ def _check_outline(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan
             continue
         heading = keep_founded_heading(one.heading, texts, home) or own[0].topic
         if is_summary(heading, plan.language):
-            # The summary is written last, from what holds.
+            # The summary is written last, from verified sentences.
             heading = own[0].topic
         same = made.get(heading.casefold())
         if same:
@@ -211,7 +209,7 @@ def _check_outline(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan
 def _of_forgotten_topics(
     sections: Sequence[Outlined], ledger: Sequence[Evidence], plan: Plan
 ) -> list[Outlined]:
-    """A section for every topic that has entries, of which no section has one."""
+    """Return a section for every topic with entries that no section uses."""
     named = {place_of(e) for one in sections for e in one.evidence}
     own = {topic: [e for e in ledger if e.topic == topic.name] for topic in plan.topics}
     return [
@@ -224,8 +222,8 @@ def _of_forgotten_topics(
 def _with_forgotten(
     sections: Sequence[Outlined], ledger: Sequence[Evidence], unwanted: AbstractSet[str]
 ) -> tuple[list[Outlined], tuple[str, ...]]:
-    """The sections with the entries that none of them names, each in the one nearest to it by its
-    words, of its topic where there is one; and the ids of those that are left out.
+    """Add the entries that no section names, each to the section nearest in words, of its topic if
+    possible; also return the ids left out.
     """
     named = {place_of(e) for one in sections for e in one.evidence}
     given: dict[int, list[Evidence]] = defaultdict(list)
@@ -253,7 +251,7 @@ def _with_forgotten(
 
 
 def _with_columns(chosen: Sequence[Evidence], ledger: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """Entries, rows of a table with the names of their columns."""
+    """Add the column names of entries that are table rows."""
     tables = {(e.content_hash, e.columns) for e in chosen if e.kind in ("row", "cells")}
     named = [e for e in ledger if e.kind == "columns" and (e.content_hash, e.start) in tables]
     return tuple(dict.fromkeys([*named, *chosen]))

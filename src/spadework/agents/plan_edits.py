@@ -1,4 +1,4 @@
-"""A plan as the user changes it: by numbers and names, or in words that the lead's model reads."""
+"""Changes of a plan by the user: by numbers and names, or in words that the lead's model reads."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from spadework.tools.ranking.relevance import query_terms
 from spadework.values import Freshness, Plan, Problem, Query, Topic, Visible
 from spadework.visible import visible
 
-#: Topics of a changed plan at most.
 MOST_TOPICS = 12
-#: Answers that leave the plan as it is.
+#: Answers that accept the plan.
 YES = frozenset({"", "y", "yes", "ok", "okay", "go", "approve", "approved", "start", "true"})
-#: How a plan is changed without a model.
+#: Changes possible without a model.
 FORMS = ("drop 2", "keep 1 3", "add costs")
 
-#: What begins a line of an answer that says in words how the plan shall change; and the last line
-#: of one that accepts the plan with that.
+#: Prefix of a line that requests a change in words; and the last line of an answer that accepts the
+#: plan with it.
 WISH, ACCEPTED = "change: ", "yes"
 
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
@@ -31,7 +30,9 @@ _ADD = re.compile(r"add\s+(\S.*)", re.IGNORECASE)
 
 
 class Said(NamedTuple):
-    """An answer: the topics it names, one a line, its wishes, whether it accepts the plan."""
+    """An answer: the topics it names, one per line, its requests, and whether it accepts the
+    plan.
+    """
 
     topics: str
     wishes: tuple[str, ...]
@@ -39,7 +40,7 @@ class Said(NamedTuple):
 
 
 def said_in(answer: str) -> Said:
-    """What an answer says of a plan; one with wishes in words accepts it with a last line "yes"."""
+    """Parse an answer about a plan; one with requests accepts it by a last line "yes"."""
     lines = answer.splitlines()
     wishes = tuple(line.removeprefix(WISH).strip() for line in lines if line.startswith(WISH))
     if not wishes:
@@ -50,7 +51,9 @@ def said_in(answer: str) -> Said:
 
 
 def edit_plan(plan: Plan, answer: str) -> Plan:
-    """The plan with the topics that `answer` names, one a line; as it is for a plain yes."""
+    """Return the plan with the topics named in `answer`, one per line; unchanged for a plain
+    yes.
+    """
     if answer.strip(" .!").lower() in YES:
         return plan
     names = [" ".join(_BULLET.sub("", line).split()) for line in visible(answer).splitlines()]
@@ -58,7 +61,7 @@ def edit_plan(plan: Plan, answer: str) -> Plan:
 
 
 def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
-    """The plan with the topics of these names, in their order; the plan itself for none."""
+    """Return the plan with the topics of these names, in order; unchanged if there are none."""
     known = {topic.name.casefold(): topic for topic in plan.topics}
     topics = {name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names}
     return (
@@ -67,8 +70,8 @@ def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
 
 
 class Change(NamedTuple):
-    """A plan after a change; `reason` says why it stays as it is, and `understood` is false where a
-    model might know what is meant.
+    """A plan after a change; `reason` says why it is unchanged, and `understood` is False if a
+    model may understand the request.
     """
 
     plan: Plan
@@ -93,7 +96,7 @@ def change_plan(plan: Plan, line: str) -> Change:
 
 
 def with_names(plan: Plan, names: Sequence[str]) -> Change:
-    """Return the plan with the topics of these names, or the reason why it cannot have them."""
+    """Return the plan with the topics of these names, or the reason why not."""
     if not names:
         return Change(plan, "A plan needs at least one topic.")
     if len(names) > MOST_TOPICS:
@@ -116,8 +119,8 @@ class WishedAnswer(Visible):
 async def apply_wish(
     model: Model | None, plan: Plan, wish: str, *, seconds: float
 ) -> tuple[Change, list[Problem]]:
-    """Return the plan as a wish in words changes it, read by the lead's model where no form of ours
-    fits, and what failed.
+    """Apply a change requested in words, read by the lead's model unless it is one of our forms;
+    also return problems.
     """
     found = change_plan(plan, wish)
     if found.understood:
@@ -146,8 +149,8 @@ class TopicsAnswer(Visible):
 async def complete_plan(
     model: Model | None, plan: Plan, before: Plan, *, seconds: float
 ) -> tuple[Plan, list[Problem]]:
-    """The changed plan with what the lead makes of the topics that are not in the one `before`, in
-    one call. Their names and their order are the user's.
+    """Complete the topics that are not in the plan `before` with one call to the lead. Names and
+    order are the user's.
     """
     new = [topic.name for topic in plan.topics if topic not in before.topics]
     if model is None or not new:

@@ -1,4 +1,4 @@
-"""What is said at an interface: small talk, a chore, or something to research."""
+"""The receptionist: tells small talk, chores of chat clients, and questions to research apart."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spadework.values import Value, Visible
 
 Task = Literal["title", "tags", "follow_ups", "text"]
 
-#: What an instruction is about; where it names several, the one that it names first.
+#: Subjects of an instruction; of several, the first one named counts.
 _TASKS: dict[Task, str] = {
     "title": r"titles?|headings?|headline|(?:brief |short )?names? (?:for|of)",
     "tags": r"tags?",
@@ -29,7 +29,7 @@ _TASK = re.compile(
     r"\b(?:" + "|".join(f"(?P<{task}>{words})" for task, words in _TASKS.items()) + r")\b",
     re.IGNORECASE,
 )
-#: A conversation that is shown: between tags, or by marks of who speaks, of whom one is a machine.
+#: A conversation in the request: in tags, or with speaker labels, one of them a machine.
 _TAGGED = re.compile(
     r"<(chat_history|conversation|messages?|history|transcript|text|dialogue?)\b[^<>]*>(.*?)"
     r"(?:</\1>|\Z)",
@@ -41,16 +41,16 @@ _SPEAKER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _KEY = re.compile(r"\{\s*\"(\w+)\"\s*:")
-#: How bare an answer must be: nobody asks so for research.
+#: Requirements of a bare answer, which no research question has.
 _BARE = re.compile(
     r"\b(?:only|just|nothing (?:else|but|except|before|after)|by itself|without (?:quot|explan)\w+"
     r"|no (?:additional|extra|other|further|quotes|explanation)|(?:at most|max\w*|up to|between)"
     r" (?:\S+ ){1,4}words|words (?:max|at most|or (?:less|fewer)))\b",
     re.IGNORECASE,
 )
-#: An instruction stands within so many characters, before material of as many.
+#: Maximum characters of an instruction, and minimum characters of the material after it.
 _HEAD_CHARS = 400
-#: Words of a title, and tags, that code makes.
+#: Words of a title, and number of tags, made by code.
 _TITLE_WORDS, _TAGS = 6, 3
 
 
@@ -106,13 +106,13 @@ def done_by_code(chore: Chore) -> str:
 
 
 async def done_by_model(model: Model, chore: Chore, *, seconds: float) -> str:
-    """A chore as the lead's model does it, within `seconds`. Raises ModelError, BudgetSpent."""
+    """Do a chore with the lead's model, within `seconds`. Raises ModelError, BudgetSpent."""
     prompt = render("chore", request=chore.request, task=chore.task)
     answer = await model.ask("lead", prompt, _answer_to(chore.task), seconds=seconds)
     return _in_shape(chore, getattr(answer, chore.task))
 
 
-@cache  # a server does thousands, and a class is never forgotten
+@cache  # servers do thousands of chores, and classes are never freed
 def _answer_to(task: Task) -> type[Visible]:
     wanted: Any = (list[str] if task in ("tags", "follow_ups") else str, ...)
     fields: dict[str, Any] = {task: wanted}
@@ -146,20 +146,20 @@ def _first_question(shown: str) -> str:
     return next(filter(None, said), "")
 
 
-#: `research` is for the graph, which tells a follow-up from a new question itself.
+#: `research` is for the graph, which recognizes follow-ups itself.
 Kind = Literal["research", "talk", "chore"]
-#: Beside small talk so many words are an unknown polite phrase, or a question: a model is asked.
+#: With at least this many words beside small talk, a model decides whether it is a question.
 FEW_WORDS = 6
 
 _ASKING = re.compile("[?？]")
 _SIGN = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-#: In scripts without spaces so many characters are about a word.
+#: Characters per word in scripts without spaces.
 _UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]{2}")
 
 
 class Received(Value):
-    """What was said, and what is answered to it at once; "" where it is researched."""
+    """The kind of a message, and the direct answer; "" if it is researched."""
 
     kind: Kind
     answer: str = ""
@@ -198,8 +198,8 @@ async def receive_message(
 
 
 def by_rules(said: str) -> Received | None:
-    """What a message that is no chore is, by rules; None where they are not sure. Small talk is
-    answered in its language; what stands beside some other words may be a question or not.
+    """Classify a message other than a chore by rules; None if unsure. Small talk is answered in its
+    language; other words beside it may be a question.
     """
     left, talk, kind = _beside(said)
     if kind and not left:
@@ -210,8 +210,8 @@ def by_rules(said: str) -> Received | None:
 
 
 def _beside(said: str) -> tuple[str, Talk, str]:
-    """What stands beside small talk in a message, by the language that leaves least of it; how that
-    talks, and whether it "opens" or "closes", "" for no small talk.
+    """Return what remains of a message beside small talk, in the language that leaves the least,
+    with that language's phrases, and whether it "opens" or "closes"; "" if it is no small talk.
     """
     talks = [
         talk for talk in _reception_spoken() if talk.opens.search(said) or talk.closes.search(said)
@@ -232,7 +232,7 @@ def _rest_of_message(said: str, talk: Talk) -> str:
 
 
 def _reception_spoken() -> Iterator[Talk]:
-    """How each language talks, that which is meant where nothing tells which one first."""
+    """Yield each language's small talk, the default language first."""
     for code in sorted(codes(), key=lambda code: code != DEFAULT):
         if talk := language(code).talk:
             yield talk

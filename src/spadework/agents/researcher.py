@@ -1,4 +1,4 @@
-"""The researcher: which hits are about something else; in deep effort, whether enough was read."""
+"""The researcher: finds off-topic hits and, at deep effort, judges whether enough was read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spadework.tools.text import tokens
 from spadework.tools.web.urls import domain_of
 from spadework.values import Hit, Problem, Query, Topic, Visible
 
-#: Hits that are looked at in one call, best first, and tokens of the title and snippet of each.
+#: Maximum hits per call, best first, and tokens of each.
 MOST_HITS, HIT_TOKENS = 40, 40
 
 
@@ -41,7 +41,7 @@ class ReflectionAnswer(Visible):
 async def check_hits(
     model: Model, question: str, topic: Topic, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Mapping[str, str], list[Problem]]:
-    """The first hits not worth reading, by URL, with the reasons; none when the model fails."""
+    """Return the first hits not worth reading, by URL, with reasons; none if the model fails."""
     first = hits[:MOST_HITS]
     await tokens.ready()
     listed = [
@@ -67,7 +67,7 @@ async def check_hits(
 async def reflect(
     model: Model, question: str, topic: Topic, shown: Sequence[PassageView], *, seconds: float
 ) -> tuple[Query | None, list[Problem]]:
-    """The query that what was read calls for; None when it is enough, or no new one was named."""
+    """Return the next query after reading; None if enough was read, or no new query was named."""
 
     async def ask(model: Model) -> Query | None:
         passages = [

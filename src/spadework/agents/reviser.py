@@ -1,4 +1,4 @@
-"""The reviser: what a follow-up wants of a report, and the sections it changes."""
+"""The reviser: what a follow-up asks of a report, and the sections it changes."""
 
 from __future__ import annotations
 
@@ -26,17 +26,16 @@ from spadework.tools.text.markdown import one_line
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Evidence, Page, Plan, Problem, Question, Section, Value, Visible
 
-#: `form`: the report is told otherwise, and nothing is searched. `more`: what it lacks is searched,
-#: and the rest of it stays. `known`: a question of its own that its evidence answers. `new`: one
-#: that is researched.
+#: `form`: the report is reworded without searching. `more`: missing parts are searched and the rest
+#: stays. `known`: a separate question that its evidence answers. `new`: one to research.
 TurnKind = Literal["new", "more", "form", "known"]
-#: Kinds for which nothing is searched.
+#: Kinds that need no search.
 UNSEARCHED = ("form", "known")
-#: Entries of the ledger that answer a follow-up at most, and tokens of those the lead is shown.
+#: Maximum ledger entries that answer a follow-up, and tokens of those shown to the lead.
 MOST_PROOFS, LEDGER_TOKENS = 12, 4_000
-#: Characters of a follow-up that a model has worded so that it stands alone, at most.
+#: Maximum characters of a follow-up reworded by a model to be self-contained.
 MOST_CHARS = 300
-#: How the length of a report shall change.
+#: Requested change in length.
 Lengthened = Literal["", "shorter", "longer"]
 
 _WORDS = re.compile(r"[^\W_]+")
@@ -44,9 +43,9 @@ _CODE = re.compile(r"[a-z]{2,3}")
 
 
 class Turn(Value):
-    """What a follow-up wants. `language` is the code of another language, "" for the same. `proofs`
-    are the ids of the entries that answer it, where they do, and `score` is how likely (0..1);
-    `question` and `heading` say it alone, "" where nobody has worded it so.
+    """What a follow-up asks for. `language` is a new language's code, "" for the same. `proofs` are
+    the ids of entries that answer it, `score` is how likely they do (0..1); `question` and
+    `heading` are self-contained rewordings, "" if there are none.
     """
 
     kind: TurnKind
@@ -72,7 +71,7 @@ class TurnAnswer(Visible):
 
 
 class Reported(NamedTuple):
-    """A report that is followed up: question, sections, evidence, and its pages by hash."""
+    """A report being followed up: question, sections, evidence, and its pages by hash."""
 
     question: str
     sections: Sequence[Section]
@@ -83,7 +82,7 @@ class Reported(NamedTuple):
 async def turn_of(
     model: Model | None, asked: Question, report: Reported, *, seconds: float
 ) -> tuple[Turn, list[Problem]]:
-    """What a follow-up wants of a report."""
+    """Return what a follow-up asks of a report."""
     if (sure := sure_turn(asked.text)) is not None:
         return sure, []
     if model is None:
@@ -105,7 +104,7 @@ async def turn_of(
 
 
 def _build_turn(answer: TurnAnswer, report: Reported) -> Turn:
-    """The turn that a model names; what it calls known without an entry that says so is new."""
+    """Return the turn named by a model; "known" without supporting entries becomes "new"."""
     code = answer.language.strip().lower().partition("-")[0]
     named = code if _CODE.fullmatch(code) else ""
     if answer.kind != "known":
@@ -130,8 +129,8 @@ def _by_code(asked: Question, report: Reported) -> Turn:
 
 
 async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
-    """The entries that a lead is shown, those that share most with what is asked where there is no
-    room for all, in their order.
+    """Return the entries shown to the lead, in order; if there is no room for all, those most
+    related to the follow-up.
     """
     await tokens.ready()
     entries = [e for e in ledger if e.kind != "columns"]
@@ -145,14 +144,16 @@ async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
 
 
 def sure_turn(asked: str) -> Turn | None:
-    """A change of form in words for form alone, such as "shorter, in German, please"; else None."""
+    """Return the turn for a pure change of form, such as "shorter, in German, please"; else
+    None.
+    """
     return next(filter(None, (_form(asked, language(code)) for code in codes())), None)
 
 
 def _form(asked: str, spoken: Language) -> Turn | None:
     named = spoken.revises
     if not named or ("?" in asked and not named["do"].search(asked)):
-        # "Could it be Spanish?" asks what is so; "Can you say it in Spanish?" asks to do it.
+        # "Could it be Spanish?" is a question; "Can you say it in Spanish?" is a request.
         return None
     left, found = asked, dict[str, bool]()
     for name in ("shorter", "longer", "set"):
@@ -170,7 +171,7 @@ def _form(asked: str, spoken: Language) -> Turn | None:
 
 
 def requested_addition(asked: str) -> str:
-    """What shall be added, "" for nothing: "please add the costs" adds "the costs"."""
+    """Return what to add, "" for nothing: "please add the costs" gives "the costs"."""
     for named in (language(code).revises for code in codes()):
         if named and (found := named["add"].match(left := _unpolite(asked, named["polite"]))):
             return left[found.end() :].strip()
@@ -178,14 +179,14 @@ def requested_addition(asked: str) -> str:
 
 
 def _unpolite(asked: str, polite: re.Pattern[str]) -> str:
-    """The words from the first that is not only polite on."""
+    """Return the text without leading polite phrases."""
     left = asked.strip()
     while found := polite.match(left):
         left = left[found.end() :].lstrip(" ,;:!.")
     return left
 
 
-#: Of the tokens of a window, the share that evidence may take; report and answer take the rest.
+#: Share of a context for evidence; report and answer take the rest.
 EVIDENCE_SHARE = 0.6
 
 
@@ -207,8 +208,8 @@ class RevisionAnswer(Reply):
 
 @dataclass(frozen=True)
 class Told:
-    """A report as its reviser sees it: the `ledger` it may cite, of which the ids in `more` are
-    new, and what is wanted of it now, on which day, in the language of the `plan`.
+    """A report for its reviser: the citable `ledger`, of which the ids in `more` are new, and the
+    request, its date, in the language of the `plan`.
     """
 
     plan: Plan
@@ -222,8 +223,8 @@ class Told:
 
 @dataclass(frozen=True)
 class Revision:
-    """A report after a revision; a section that did not change is the same object. `places` says
-    for which section of the report one stands, by its heading.
+    """A revised report; an unchanged section is the same object. `places` maps a new section's
+    heading to that of the section it replaces.
     """
 
     title: str
@@ -232,15 +233,15 @@ class Revision:
 
 
 async def revise(model: Model, told: Told, *, window: int, seconds: float) -> Revision:
-    """The revised report, not checked yet. Raises ModelError, BudgetSpent."""
+    """Return the revised report, not yet verified. Raises ModelError, BudgetSpent."""
     await tokens.ready()
     prompt = prompt_of(told, window)
     return _revision(told, await model.ask("writer", prompt, RevisionAnswer, seconds=seconds))
 
 
 def prompt_of(told: Told, window: int) -> Prompt:
-    """What the reviser is asked: the report with its marks, and the entries it may cite, the new
-    ones and those that it cites first, as far as there is room.
+    """Return the reviser's prompt: the marked report, and as many citable entries as fit, new and
+    cited ones first.
     """
     return render(
         "revise",
@@ -269,14 +270,14 @@ def _with_room(told: Told, room: int) -> list[Evidence]:
 
 
 def _revision(told: Told, answer: RevisionAnswer) -> Revision:
-    """The report with the changed sections in their places. Raises BadReply where that is none."""
+    """Return the report with the changed sections in place. Raises BadReply if that leaves none."""
     said = [told.asked, told.plan.question, told.title]
     said += [f"{e.title}\n{e.heading}\n{e.claim}\n{e.quote}" for e in told.ledger]
     said += [section.heading for section in told.sections]
     texts = [Known(text) for text in said]
     home = told.plan.language[:2].lower()
     numbers = {section.heading.casefold(): n for n, section in enumerate(told.sections)}
-    # Whoever adds to a report takes nothing away.
+    # An addition removes nothing.
     gone = () if told.more else {n - 1 for n in answer.left_out}
     made: list[list[Section]] = [
         [] if n in gone else [section] for n, section in enumerate(told.sections)
@@ -309,5 +310,5 @@ def _revision(told: Told, answer: RevisionAnswer) -> Revision:
 
 
 def same(one: Section, other: Section) -> bool:
-    """Whether two sections say the same in the same form."""
+    """Return whether two sections have the same text in the same form."""
     return one.heading == other.heading and with_marks(one) == with_marks(other)

@@ -1,10 +1,9 @@
-"""The verifier: what becomes of every sentence of a report.
+"""The verifier: a verdict on every sentence of a report.
 
-A sentence that is its quote's own words holds. Code refuses strange code and addresses; all else
-is put before a model, which sees the sentence and, of each entry it cites, the quote with its
-title, heading, date and neighbours. What code finds odd is asked once more, with the reason. A
-sentence that no model has judged could not be checked; it falls if code finds a figure, date or
-name of it in no page.
+A verbatim quote holds. Code refuses unknown code and addresses. A model judges the rest, seeing the
+sentence and, for each entry it cites, the quote with title, heading, date and adjacent sentences.
+What code finds suspicious is asked again with the reason. A sentence without a model's verdict
+counts as not checked; it is dropped if code finds a figure, date or name in it that is in no page.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ from spadework.tools.text.language import Phrases
 from spadework.tools.text.quotes import plain
 from spadework.values import CODE, NOBODY, Evidence, Problem, Section, Sentence, Verdict
 
-#: Sentences put before the model in one call.
+#: Sentences per call.
 BATCH = 20
-#: Words of what only names a row at most; what is longer may state something.
+#: Maximum words in a row label; anything longer may be a claim.
 NAME_WORDS = 3
 
 Ruling = Literal["supported", "partly", "contradicted", "unsupported", "could not check"]
-#: Of two verdicts on one sentence the later one here counts.
+#: Of two verdicts on one sentence, the later in this list wins.
 STRICTER: tuple[Verdict, ...] = (
     "supported",
     "inference",
@@ -45,7 +44,7 @@ STRICTER: tuple[Verdict, ...] = (
     "contradicted",
 )
 
-#: What is met where a model cannot be asked.
+#: Failures of the model.
 _FAILURES = (ModelError, BudgetSpent)
 
 
@@ -61,7 +60,7 @@ class VerdictAnswer(Reply):
 
     @property
     def reason(self) -> str:
-        """Why the sentence does not hold, as its writer is told it."""
+        """Why the sentence does not hold, for its writer."""
         instead = self.evidence_says and f"The evidence says: {self.evidence_says}"
         return " ".join(filter(None, (self.missing and f"Not borne out: {self.missing}.", instead)))
 
@@ -74,8 +73,8 @@ class VerdictsAnswer(Reply):
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found of a sentence, and why it does not hold. `judge` has found it: the name of a
-    model, `CODE` or `NOBODY`.
+    """The verdict on a sentence, and why it does not hold. `judge` is a model's name, `CODE` or
+    `NOBODY`.
     """
 
     verdict: Verdict
@@ -84,24 +83,24 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        """Whether the sentence may stand in a report."""
+        """Whether the sentence may stay in the report."""
         return self.verdict in ("supported", "inference", "could not check")
 
 
 UNCHECKED = Finding("could not check", judge=NOBODY)
-#: What was found of sentences, each in its context.
+#: Verdicts on sentences in context.
 Findings = Mapping[Stated, Finding]
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A section and what was found of its sentences, in their order."""
+    """A section and the findings on its sentences, in order."""
 
     section: Section
     findings: tuple[Finding, ...]
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Checked:
-        """It with other sentences, or none, at some positions, of which the same holds."""
+        """Replace or remove sentences at some positions, keeping their findings."""
         found = (
             finding
             for n, finding in enumerate(self.findings)
@@ -111,14 +110,14 @@ class Checked:
 
 
 def judge_section(section: Section, findings: Findings) -> Checked:
-    """A section with what was found of its sentences where they stand."""
+    """Return a section with the findings on its sentences in context."""
     return Checked(section, tuple(findings[each] for each in state_sentences(section)))
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A sentence of the stretch `whole` that is put before the model, with what code finds odd
-    about it. Code refuses one with something `unfounded` where no model has judged it.
+    """A single sentence of `whole` for the model, with code's objection. Code rejects one with
+    something `unfounded` if no model judges it.
     """
 
     whole: Stated
@@ -128,7 +127,7 @@ class Asked:
 
     @property
     def unjudged(self) -> Finding:
-        """What is found of it where no model has judged it."""
+        """The finding without a model's verdict."""
         return Finding("unsupported", self.unfounded) if self.unfounded else UNCHECKED
 
 
@@ -140,7 +139,9 @@ async def verify(
     seconds: float,
     known: Findings = MappingProxyType({}),
 ) -> tuple[dict[Stated, Finding], list[Problem]]:
-    """What is found of every sentence, with what is `known`, and what could not be checked."""
+    """Return the findings on every sentence, including `known` ones, and the problems of
+    checking.
+    """
     findings, asked = await asyncio.to_thread(_check_by_code, sections, material, known)
     if not asked or model is None:
         return findings | _join(asked, {}), []
@@ -153,7 +154,7 @@ async def verify(
 
 
 def _join(asked: Sequence[Asked], answers: Mapping[Asked, Finding]) -> dict[Stated, Finding]:
-    """Return what is found of each stretch: the strictest of what is found of its sentences."""
+    """Return the strictest finding on the single sentences of each whole."""
     found: dict[Stated, list[Finding]] = defaultdict(list)
     for each in asked:
         found[each.whole].append(answers.get(each, each.unjudged))
@@ -167,13 +168,13 @@ def _strictest(findings: Iterable[Finding]) -> Finding:
 def _check_by_code(
     sections: Sequence[Section], material: Material, known: Findings
 ) -> tuple[dict[Stated, Finding], list[Asked]]:
-    """What is known and what code finds by itself, and the sentences that a model must judge."""
+    """Return known findings and those by code, and the sentences that a model must judge."""
     findings, asked = dict(known), []
     for each in dict.fromkeys(one for section in sections for one in state_sentences(section)):
         if each in findings:
             continue
         cited, sentence = material.cited(each.ids), each.sentence
-        # A cell says something of its row: its own words are not all that it says.
+        # A cell says something about its row, so its own words are not all it says.
         own = each.told == sentence.text and own_words(sentence, cited)
         if cited and (own or own_cell(sentence.text, each.row, cited)):
             findings[each] = Finding("supported")
@@ -192,8 +193,8 @@ def _check_by_code(
 
 
 def _left_to_judge(whole: Stated, cited: Sequence[Evidence], material: Material) -> list[Asked]:
-    """Return the sentences of a stretch that a model must judge. The name of a row that is so short
-    that it states nothing has none, nor has what is a quote's own and says all it says by itself.
+    """Return the single sentences that a model must judge: not short row labels, which state
+    nothing, nor self-contained verbatim quotes.
     """
     made = []
     for part in whole.parts:
@@ -211,8 +212,8 @@ def _left_to_judge(whole: Stated, cited: Sequence[Evidence], material: Material)
 async def _ask_model(
     model: Model, asked: Sequence[Asked], material: Material, seconds: float
 ) -> tuple[dict[Asked, Finding], str]:
-    """The model's findings, all calls in one wave, and why some are missing. What is odd must hold
-    in both of two.
+    """Return the model's findings, from concurrent calls, and why some are missing. A suspicious
+    sentence must hold in both of two calls.
     """
     odd = [each for each in asked if each.note]
     waves = [replace(each, note="") for each in asked], odd
@@ -265,7 +266,7 @@ async def _batch(
 async def ask(
     model: Model, items: Sequence[Mapping[str, object]], entries: Sequence[Entry], *, seconds: float
 ) -> dict[int, VerdictAnswer]:
-    """The verdicts by number of the item from 1, as far as there are; of two the stricter."""
+    """Return the verdicts by item number from 1, the stricter of duplicates."""
     prompt = render("verifier", items=items, evidence=entries)
     answer = await model.ask("verifier", prompt, VerdictsAnswer, seconds=seconds)
     said = [v.signed(answer.author) for v in answer.verdicts if 1 <= v.number <= len(items)]

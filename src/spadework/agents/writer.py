@@ -1,4 +1,6 @@
-"""The writer: makes sections in one wave, mends what did not hold, sums up what did."""
+"""The writer: writes sections concurrently, revises sentences that fail, and summarizes the
+rest.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from spadework.tools.text.language import Phrases
 from spadework.tools.text.sentences import leads
 from spadework.values import Evidence, Plan, Problem, Section, Sentence, Visible
 
-#: Sentences of a section that change at most.
+#: Maximum sentences of a section that change.
 MOST_MENDED = 20
 
 
@@ -47,14 +49,14 @@ class MendingAnswer(Reply):
     sentences: list[MendedAnswer] = at_most(MOST_MENDED)
 
 
-#: What stands in the place of sentences of a section, by position; () takes one away.
+#: Replacements of a section's sentences by position; () removes one.
 Changes = dict[int, tuple[Sentence, ...]]
 
 
 async def write(
     model: Model | None, plan: Plan, outline: Outline, *, seconds: float, asked_on: str = ""
 ) -> tuple[tuple[Section, ...], list[Problem]]:
-    """The sections of the outline, in its order, for a question that was asked on a day."""
+    """Return the sections of the outline, in order, for a question asked on a date."""
     asked = _asked(plan, asked_on)
     done = await asyncio.gather(
         *(_section(model, asked, outline, section, seconds) for section in outline.sections)
@@ -63,7 +65,7 @@ async def write(
 
 
 def _asked(plan: Plan, asked_on: str) -> dict[str, object]:
-    """What writer and summary are told of the question."""
+    """Return what writer and summary prompts say about the question."""
     return {
         "question": plan.question,
         "asked_on": asked_on,
@@ -113,8 +115,8 @@ async def _section(
 async def mend(
     model: Model, question: str, checked: Checked, evidence: Sequence[Evidence], *, seconds: float
 ) -> tuple[Changes, list[Problem]]:
-    """What its writer puts in the place of sentences of a section that did not hold, or that lean
-    on one of them. {} where the model fails.
+    """Return the writer's replacements for sentences that failed, or depend on one that did; {} if
+    the model fails.
     """
     section, told = checked.section, state_sentences(checked.section)
     prompt = render(
@@ -147,8 +149,8 @@ async def summarise(
     seconds: float,
     asked_on: str = "",
 ) -> tuple[Section, list[Problem]]:
-    """The summary of sections that hold, by who is shown the answer that was given `first` with
-    what was found of it; without sentences where the model fails.
+    """Return a summary of verified sections, by a model that sees the `first` answer with its
+    findings; without sentences if the model fails.
     """
     told = [
         (
@@ -171,7 +173,7 @@ async def summarise(
 
 
 def in_short(markdown: str, code: str) -> Section:
-    """What a model answers in short, as a summary; without sentences where nothing is marked."""
+    """Return a model's short answer as a summary; without sentences if nothing is marked."""
     made = section_of(Phrases(code)("summary"), markdown)
     if not any(one.evidence_ids for one in made.sentences):
         made = Section(heading=made.heading)
@@ -179,7 +181,7 @@ def in_short(markdown: str, code: str) -> Section:
 
 
 def _describe_findings(checked: Checked) -> list[dict[str, object]]:
-    """The sentences of a section as prompts show them, with why one does not hold, else ""."""
+    """Return a section's sentences for prompts, each with why it fails, or ""."""
     return [
         {
             "text": one.sentence.text,
@@ -193,7 +195,7 @@ def _describe_findings(checked: Checked) -> list[dict[str, object]]:
 
 
 def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
-    """What stands in a sentence's place: code for code, in a cell only what the cell says."""
+    """Return a sentence's replacement: code for code, in a cell only the cell's text."""
     if "```" in text:
         return section_of("", text).sentences
     if before.sentence.code:
@@ -205,8 +207,8 @@ def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
 
 
 def with_code(section: Section, evidence: Sequence[Evidence]) -> Section:
-    """The section, in which code that its writer set as prose is code, and its fences cite where
-    they stand. Raises BadReply for one without sentences.
+    """Return the section with prose that is code turned into code, and with citations on its
+    fences. Raises BadReply if it has no sentences.
     """
     if not section.sentences:
         raise BadReply("The section has no sentences.")

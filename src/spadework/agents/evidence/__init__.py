@@ -1,1 +1,1 @@
-"""What evidence is asked for, and what code can see in it."""
+"""Required evidence, and what code can find in it."""

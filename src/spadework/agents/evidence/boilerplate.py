@@ -1,6 +1,6 @@
-"""What pages show beside their matter, told by repetition alone: a block of lines that end no
-sentence and stand on other pages of its host, too, such as a menu or the links to the next page, or
-that are headings of its own page, such as a list of its contents.
+"""Boilerplate of pages, detected by repetition alone: a block of lines that are not sentences and
+also occur on other pages of its host, such as a menu or pagination links, or that are headings of
+its own page, such as a table of contents.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from spadework.tools.text.markdown import Block, blocks, plain, units
 from spadework.tools.text.sentences import is_ended, is_term
 from spadework.tools.web.urls import domain_of
 
-#: On so many pages of a host, and on such a share of those shown, a line is furniture; so is a
-#: block of which such a share is (benchmarks/README.md).
+#: Minimum pages of a host, and share of those shown, with a line of boilerplate; and the share of
+#: such lines that makes a block boilerplate (benchmarks/README.md).
 LEAST_PAGES, LEAST_SHARE, MOST = 2, 0.5, 0.5
 _KINDS = ("paragraph", "list", "table", "quote")
 _NUMBER = re.compile(r"^(?:\d+\.)*\d*\s+")
 
 
 class Furniture:
-    """The lines of some passages that are furniture."""
+    """The boilerplate lines of some passages."""
 
     def __init__(self, shown: Sequence[PassageView]) -> None:
         self._pages = defaultdict[tuple[str, str], set[str]](set)
@@ -42,7 +42,7 @@ class Furniture:
         self._hosts = {host: len(urls) for host, urls in hosts.items()}
 
     def holds(self, shown: PassageView, block: Block) -> bool:
-        """Whether a block of a passage is furniture."""
+        """Return whether a block of a passage is boilerplate."""
         if block.kind not in _KINDS or is_term(shown.text, block):
             return False
         lines, told = list(_lines(shown.text, block)), 0
@@ -55,7 +55,7 @@ class Furniture:
 
 
 def _lines(text: str, block: Block) -> Iterator[str]:
-    """The items of a list, the rows of a table, or a block as a whole."""
+    """Yield list items, table rows, or the whole block."""
     if block.kind in _KINDS:
         for start, end in units(text, block):
             line = " ".join(plain(text[start:end]).split())

@@ -1,4 +1,4 @@
-"""A fact is confirmed before its topic closes: other pages are quoted that say it, or otherwise."""
+"""Confirmation of facts: before a topic closes, other pages are quoted that agree or disagree."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from spadework.tools.text.markdown import plain
 from spadework.tools.text.sentences import sentences
 from spadework.values import Expected, Plan, Topic
 
-#: What is a fact that other pages confirm or contradict.
+#: Answers that other pages can confirm or contradict.
 FACTS: frozenset[Expected] = frozenset({"number", "date", "name"})
-#: Passages that are looked at, best first, and pages that are quoted for each side.
+#: Maximum passages examined, best first, and pages quoted per side.
 MOST_SHOWN, MOST_QUOTED = 60, 2
 
 
 def confirm_fact(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView]
 ) -> Judgement:
-    """The judgement of a topic that asks for a fact, with quotes of other origins: at most
-    MOST_QUOTED that say the same as what is quoted, and as many that say something else.
+    """Add to the judgement of a factual topic quotes of other origins: at most MOST_QUOTED that
+    agree, and as many that disagree.
     """
     if topic.expects not in FACTS or not judgement.spots:
         return judgement
@@ -48,14 +48,16 @@ def confirm_fact(
 
 
 def asked_of(plan: Plan, topic: Topic) -> set[str]:
-    """The stems of what a topic asks of its subjects: what names these alone says nothing of it."""
+    """Return the stems of what a topic asks about its subjects, without their names."""
     code = spoken(topic.question)
     words = stems(topic.question, code)
     return words - stems(" ".join(plan.subjects), code) or words
 
 
 def _one_value(claims: Sequence[str], known: set[str]) -> bool:
-    """Whether what is quoted may be one fact: quotes that share no value tell different things."""
+    """Return whether the quotes may be one fact; quotes without a common value are different
+    ones.
+    """
     code = spoken(*claims)
     values = [numbers(said, code) - known or names(said) for said in claims]
     return len(claims) <= MOST_QUOTED or bool(set.intersection(*map(set, values)))
@@ -68,7 +70,7 @@ def _origin(found: Spot | PassageView) -> str:
 def _statements(
     topic: Topic, asked: set[str], shown: Sequence[PassageView]
 ) -> Iterator[tuple[str, Spot]]:
-    """The sentences of the best passages that speak of what is asked and hold a value."""
+    """Yield sentences of the best passages that are about the question and contain a value."""
     code = spoken(topic.question)
     known = numbers(topic.question, code)
     for passage in shown[:MOST_SHOWN]:
@@ -81,7 +83,7 @@ def _statements(
 
 
 def _side(said: str, title: str, claims: Sequence[tuple[str, str]], asked: set[str]) -> str:
-    """Whether a statement says the "same" as a claim, something "other" of what is asked, or ""."""
+    """Return whether a statement says the "same" as a claim, something "other" about it, or ""."""
     if any(disagreement(said, claim, asked, (title, its)) for claim, its in claims):
         return "other"
     for claim, _ in claims:

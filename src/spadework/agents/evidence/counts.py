@@ -1,6 +1,6 @@
-"""What code computes of what it quotes, with that as its evidence. Where a question asks how many,
-and no sentence that is quoted says it, lists are quoted whole and counted; what it asks of the rows
-of a table (the largest, a sum, a count, the row of a key) is computed over all of them.
+"""Computed answers with their evidence. For "how many" questions that no quote answers, whole lists
+are quoted and counted; for questions about table rows (maximum, sum, count, lookup), the value is
+computed over all rows.
 """
 
 from __future__ import annotations
@@ -23,21 +23,20 @@ from spadework.tools.text.table_operations import Computed, compute
 from spadework.values import Evidence, Page, Plan, Sentence, Topic
 
 Span = tuple[int, int]
-#: The cue of a question that asks how many.
+#: The cue of a "how many" question.
 CUE = "count"
-#: Items that make a list, and that are counted at most.
+#: Minimum and maximum items of a list that is counted.
 LEAST_ITEMS, MOST_ITEMS = 2, 60
-#: Rows that are quoted of those of which something is computed.
+#: Maximum rows quoted for a computed value.
 MOST_ROWS = 20
 
-#: A count as it is told.
+#: The sentence of a count.
 _COUNT = re.compile(r"“.*”: \d+ are listed\.")
 
 
 class Listed(NamedTuple):
-    """A list of a text: what introduces it ("" where nothing does), its name (that, else the
-    heading above it), where all its items stand, and how many things they are: items below another
-    one belong to that.
+    """A list in a text: its introduction ("" if none), its name (that, else the heading above), the
+    spans of its items, and their number; nested items belong to their parent.
     """
 
     led: Span | None
@@ -47,7 +46,7 @@ class Listed(NamedTuple):
 
     @property
     def parts(self) -> tuple[Span, ...]:
-        """Where what introduces it and its items stand."""
+        """The spans of the introduction and the items."""
         return (self.led, *self.items) if self.led else self.items
 
     @property
@@ -57,7 +56,7 @@ class Listed(NamedTuple):
 
 
 def asks_how_many(topic: Topic) -> bool:
-    """Whether a topic asks for the number of some things."""
+    """Return whether a topic asks for the number of things."""
     return topic.expects == "number" and CUE in language(spoken(topic.question)).asked(
         topic.question
     )
@@ -66,8 +65,8 @@ def asks_how_many(topic: Topic) -> bool:
 def with_lists(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView]
 ) -> Judgement:
-    """The judgement of a topic that asks how many, in which a list of what is asked for is quoted
-    whole where a part of it is quoted; unless a sentence says the number.
+    """Quote a relevant list whole if a part of it is quoted, for a topic that asks how many; unless
+    a sentence states the number.
     """
     asked, proven = asked_of(plan, topic), False
     quotes = [spot.quote for spot in judgement.spots]
@@ -88,9 +87,8 @@ def with_lists(
 
 
 def with_tables(topic: Topic, judgement: Judgement, texts: Mapping[Page, str]) -> Judgement:
-    """Return the judgement of a topic with the rows of which something is computed, and those alone
-    where nothing else proves it; as it is where one table no better than another answers, or a
-    model has judged.
+    """Add the rows of a computed value to the judgement, and only those if nothing else answers;
+    unchanged if several tables fit equally well, or a model has judged.
     """
     if judgement.quality is not None:
         return judgement
@@ -117,7 +115,7 @@ def _proven(judgement: Judgement) -> Judgement:
 
 
 def _form(topic: Topic) -> set[str]:
-    """Return the stems of what only asks how many."""
+    """Return the stems of the words that only ask how many."""
     code = spoken(topic.question)
     found = language(code).cues[CUE].search(topic.question)
     return stems(found[0], code) if found else set()
@@ -130,9 +128,8 @@ def _compute(question: str, text: str, title: str, url: str) -> Computed | None:
 def counts(
     plan: Plan, topic: Topic, own: Sequence[Evidence], pages: Mapping[str, str]
 ) -> list[Sentence]:
-    """Return what is computed for a topic: of a table one sentence, which cites its rows, else of
-    every list of what is asked for that is quoted whole one, which cites all of it. `pages` are
-    texts by content hash.
+    """Return the computed sentences of a topic: one for a table, citing its rows, else one for
+    every relevant list that is quoted whole. `pages` are texts by content hash.
     """
     asked = asked_of(plan, topic)
     if told := _told_rows(topic.question, own, pages, Phrases(plan.language)):
@@ -154,8 +151,8 @@ class _Told(NamedTuple):
 def _told_rows(
     question: str, own: Sequence[Evidence], pages: Mapping[str, str], say: Phrases
 ) -> _Told | None:
-    """Return what is said of the rows of a table that some entries quote, None where they are the
-    answer themselves.
+    """Return what is computed over the rows that entries quote, None if the rows are the answer
+    themselves.
     """
     for e in own:
         made = _compute(question, pages.get(e.content_hash, ""), e.title, e.url)
@@ -179,7 +176,7 @@ def is_count(
     question: str = "",
     say: Phrases = ENGLISH,
 ) -> bool:
-    """Return whether a sentence is what code computes of the list or the rows that it cites."""
+    """Return whether a sentence is computed from the list or rows that it cites."""
     if not sentence.inferred:
         return False
     asked = dict.fromkeys([question, *(e.topic for e in cited)])
@@ -192,7 +189,7 @@ def is_count(
 
 
 def states_count(topic: Topic, asked: set[str], quotes: Sequence[str]) -> bool:
-    """Whether a sentence of some quotes says a number beside what is asked for."""
+    """Return whether a sentence of some quotes states a number of the things in question."""
     code = spoken(topic.question)
     known = numbers(topic.question, code)
     told = (plain(quote[start:end]) for quote in quotes for start, end in sentences(quote))
@@ -203,7 +200,7 @@ def states_count(topic: Topic, asked: set[str], quotes: Sequence[str]) -> bool:
 
 
 def lists(text: str, above: str = "") -> Iterator[Listed]:
-    """The lists of a text that can be counted; `above` is the heading above the text."""
+    """Yield the countable lists of a text; `above` is the heading above the text."""
     own, found = paths(headings(text)), blocks(text)
     for before, block in zip([None, *found], found, strict=False):
         if block.kind != "list":
@@ -218,19 +215,19 @@ def lists(text: str, above: str = "") -> Iterator[Listed]:
             name = " ".join(plain(text[slice(*led)] if led else heading).split())
             lines = [text[text.rfind("\n", 0, start) + 1 : start] for start, _ in items]
             indents = [len(line) - len(line.lstrip()) for line in lines]
-            things = indents.count(min(indents))  # those that stand below no other one
+            things = indents.count(min(indents))  # those below no other one
             yield Listed(led, name.rstrip(":："), tuple(items), things)
 
 
 def _leads(paragraph: str) -> bool:
-    """Return whether a paragraph introduces a list: it ends no sentence, or in a colon."""
+    """Return whether a paragraph introduces a list: it ends in a colon or without punctuation."""
     return leads(paragraph) or not is_ended(plain(paragraph).strip())
 
 
 def _quoted_lists(
     own: Sequence[Evidence], pages: Mapping[str, str]
 ) -> Iterator[tuple[Listed, tuple[str, ...]]]:
-    """The lists of which every item stands in some entries, with the ids of these."""
+    """Yield lists whose items are all quoted, with the ids of the entries."""
     for digest in dict.fromkeys(e.content_hash for e in own if e.kind == "item"):
         here = [e for e in own if e.content_hash == digest]
         for listed in lists(pages.get(digest, "")):

@@ -1,4 +1,4 @@
-"""What would answer a topic, whether quotes are of that kind, and what the evidence lacks."""
+"""Expected answers of topics, whether quotes are of that kind, and what the evidence lacks."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from spadework.values import (
     Topic,
 )
 
-#: Entries that make steps or a list, and the commas of a sentence that lists things.
+#: Minimum entries of steps or a list, and commas of a sentence that is a list.
 LEAST_STEPS, LEAST_ITEMS, LEAST_COMMAS = 2, 2, 1
-#: Entries that make a table where none of them is a row, and the sides of a comparison.
+#: Minimum entries of a table without rows, and the sides of a comparison.
 LEAST_ROWS, SIDES = 3, 2
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20|21)\d\d(?!\d)|\d\d?[./-]\d\d?[./-]\d\d")
 _LISTED = re.compile(r"[,;、，]|\s(?:and|or|und|oder|et|ou|y|o|и|или)\s")
 
 
 def meets(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Whether the quotes of a topic hold what it expects, as far as code can see."""
+    """Return whether a topic's quotes contain what it expects, as far as code can tell."""
     check = _CHECKS.get(topic.expects)
     return check is None or check(topic, [e for e in known if e.kind != "columns"])
 
@@ -59,7 +59,7 @@ def _name(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _without_capitals(text: str) -> bool:
-    """Whether a text has letters of a script without capitals, which shows no names."""
+    """Return whether a text is in a script without capitals, which does not show names."""
     return any(sign.isalpha() and sign.upper() == sign.lower() for sign in text)
 
 
@@ -88,13 +88,13 @@ def _items(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _rows(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """A table may be put together from what several pages say, each of one row."""
+    """Return whether there are rows, or enough entries to build a table of one row each."""
     return any(e.kind in ("row", "cells") for e in known) or len(known) >= LEAST_ROWS
 
 
 def _both(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Each of the two sides to cover is named in a quote, above it or in its page's title, by a
-    word that the other lacks. In another language they may be called otherwise.
+    """Return whether each of the two sides is named in a quote, its heading or title, by a word
+    that the other lacks. In another language they may have other names.
     """
     code = spoken(topic.question)
     if len(topic.must_cover) != SIDES or all(spoken(e.quote) != code for e in known):
@@ -118,14 +118,13 @@ _CHECKS: dict[Expected, Callable[[Topic, Sequence[Evidence]], bool]] = {
 }
 
 
-#: How old the newest dated evidence may be, in days, before it counts as stale.
+#: Maximum age in days of the newest dated evidence before it is stale.
 FRESH_DAYS: dict[Freshness, int] = {"now": 31, "recent": 366}
-#: Text quotes shorter than this many words, and no code, are what menus are made of.
+#: Shorter text quotes without code are probably menus.
 LEAST_WORDS = 5
-#: Results that a recommended search asks for, by its priority.
+#: Results requested by a recommended search, by priority.
 RESULTS: dict[Priority, int] = {"high": 5, "medium": 5, "low": 4}
-#: How much a search would mend that what is asked for is not there at all, or that it stands on one
-#: leg; any other is of medium priority.
+#: Priority of searches: high if there is no answer at all, or only one source; others are medium.
 _PRIORITIES: dict[str, Priority] = {
     "definition": "high",
     "steps": "high",
@@ -136,7 +135,7 @@ _PRIORITIES: dict[str, Priority] = {
 _LIBRARY = "library://"
 _DATE = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 
-#: What a topic that is technical by its words may expect, where it may want code.
+#: Expected answers of technical topics that may need code.
 _MAY_BE_CODE = frozenset(("code", "steps", "open"))
 
 
@@ -157,7 +156,9 @@ _KINDS: dict[QuestionType, _Kind] = {
 def shortfalls(
     plan: Plan, coverage: Mapping[str, Coverage], ledger: Sequence[Evidence], standard: Standard
 ) -> tuple[Shortfall, ...]:
-    """What the ledger lacks, but for topics that nothing proves: that these are missing is said."""
+    """Return what the ledger lacks, except for topics without evidence, which are reported as
+    such.
+    """
     proven = {t.name: own for t in plan.topics if (own := [e for e in ledger if e.topic == t.name])}
     if not proven:
         return ()
@@ -167,7 +168,7 @@ def shortfalls(
     for topic in topics:
         own, judged = proven[topic.name], coverage.get(topic.name)
         found += [*_shortfalls_code(topic, own, say), *_navigation(topic, own, say)]
-        if judged is None or not judged.near:  # of what answers nothing there is nothing to confirm
+        if judged is None or not judged.near:  # without an answer there is nothing to confirm
             found += _alone(topic, own, say)
         found += _quality(topic, judged, standard.quality)
     return tuple(found)
@@ -176,14 +177,14 @@ def shortfalls(
 def _of_the_kind(
     plan: Plan, topics: Sequence[Topic], proven: Mapping[str, Sequence[Evidence]]
 ) -> Iterator[Shortfall]:
-    """A definition for what is X, steps for how to X, dates for news."""
+    """Yield missing definitions of "what is X", steps of "how to X", and dates of news."""
     about = " ".join(plan.subjects) or plan.question.rstrip("?")
     say = Phrases(plan.language)
     ledger = [e for own in proven.values() for e in own]
     if kind := _KINDS.get(plan.question_type):
         asks = next((topic for topic in topics if topic.expects == kind.expects), topics[0])
         if not meets(asks.model_copy(update={"expects": kind.expects}), ledger):
-            # The words of a search that are not the question's own are English.
+            # A search's added words are English.
             english = plan.language.lower().startswith("en")
             query = kind.query.format(about=about) if english else asks.question
             yield _lacks(kind.expects, asks.name, say(kind.lacking, about=about), query)
@@ -196,7 +197,7 @@ def _of_the_kind(
 def _shortfalls_code(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
     asked = (topic.name, topic.question, *topic.must_cover)
     if topic.expects not in _MAY_BE_CODE:
-        return  # items, a definition or a number of what is technical are no code
+        return  # technical items, definitions or numbers are not code
     if any(map(wants_code, asked)) and not any(e.kind == "code" for e in own):
         text = say("no_code", topic=topic.name)
         yield _lacks("code", topic.name, text, f"{_query(topic)} example code")
@@ -209,14 +210,14 @@ def _navigation(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator
 
 
 def _alone(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
-    """A fact that one page says, or several that repeat it."""
+    """Yield a fact with only one origin."""
     if topic.expects in FACTS and len({e.origin for e in own}) == 1:
         text = say("alone", topic=topic.name)
         yield _lacks("confirmation", topic.name, text, topic.question.rstrip("?"))
 
 
 def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[Shortfall]:
-    """Below the floor what the assessor recommended is recommended, else the topic's question."""
+    """Yield, below the quality floor, the assessor's recommendation or the topic's question."""
     rated = coverage.quality.mean if coverage and coverage.quality else floor
     if coverage and rated < floor:
         text = (
@@ -233,7 +234,9 @@ def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[
 
 
 def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterator[Shortfall]:
-    """Freshness where the plan asks it, and different domains; neither is asked of a library."""
+    """Yield lack of freshness, if planned, and of different domains; library documents are
+    exempt.
+    """
     web = [e for e in ledger if not e.url.startswith(_LIBRARY)]
     if not web:
         return
@@ -267,7 +270,7 @@ def _lacks(kind: str, topic: str, text: str, query: str) -> Shortfall:
 
 
 def search(query: str, purpose: str = "", priority: Priority = "medium") -> Recommendation:
-    """A recommended search, with as many results as its priority is worth."""
+    """Return a recommended search, with as many results as its priority deserves."""
     return Recommendation(
         query=query, purpose=purpose, priority=priority, max_results=RESULTS[priority]
     )

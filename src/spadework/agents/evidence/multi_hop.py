@@ -1,7 +1,7 @@
-"""Bridges: names that the pages about what was asked bring, and the question lacks; their pages
-hold the second half of many answers.
+"""Multi-hop questions: names on the pages about the question that it does not contain, whose own
+pages may have the answer.
 
-"Where was the director of X born?" is answered on the page of somebody whom only the page of X
+"Where was the director of X born?" is answered on the page of a person whom only the page of X
 names.
 """
 
@@ -20,14 +20,13 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.sentences import sentences
 from spadework.values import Evidence, Recommendation, Topic
 
-#: Bridges that are searched for every page about what was asked, and in all.
+#: Maximum names searched per page about the question, and in total.
 MOST_EACH, MOST_HOPS = 2, 4
-#: A sentence that says who did or is what was asked for counts this much more for each such word,
-#: and this for a plain "by" or "of".
+#: Extra score of a sentence per word of the relation asked for, and for a plain "by" or "of".
 ROLE, LINK = 2.0, 1.0
-#: What a name of several words counts more, and the characters a name has at least.
+#: Extra score of a multi-word name, and minimum characters of a name.
 MANY, LEAST_CHARS = 0.5, 3
-#: What a name that is told later on a page still counts.
+#: Factor for a name later on a page.
 LATER = 0.9
 
 _NAME = re.compile(
@@ -36,8 +35,8 @@ _NAME = re.compile(
 
 
 def asks_for_a_relation(question: str) -> bool:
-    """Whether a question describes what it asks about by its relation to something named; one with
-    material of its own does not.
+    """Return whether a question describes its subject by a relation to something named; one with
+    its own material does not.
     """
     relation = language(spoken(question)).relation
     return bool(names_in(question) and relation.search(question)) and not brings_material(question)
@@ -45,7 +44,7 @@ def asks_for_a_relation(question: str) -> bool:
 
 @dataclass(frozen=True)
 class Hop:
-    """A name and the sentence that brings it, `start:end` in its page."""
+    """A name and the sentence with it, `start:end` in its page."""
 
     name: str
     shown: PassageView
@@ -55,8 +54,8 @@ class Hop:
 
 
 def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
-    """What to search next: for every page whose title stands in the question its best name, then
-    its second best. Pages of what it names come before those of its other words.
+    """Return what to search next: the best name of every page whose title is in the question, then
+    its second best. Pages of the question's names come before those of its other words.
     """
     asked, named = stems(question), [stems(name) for name in names_in(question)]
     found: dict[str, dict[str, Hop]] = {}
@@ -64,7 +63,7 @@ def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
     for passage in shown:
         title = stems(bare(passage.page.title))
         if title and title <= asked:
-            # Also as the page says it from the other side.
+            # The relation may be stated from the other side.
             told, sides = asked - title, language(spoken(question)).other_side
             roles = told | {stem for word in told for stem in sides.get(word, ())}
             _collect(passage, roles, question, found.setdefault(passage.page.url, {}))
@@ -77,8 +76,8 @@ def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
 
 @dataclass(frozen=True)
 class Trail:
-    """Where a question leads: the bridges `ahead`, not searched yet; once they are, those `via`
-    which it came here, the `titles` of their pages, and those titles that it does not name itself.
+    """Where a question leads: hops `ahead`, not searched yet; otherwise those `via` which it got
+    here, the `titles` of their pages, and those titles that it does not contain.
     """
 
     ahead: tuple[Hop, ...] = ()
@@ -88,8 +87,8 @@ class Trail:
 
 
 def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]) -> Trail:
-    """Where a question leads: nowhere, where it asks for no relation, or for one that is the title
-    of a page ("the harbour of X").
+    """Return where a question leads: nowhere if it asks for no relation, or for one that is a
+    page's title ("the harbour of X").
     """
     asked = stems(question)
     titled = any(asked <= stems(passage.page.title) for passage in shown)
@@ -111,7 +110,7 @@ def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]
 
 
 def led_on(topic: Topic, ahead: Sequence[Hop]) -> list[Recommendation]:
-    """The searches for what a topic leads on to."""
+    """Return the searches for a topic's next hops."""
     purpose = f"“{topic.name}” leads on to it."
     return [
         Recommendation(query=hop.name, purpose=purpose, priority="high", led_to=True)
@@ -120,7 +119,7 @@ def led_on(topic: Topic, ahead: Sequence[Hop]) -> list[Recommendation]:
 
 
 def _collect(passage: PassageView, roles: set[str], question: str, found: dict[str, Hop]) -> None:
-    """Score the names that the question lacks by their sentence, and by how early that is."""
+    """Score the names that the question lacks by their sentence, and by how early they occur."""
     weight, tongue = 1.0, language(spoken(question))
     for start, end in sentences(passage.text):
         sentence = passage.text[start:end]

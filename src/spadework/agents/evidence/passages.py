@@ -1,4 +1,4 @@
-"""Passages as a role is shown them, and what it points at by their numbers."""
+"""Passages as shown to a role, and the numbered parts it refers to."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from spadework.values import Page, Quality, Recommendation
 
 @dataclass(frozen=True)
 class PassageView:
-    """A passage `text` = the page's text[start : start + len(text)]; `heading` is the path of
-    headings above it, `columns` the names of the columns above a piece of a long table, `score` its
-    rank.
+    """A passage `text` = page text[start : start + len(text)]; `heading` is its path of headings,
+    `columns` the column names of a piece of a long table, `score` its rank.
     """
 
     page: Page
@@ -30,13 +29,13 @@ class PassageView:
     score: float = 0.0
 
     def spot(self, span: tuple[int, int]) -> Spot:
-        """What stands at a stretch of the page that lies in the passage."""
+        """Return a span of the page, which must be within the passage."""
         start, end = span
         return Spot(self.page, start, end, self.text[start - self.start : end - self.start])
 
 
 def to_people(shown: PassageView) -> list[PassageView]:
-    """What is left of a passage without the sentences that give orders to machines, as passages."""
+    """Split a passage around sentences that instruct machines."""
     spans = spans_between_injections(shown.text)
     if spans == [(0, len(shown.text))]:
         return [shown]
@@ -48,8 +47,8 @@ def to_people(shown: PassageView) -> list[PassageView]:
 
 @dataclass(frozen=True)
 class Spot:
-    """A stretch of a page that proves something: quote == the page's text[start:end]. `claim` is
-    what it says, in the words of the model that found it.
+    """A span of a page that is evidence: quote == page text[start:end]. `claim` is its statement in
+    the words of the model that found it.
     """
 
     page: Page
@@ -59,7 +58,7 @@ class Spot:
     claim: str = ""
 
     def overlaps(self, other: Spot) -> bool:
-        """Whether the two have words in common, as they stand in a page."""
+        """Return whether the two share words of a page."""
         return (
             self.page.content_hash == other.page.content_hash
             and self.start < other.end
@@ -69,8 +68,8 @@ class Spot:
 
 @dataclass(frozen=True)
 class Judgement:
-    """How far a topic is answered by the passages shown. `spots` hold only quotes that stand in a
-    page; `near`: they probably answer nothing, and are only the nearest.
+    """How well the passages answer a topic. `spots` are verbatim quotes of pages; `near`: they are
+    only the closest, and probably not an answer.
     """
 
     covered: bool
@@ -84,21 +83,21 @@ class Judgement:
 
 Span = tuple[int, int]
 
-#: What stands before a number.
+#: Prefix of a number.
 MARK = "¶"
-#: Characters of a claim at most: it is one sentence.
+#: Maximum characters of a claim, which is one sentence.
 CLAIM_CHARS = 300
 
 
 class Numbered:
-    """Passages whose quotable parts are numbered on from 1, through all of them."""
+    """Passages whose quotable parts are numbered consecutively from 1."""
 
     def __init__(self, shown: Sequence[PassageView]) -> None:
         self.shown = tuple(shown)
         self._parts = [(s, span) for s in self.shown for span in quotable(s.text)]
 
     def told(self) -> list[dict[str, str]]:
-        """The passages as a prompt tells them."""
+        """Return the passages for a prompt."""
         return [
             {
                 "title": s.page.title,
@@ -113,12 +112,12 @@ class Numbered:
         ]
 
     def passage(self, number: int) -> PassageView | None:
-        """The passage that holds a part; None where no part has this number."""
+        """Return the passage with a numbered part, None if there is no such part."""
         return self._parts[number - 1][0] if 0 < number <= len(self._parts) else None
 
     def spots(self, first: int, last: int, claim: str = "") -> list[Spot]:
-        """What stands from one part to another: of each passage of one page that they reach over
-        its own; nothing where the first is in none. A claim that speaks to machines is left out.
+        """Return the text from one part to another, split by passage of the page; empty if the
+        first does not exist. A claim that instructs machines is dropped.
         """
         begun = self.passage(first)
         if begun is None:
@@ -133,21 +132,21 @@ class Numbered:
         return made
 
     def _texts(self) -> Iterator[str]:
-        """The passages with their numbers; a sign of their own that looks like one is left out."""
+        """Yield the passages with numbers, removing lookalikes of the number sign."""
         number = 0
         for s in self.shown:
             marks = {}
             for start, _ in quotable(s.text):
                 number += 1
-                # A fence is one only where it begins its line.
+                # A fence must start its line.
                 fence = s.text.startswith(("```", "~~~"), start)
                 marks[start] = f"{MARK}{number}" + ("\n" if fence else " ")
             yield without_targets(s.text.replace(MARK, " "), marks)
 
 
 def quotable(text: str) -> Iterator[Span]:
-    """Where the parts of a text stand that can be quoted, in order: sentences, items of lists, rows
-    of tables, and whole blocks of code. A term is quoted with what defines it.
+    """Yield the spans of a text's quotable parts: sentences, list items, table rows, and whole code
+    blocks. A term includes its definition.
     """
     said = sentences(text)
     term: int | None = None
@@ -170,7 +169,7 @@ def quotable(text: str) -> Iterator[Span]:
 
 
 def items_of(text: str, block: Block) -> Iterator[Span]:
-    """Where the items of a list stand, without the white space at their ends, and none is empty."""
+    """Yield the spans of a list's non-empty items, stripped."""
     for start, end in units(text, block):
         said = text[start:end]
         start += len(said) - len(said.lstrip())

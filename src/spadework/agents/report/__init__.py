@@ -1,1 +1,1 @@
-"""The text of a report: its marks, its sentences in context, and what code can check of them."""
+"""The text of a report: marks, sentences in context, and checks by code."""

@@ -1,4 +1,4 @@
-"""What code can say of a sentence and the pages it cites."""
+"""Checks by code of a sentence against the pages it cites."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from spadework.tools.web.urls import addresses
 from spadework.values import Evidence, Sentence
 
 _NAMES = re.compile(r"\b(?:[A-Z][^\W\d_]+(?: (?:of|and|the|for) | )){1,5}[A-Z][^\W\d_]+")
-#: A date as machines write it, with its month.
+#: An ISO date, with its month.
 _ISO = re.compile(r"\b\d{4}-(0[1-9]|1[0-2])(?:-\d\d)?\b")
-#: Dates in figures.
+#: Numeric dates.
 _DATE = re.compile(r"\b(\d{1,2})([./])(\d{1,2})\2(\d{4})\b")
 _YEAR_FIRST = re.compile(r"\b(\d{4})([./])(\d{2})\2(\d{2})\b")
-#: Thousands set apart by signs that not every language uses, and hours after noon.
+#: Thousands separators not used by every language, and hours after noon.
 _GROUPED = re.compile(r"(?<![\w.,'’])\d{1,3}(?:['’ \u00a0\u202f]\d{3})+(?!\d)")
 _AFTERNOON = re.compile(r"\b(1[3-9]|2[0-3]):[0-5]\d\b")
-#: A version that is marked as one.
+#: A version with a "v".
 _MARKED_VERSION = re.compile(r"\b[vV](\d+(?:\.\d+)+)")
-#: A version, and the series that it is of.
+#: A version's series.
 _VERSION = re.compile(r"\b(\d+\.\d+)(?=\.\d)")
 _SPACE = re.compile(r"\s+")
 _MARKED = re.compile(r"[`*]")
-#: What stands before a command that is typed.
+#: The prompt before a typed command.
 _PROMPT = re.compile(r"(?<!\S)\$ +(?=\S)")
 _CODE_WORD = re.compile(r"[^\W\d]\w*")
 _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 
 
 class Known:
-    """A text; all that is found in it is kept as long as it is."""
+    """A text with cached derived values."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -58,12 +58,12 @@ class Known:
 
     @cached_property
     def bare(self) -> str:
-        """The text as `bare` gives it."""
+        """The text as returned by `bare`."""
         return bare(self.text)
 
     @cached_property
     def unmarked(self) -> str:
-        """The text as `unmarked` gives it."""
+        """The text as returned by `strip_marks`."""
         return strip_marks(self.text)
 
     @cached_property
@@ -73,7 +73,7 @@ class Known:
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        """Its numbers and months, in digits, in words and in dates; of 3.2.17 also 3.2."""
+        """Its numbers and months, from digits, words and dates; 3.2.17 also gives 3.2."""
         dates = {f"m{int(month)}" for month in _ISO.findall(self.text)}
         series = {match[1] for match in _VERSION.finditer(self.text)}
         versions = {match[1] for match in _MARKED_VERSION.finditer(self.text)}
@@ -89,29 +89,29 @@ class Known:
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
-        """Its figures with their scales and units."""
+        """Its figures with scales and units."""
         return figures(self.text, self.code)
 
     @cached_property
     def initials(self) -> frozenset[str]:
-        """The initials of its names of several words ("United Kingdom")."""
+        """The initials of its multi-word names ("United Kingdom")."""
         found = _NAMES.findall(self.text)
         return frozenset("".join(re.findall(r"\b[A-Z]", name)) for name in found)
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Its words as code has them, and its options (`--all`)."""
+        """Its words as in code, and its options (`--all`)."""
         return frozenset(_CODE_WORD.findall(self.text)) | frozenset(_OPTION.findall(self.text))
 
     def stems(self, code: str) -> frozenset[str]:
-        """The stems of its words, read in a language."""
+        """Return the stems of its words in a language."""
         if code not in self._stems:
             self._stems[code] = frozenset(stems(self.text, code))
         return self._stems[code]
 
 
 def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
-    """The words of the names of a text that others write with their initials, lower-case."""
+    """Return the lower-case words of a text's names that other texts abbreviate."""
     found = set()
     for name in _NAMES.findall(text):
         short = r"\.?".join(re.findall(r"\b[A-Z]", name))
@@ -121,8 +121,8 @@ def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
 
 
 def _dates_in_figures(text: str) -> set[str]:
-    """The days, months and years of dates in figures: 12.05.2024 has May, 05/12/2024 also December,
-    since the parts of the world order it differently.
+    """Return the days, months and years of numeric dates: 12.05.2024 has May, 05/12/2024 also
+    December, since countries differ in order.
     """
     found: set[str] = set()
     for first, sign, second, year in _DATE.findall(text):
@@ -134,44 +134,44 @@ def _dates_in_figures(text: str) -> set[str]:
 
 
 def strip_marks(text: str) -> str:
-    """The same without the marks of code and emphasis, which may stand within a name of code:
+    """Return the text without marks of code and emphasis, which may be within a name of code:
     ``pg_dumpall `--globals-only` ``, `error(*message*)`.
     """
     return _MARKED.sub("", bare(text))
 
 
 def bare(text: str) -> str:
-    """A text without white space, the backslashes of Markdown and the prompts of a shell."""
+    """Return a text without white space, Markdown backslashes and shell prompts."""
     return _SPACE.sub("", _PROMPT.sub("", text)).replace("\\", "")
 
 
-#: A number word up to this may count what is told.
+#: Number words up to this may count the report's own items.
 COUNTED = 12
 
 _CODE = re.compile(r"`([^`\n]+)`")
-#: What is left out of code that is named in a sentence.
+#: An ellipsis in code within a sentence.
 _LEFT_OUT = re.compile(r"\s*(?:\.\.\.|…)\s*")
-#: A name of somebody or some place, beside which stands what they are to another.
+#: A person's or place's name, which may be followed by a relation.
 _NAME = re.compile(r"[A-Z][^\W\d_A-Z]+")
 _WORD = re.compile(r"[^\W_][\w-]+")
 _INSIDE = re.compile(r"(?<=\w)[^\W_a-zß-öø-ÿ]|[A-Z].*\d")
-#: Comments to the end of a line and texts in quotation marks, in most languages.
+#: Comments to the end of a line and quoted strings, in most languages.
 _ASIDE = re.compile(r"(?:^|\s)(?:#|//|-- |;|/\*|<!--|%).*|\"[^\"\n]*\"|'[^'\n]*'", re.MULTILINE)
-#: What code takes in, begins its lines with, reaches into or calls, and its options.
+#: What code imports, starts lines with, accesses or calls, and its options.
 _TAKEN = re.compile(r"^\s*(?:from|import|use|using|require|include)\b(.*)", re.MULTILINE)
 _BEGUN = re.compile(r"^\s*(?:\$\s+|@)?([A-Za-z_][\w-]*)(?=\s+[\w\"'$(\[{]|\s*$)", re.MULTILINE)
 _REACHED = re.compile(r"\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)(?=\()")
 _CHECKING_OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
-#: What it names itself: what it defines or sets, and what its functions are given.
+#: Names that it defines, assigns, or takes as parameters.
 _OWN = re.compile(
     r"\b(?:def|class|function|fn|func|let|const|var|as|for)\s+(\w+)|(\w+)\s*[-+*/|&]?=(?!=)"
 )
 _GIVEN = re.compile(r"\b(?:def|function|fn|func)\s*\w*\s*\(([^)]*)\)")
-#: Words between a name and what somebody is to it, with that, at most: "Ada was the mother of Bo".
+#: Maximum words between a name and a relation, inclusive: "Ada was the mother of Bo".
 BESIDE = 3
-#: Letters of a name whose last may be the s of several.
+#: Minimum letters of a name whose final s may be a plural.
 LEAST_SINGULAR = 3
-#: Words of a piece of code that are named as strange at most.
+#: Maximum unknown words of code that are named.
 MOST_STRANGE = 5
 
 
@@ -182,9 +182,9 @@ def reason_to_refuse(
     question: Known,
     code: str = "",
 ) -> str:
-    """Return why a sentence cannot stand whoever judges, "" where code has nothing against it: it
-    cites nothing, or an address or a piece of code that stands nowhere in the `pages` it cites,
-    their titles, the question, or the `code` that the report itself tells.
+    """Return why a sentence must go whatever a judge says, "" if code has no objection: it cites
+    nothing, or contains an address or code that is not in the cited `pages`, their titles, the
+    question, or the report's own `code`.
     """
     if not cited:
         return "It cites no evidence."
@@ -195,7 +195,7 @@ def reason_to_refuse(
         return f"No source has the address {min(foreign)}."
     shown = [*there, Known(code)]
     for named in _CODE.findall(sentence.text):
-        # What stands before and behind an ellipsis, and of a call without arguments its name.
+        # The parts around an ellipsis, and the name of a call without arguments.
         pieces = (part.strip().removesuffix("()") for part in _LEFT_OUT.split(named))
         parts = [strip_marks(part) for part in pieces]
         whole = any(all(part in text.unmarked for part in parts) for text in shown)
@@ -207,9 +207,8 @@ def reason_to_refuse(
 def find_unfounded(
     sentence: Sentence, cited: Sequence[Evidence], there: Sequence[Known], home: str = ""
 ) -> str:
-    """Return a note that names the figures, dates and names of a sentence that stand neither
-    `there` nor in what is told of the cited entries; "" where all do. `home` is the language of the
-    report.
+    """Return a note with the figures, dates and names of a sentence that are neither `there` nor in
+    the metadata of the cited entries; "" if there are none. `home` is the report's language.
     """
     if sentence.code:
         return ""
@@ -218,7 +217,9 @@ def find_unfounded(
 
 
 def _put_together(named: str, shown: Sequence[Known]) -> bool:
-    """Whether all words, options and numbers of code are known; who judges says if it is right."""
+    """Return whether all words, options and numbers of code are known; the judge decides whether it
+    is right.
+    """
     piece = Known(named)
     words = frozenset[str]().union(*(text.words for text in shown))
     figures = frozenset[str]().union(*(text.numbers for text in shown))
@@ -226,8 +227,8 @@ def _put_together(named: str, shown: Sequence[Known]) -> bool:
 
 
 def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
-    """The figures, dates and names of a text that do not stand `there`. One that shows no language
-    is in that of its report, `home`, else in that of what is there.
+    """Return the figures, dates and names of a text that are not `there`. Its language, if not
+    evident, is that of its report, `home`, else that of the sources.
     """
     said = plain(text)
     own = language_of(said) or home or _spoken(there)
@@ -235,13 +236,12 @@ def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
 
 
 def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -> str:
-    """Return a heading, or the name of a column, on one line, in the language `home` where it shows
-    none; "" for one with a figure, date or name that does not stand `there`, or an order to
-    machines.
+    """Return a heading or column name on one line, in the language `home` if not evident; "" if it
+    has a figure, date or name that is not `there`, or instructs machines.
     """
     line = " ".join(heading.split())
     words = line.split()
-    # The capital of the first word says nothing, nor does any where every word has one.
+    # The first word's capital means nothing, nor do capitals if every word has one.
     titled = sum(word[:1].isupper() for word in words[1:]) > len(words[1:]) / 2
     said = " ".join(
         w.lower() if w[1:] == w[1:].lower() and (titled or not n) else w
@@ -251,9 +251,9 @@ def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -
 
 
 def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> str:
-    """Return what looks wrong though it may be right, as a note for who judges; "" where nothing
-    does: a relation that no quote names, or a figure or name that stands in the page but not in
-    what is cited. `home` is the language of the report.
+    """Return what looks wrong but may be right, as a note for the judge; "" if nothing does: a
+    relation that no quote names, or a figure or name from the page but not the cited quote. `home`
+    is the report's language.
     """
     if sentence.code:
         return ""
@@ -269,8 +269,8 @@ def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -
 
 
 def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
-    """What somebody is to somebody, as a stem, and in no quote, told from either side; "" for
-    nothing. Neither beside a name nor before whose it is, it is none: a table has a parent.
+    """Return the stem of a relation between persons that no quote has, from either side; "" if
+    none. It must follow a name or precede a genitive: a table has a parent too.
     """
     code = _spoken(near)
     sides = language(code).other_side
@@ -287,8 +287,8 @@ def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
 
 
 def about(cited: Sequence[Evidence]) -> Known:
-    """Return what is told of entries beside the texts of their pages: title, heading, author,
-    address, the day in the ways in which it is written, and what who read them says of them.
+    """Return the metadata of entries: title, heading, author, address, claim, and the date in its
+    usual forms.
     """
     dates = sorted({e.published_at for e in cited if e.published_at})
     told = [
@@ -299,13 +299,13 @@ def about(cited: Sequence[Evidence]) -> Known:
 
 
 def _spoken(texts: Sequence[Known]) -> str:
-    """The language of the first text that shows one."""
+    """Return the language of the first text that shows one."""
     return spoken(*(text.text for text in texts))
 
 
 def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """The figures and months of a sentence in the language `own` that are not known, neither
-    converted nor rounded. Number words up to twelve may count what is told.
+    """Return the figures and months of a sentence in the language `own` that are unknown, even when
+    converted or rounded. Number words up to twelve may count the report's own items.
     """
     stated = frozenset[str]().union(*(text.numbers for text in there))
     found = [
@@ -317,18 +317,18 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
     ]
     named = {f"m{number}": name.title() for name, number in [*language(own).months.items()][::-1]}
     new = [named.get(month, month) for month in sorted(months(said, own) - stated)]
-    # "In May" has no number beside it that would tell it from a verb.
+    # "In May" has no number that would tell it from the verb.
     return [*found, *(name for name in new if not any(name in text.words for text in there))]
 
 
 def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """The names, in the language `own`, that are not known. In another language than that of the
-    pages, and where nouns are in capitals, only words with capitals or digits inside surely are.
+    """Return the unknown names in the language `own`. Across languages, and where nouns are
+    capitalized, only words with capitals or digits inside count.
     """
     pages = _spoken(there)
     surely = own == pages and not language(own).nouns_in_capitals
     found = names(said) | _opening(said, own) if surely else _marked_words(said)
-    # Months are looked at with the figures beside them, units with theirs.
+    # Months and units are checked with their figures.
     checked = {part for name in found for part in name.split("-") if part}
     checked -= spelled_out(said, there)
     ordinary = language(own).months.keys() | language(pages).months.keys()
@@ -344,13 +344,13 @@ def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
 
 
 def _singular(name: str) -> str:
-    """A name without the s that several have ("CVEs")."""
+    """Return a name without a plural s ("CVEs")."""
     return name.removesuffix("s") if len(name) > LEAST_SINGULAR else name
 
 
 def _opening(said: str, code: str) -> set[str]:
-    """Return the first words of sentences that are rather names, lower-case. One before a comma or
-    a colon leads to the sentence ("Meanwhile,", "Trade-offs:").
+    """Return the lower-case first words of sentences that are probably names. One before a comma or
+    colon only leads into the sentence ("Meanwhile,", "Trade-offs:").
     """
     known = language(code)
     ordinary = known.stop | known.starters | known.leans
@@ -370,15 +370,15 @@ def _opening(said: str, code: str) -> set[str]:
 
 
 def _marked_words(said: str) -> set[str]:
-    """The words of a text with capitals or digits inside, lower-case; of a compound those parts."""
+    """Return the lower-case words with capitals or digits inside; of a compound, those parts."""
     parts = {part for word in _WORD.findall(said) for part in word.split("-")}
     return {part.lower() for part in parts if _INSIDE.search(part)}
 
 
 def _strange_code(sentence: Sentence, pages: Sequence[Known], beside: str) -> str:
-    """Why a block of code cannot stand. One that is put together is marked as a conclusion: what it
-    takes in, calls, begins its lines with and sets as options is known from its sources, or defined
-    by itself or the code `beside` it; names, paths and texts may be the reader's.
+    """Return why a block of code must go. Combined code must be marked as a conclusion: what it
+    imports, calls, starts lines with and sets as options must be in its sources, or be defined by
+    itself or the code `beside` it; names, paths and strings may be the reader's.
     """
     if any(bare(sentence.text) in text.bare for text in pages):
         return ""

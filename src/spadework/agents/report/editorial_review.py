@@ -1,4 +1,4 @@
-"""The editorial review of a result, by code: how far each topic is proven, and every problem."""
+"""The editorial review of a result by code: coverage of each topic, and every problem."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spadework.values import STATE_WORDS, Result, Round, Source
 
 
 def review(result: Result) -> str:
-    """The editorial review of a result, as Markdown."""
+    """Return the editorial review of a result as Markdown."""
     lines = [f"# Editorial review: {escape_markdown(result.question)}", ""]
     lines += [f"Status: {result.status}.", ""]
     for topic in result.topics:
@@ -46,7 +46,7 @@ def review(result: Result) -> str:
 
 
 def _list_unused(sources: Sequence[Source]) -> list[str]:
-    """The pages on which no sentence rests, under the reasons."""
+    """List the pages that no sentence cites, by reason."""
     found = [source for source in sources if source.unused]
     if not found:
         return []
@@ -62,7 +62,7 @@ def _list_unused(sources: Sequence[Source]) -> list[str]:
 
 
 def _describe_gain(done: Round) -> str:
-    """What a round of searching gained, as a line."""
+    """Describe what a round of searching gained, on one line."""
     line = (
         f"- Round {done.number}: {done.evidence_before} → {done.evidence_after} quotes, score"
         f" {done.score_before:g} → {done.score:g}"

@@ -1,4 +1,4 @@
-"""A report without a model, shorter or longer: fewer passages, or the sentences around them."""
+"""A shorter or longer report without a model: fewer passages, or the sentences around them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from spadework.tools.text.neighbours import REACH, neighbours
 from spadework.tools.text.sentences import sentences
 from spadework.values import Evidence, Section, Sentence
 
-#: Of the passages of a section, the share that a shorter one keeps.
+#: Share of a section's passages that a shorter report keeps.
 KEPT = 0.5
-#: Entries that stand together: the parts of a list, a table or a piece of code.
+#: Entries that belong together: parts of a list, table or code block.
 _TOGETHER = ("item", "row", "cells", "code")
 
 
 def shorter(
     section: Section, asked: str, ledger: Mapping[str, Evidence], repeated: Collection[str] = ()
 ) -> Section:
-    """Return the section with half of its passages: those nearest to what was asked, in their
-    order, and none that is `repeated`, as the sections before tell it.
+    """Return the section with half its passages: those nearest to the question, in order, without
+    any `repeated` from earlier sections.
     """
     passages = _passages(section.sentences, ledger)
     code = spoken(asked)
@@ -37,13 +37,13 @@ def shorter(
 
 
 def _words_of(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> str:
-    """What a passage says, with the names of the columns of its cells."""
+    """Return a passage's text with the column names of its cells."""
     cited = dict.fromkeys(id_ for one in told for id_ in one.evidence_ids if id_ in ledger)
     return " ".join([*(one.text for one in told), *(ledger[id_].quote for id_ in cited)])
 
 
 def _passages(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[list[Sentence]]:
-    """The sentences, with each what leads to it or belongs to the same list or table."""
+    """Group sentences with what leads to them or belongs to the same list or table."""
     made: list[list[Sentence]] = []
     for one in told:
         before = made[-1][-1] if made else None
@@ -60,8 +60,8 @@ def _passages(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[
 def longer(
     section: Section, ledger: Sequence[Evidence], texts: Mapping[str, str], first: int
 ) -> tuple[Section, list[Evidence]]:
-    """The section with all that its topic has in the ledger; where it has that already, with the
-    sentences before and after what it quotes, and their entries, numbered from `first` on.
+    """Return the section with all ledger entries of its topic; if complete already, with the
+    sentences around its quotes as entries numbered from `first`.
     """
     own = [e for e in ledger if e.topic == section.heading]
     told = {id_ for one in section.sentences for id_ in one.evidence_ids}
@@ -96,7 +96,7 @@ def longer(
 
 
 def _around(entry: Evidence, text: str) -> list[tuple[int, int]]:
-    """Where the sentences before and after an entry stand in its page; (0, 0) for none."""
+    """Return the spans of the sentences before and after an entry in its page; (0, 0) for none."""
     first = max(0, entry.start - REACH)
     before = [(first + a, first + b) for a, b in sentences(text[first : entry.start])]
     after = [(entry.end + a, entry.end + b) for a, b in sentences(text[entry.end :][:REACH])]

@@ -1,4 +1,4 @@
-"""Markdown with marks, as a writer gives it: sentences, marks and the form they stand in."""
+"""Parsing of a writer's Markdown: sentences, marks and their layout."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from spadework.tools.text.sentences import leads, sentences
 from spadework.values import Form, Part, Section, Sentence
 
 MARK_IDS = r"\[\s*(E\d+(?:\s*[+,;/]\s*E\d+)*)\s*(→|->|⟶)?\s*\]"
-#: Code within a sentence.
 _IN_CODE = re.compile(r"(`[^`\n]+`)")
-#: Marks as they are also written: other brackets, small letters, ranges, an arrow behind each id.
+#: Variants of marks: other brackets, lower case, ranges, an arrow behind each id.
 _ARROW = "→|->|⟶"
 _ONE = rf"[eE]\d{{1,9}}\s*(?:[-–—]\s*[eE]?\d{{1,9}})?\s*(?:{_ARROW})?"
 _LOOSE = re.compile(rf"[\[【]\s*({_ONE}(?:\s*[+,;/&]\s*{_ONE})*)\s*[\]】]")
 _RANGE = re.compile(r"[eE](\d+)(\s*[-–—]\s*[eE]?(\d+))?")
-#: What joins two marks of one sentence: a comma, or a short word before its end.
+#: Separators of two marks of one sentence: a comma, or a short word before its end.
 _JOINED = re.compile(
     rf"({MARK_IDS})\s*(?:[,;&]|[^\W\d_]{{1,3}}(?=\s*{MARK_IDS}\s*(?:[.!?;]|$)))\s*(?=\[\s*E\d)"
 )
@@ -33,12 +32,12 @@ MOST_IN_RANGE = 12
 
 
 def uniform(text: str) -> str:
-    """A text with its marks as asked for: one bracket of single ids, in capitals; but for code."""
+    """Normalize the marks of a text: one bracket of single ids, in capitals; code is unchanged."""
     return beside_code(text, _uniform)
 
 
 def beside_code(text: str, change: Callable[[str], str]) -> str:
-    """A text of which what is no code within it is changed."""
+    """Apply `change` to a text except its code."""
     parts = _IN_CODE.split(text)
     return "".join(part if n % 2 else change(part) for n, part in enumerate(parts))
 
@@ -52,7 +51,7 @@ def _uniform(text: str) -> str:
 
 
 def _bracket(inside: str) -> str:
-    """A mark of the ids that stand in a bracket; those of a range one by one."""
+    """Return a mark with the ids in a bracket, ranges expanded."""
     ids: list[int] = []
     for first, _, last in _RANGE.findall(inside):
         low, high = int(first), int(last or first)
@@ -63,20 +62,20 @@ def _bracket(inside: str) -> str:
 
 _MARKS = re.compile(rf"(?:\s*{MARK_IDS})+")
 _MARK = re.compile(MARK_IDS)
-#: Marks before the stop of their sentence.
+#: Marks before the final punctuation.
 _BEFORE_STOP = re.compile(rf"((?:\s*{MARK_IDS})+)([.!?:…。！？：]+)")
 _ID = re.compile(r"E\d+")
-#: An answer that is fenced as a whole.
+#: An answer fenced as a whole.
 _WHOLE = re.compile(r"```(?:md|markdown)?[ \t]*\n((?:(?!```).)*\[E\d+.*)\n```", re.DOTALL)
-#: What of HTML is not its words.
+#: HTML other than its text.
 _TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|</?[a-zA-Z!?][^>]*>", re.DOTALL)
 _STOPS = ".!?:…。！？："
-#: A paragraph of a few bold words that is no sentence.
+#: A paragraph of a few bold words that is not a sentence.
 _BOLD = re.compile(r"\*\*([^\s*](?:[^*\n]{0,78}[^\s*.!?:…。！？：])?)\*\*")
 
 
 class _Said(NamedTuple):
-    """A stretch before a mark, the ids it is marked with, and whether it concludes."""
+    """Text before a mark, its ids, and whether it is a conclusion."""
 
     text: str
     ids: tuple[str, ...]
@@ -85,14 +84,14 @@ class _Said(NamedTuple):
 
 @dataclass
 class _Made:
-    """What was read of a text so far."""
+    """What has been parsed so far."""
 
     sentences: list[Sentence] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
 
     def goes_on(self, first: int) -> Part | None:
-        """The steps that a list which begins with the number `first` goes on, taken back with what
-        was said since: that belongs to the last of them. None where there are none.
+        """Resume the steps that a list starting at number `first` continues, and drop what came
+        since, which belongs to the last step. None if there are none.
         """
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:
@@ -120,7 +119,9 @@ class _Made:
 
 
 def section_of(heading: str, markdown: str) -> Section:
-    """The section of a heading. Its own heading in the text is left out; no mark, no evidence."""
+    """Return the section of a heading, whose repetition in the text is dropped. Without a mark a
+    sentence has no evidence.
+    """
     made = _Made()
     whole = _WHOLE.fullmatch(markdown.strip())
     tokens = MarkdownIt("commonmark").enable("table").parse(whole[1] if whole else markdown)
@@ -130,7 +131,7 @@ def section_of(heading: str, markdown: str) -> Section:
         made.parts.pop(0)
     told, led = made.sentences, dict[int, tuple[Sentence, ...]]()
     for n, one in enumerate(told):
-        # What only leads to the next sentence ("… as follows:") rests on what that rests on.
+        # A sentence that only leads into the next ("… as follows:") has the next one's evidence.
         if not one.evidence_ids and leads(one.text):
             ids = next((after.evidence_ids for after in told[n:] if after.evidence_ids), ())
             led[n] = (one.model_copy(update={"evidence_ids": ids}),)
@@ -139,7 +140,7 @@ def section_of(heading: str, markdown: str) -> Section:
 
 
 def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
-    """Code that is told without a fence, in the place of other code."""
+    """Return unfenced code as a replacement for other code."""
     ids = _ids_in(text)
     code = _MARKS.sub("", text).strip("`\n")
     changes = {"text": code, "evidence_ids": ids or before.evidence_ids}
@@ -147,9 +148,9 @@ def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
 
 
 def parse_sentences(text: str) -> list[Sentence]:
-    """Return what a paragraph says, each stretch before a mark whole, with its evidence: a writer
-    marks what he wrote, and it is not cut where a stop may end a sentence. A mark within a sentence
-    is of all of it.
+    """Return the sentences of a paragraph, each the whole text before a mark, with its evidence.
+    Writers mark what they wrote, so it is not split where punctuation may end a sentence. A mark
+    inside a sentence applies to all of it.
     """
     text = _BEFORE_STOP.sub(r"\4\1", uniform(" ".join(text.split())))
     found: list[_Said] = []
@@ -164,12 +165,12 @@ def parse_sentences(text: str) -> list[Sentence]:
             first, piece = piece[:end], piece[end:].strip()
             before = found.pop()
             gap = "" if first[0] in ",;:.!?)" else " "
-            # The marks that follow are its own unless other sentences stand before them.
+            # Following marks are its own unless other sentences precede them.
             more, ends = ((), False) if piece else (ids, concludes)
             joined = tuple(dict.fromkeys((*before.ids, *more)))
             found.append(_Said(f"{before.text}{gap}{first}", joined, before.concludes or ends))
         if match is None:
-            # What ends the paragraph without a mark rests on the last one, but for what leads on.
+            # The unmarked end of a paragraph has the last mark's evidence, unless it leads on.
             piece, lead = _without_lead(piece)
             last = found[-1].ids if found else ()
             found += [_Said(piece, last, False), _Said(lead, (), False)]
@@ -183,9 +184,7 @@ def parse_sentences(text: str) -> list[Sentence]:
 
 
 def _without_lead(text: str) -> tuple[str, str]:
-    """Return a text without its last sentence where that leads to what follows, and that sentence;
-    "" is what there is none of.
-    """
+    """Split off a text's last sentence if it leads to what follows; "" for a missing part."""
     if not leads(text):
         return text, ""
     start = next((start for start, _ in reversed(sentences(text))), 0)
@@ -193,19 +192,19 @@ def _without_lead(text: str) -> tuple[str, str]:
 
 
 def _goes_on(before: str, after: str) -> bool:
-    """Whether a text goes on a sentence that a mark stands in."""
+    """Return whether a text continues the sentence that contains a mark."""
     return before[-1] not in _STOPS and (after[0] in ",;:.!?)–—" or after[0].islower())
 
 
 def _read(tokens: Sequence[Token], made: _Made) -> None:
-    """The blocks of a text, in order."""
+    """Parse the blocks of a text, in order."""
     for token, inside in _opened(tokens):
         if token.type == "heading_open":
             made.head(plain(_MARKS.sub("", inside[0].content)))
         elif token.type in ("bullet_list_open", "ordered_list_open"):
             form: Form = "bullets" if token.type[0] == "b" else "steps"
             found = [_item(item) for _, item in _opened(inside)]
-            # A list in an item of bullets gives items; in a step it belongs to the step.
+            # A list within a bullet adds bullets; within a step it belongs to the step.
             items = [*chain(*found)] if form == "bullets" else [[*chain(*each)] for each in found]
             before = made.goes_on(int(token.attrGet("start") or 1)) if form == "steps" else None
             made.add(form, items)
@@ -228,14 +227,14 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
 
 def _read_paragraph(text: str, made: _Made) -> None:
     if bold := _BOLD.fullmatch(text.strip()):
-        # A heading in other signs: it says nothing that could be proven.
+        # A bold heading: it states nothing that needs evidence.
         made.head(bold[1])
     else:
         made.add("paragraph", [parse_sentences(text)])
 
 
 def _opened(tokens: Sequence[Token]) -> Iterator[tuple[Token, Sequence[Token]]]:
-    """The tokens that stand in no other, each with those that stand between it and its end."""
+    """Yield top-level tokens, each with those up to its end."""
     begun = depth = 0
     for n, token in enumerate(tokens):
         depth += token.nesting
@@ -245,7 +244,7 @@ def _opened(tokens: Sequence[Token]) -> Iterator[tuple[Token, Sequence[Token]]]:
 
 
 def _cells(tokens: Sequence[Token], kind: str) -> list[str]:
-    """What stands in the cells of a table, row by row."""
+    """Return the cells of a table by row."""
     return [tokens[n + 1].content for n, token in enumerate(tokens) if token.type == kind]
 
 
@@ -254,7 +253,7 @@ def _columns(tokens: Sequence[Token]) -> list[str]:
 
 
 def _item(tokens: Sequence[Token]) -> list[list[Sentence]]:
-    """All that an item of a list says: itself, each item of the lists in it, a table row by row."""
+    """Return the sentences of a list item: itself, each nested item, and tables by row."""
     items: list[list[Sentence]] = [[]]
     for token, inside in _opened(tokens):
         if token.type in ("bullet_list_open", "ordered_list_open"):
@@ -276,7 +275,7 @@ def _item(tokens: Sequence[Token]) -> list[list[Sentence]]:
 
 
 def _rows(tokens: Sequence[Token]) -> Iterator[Sentence]:
-    """The rows of a table, each as a sentence under the names of its columns."""
+    """Yield each table row as a sentence with its column names."""
     columns, cells = _columns(tokens), [uniform(cell) for cell in _cells(tokens, "td_open")]
     for n in range(0, len(cells), max(1, len(columns))):
         row = zip(columns, cells[n : n + len(columns)], strict=False)
@@ -287,7 +286,7 @@ def _rows(tokens: Sequence[Token]) -> Iterator[Sentence]:
 
 
 def _visible_words(html: str) -> str:
-    """The words of a piece of HTML."""
+    """Return the text of HTML."""
     return unescape(_TAG.sub(" ", html))
 
 
@@ -304,7 +303,7 @@ def _code(token: Token) -> Sentence:
 
 
 def _ids_in(text: str) -> tuple[str, ...]:
-    """The ids of the marks of a text, each once."""
+    """Return the distinct ids of a text's marks."""
     return tuple(dict.fromkeys(_ID.findall(" ".join(_brackets(text)))))
 
 
@@ -313,7 +312,7 @@ def _brackets(text: str) -> Iterable[str]:
 
 
 def with_marks(section: Section) -> str:
-    """A section as Markdown with the marks of its evidence, as its writer gave it."""
+    """Return a section as Markdown with its evidence marks, as its writer gave it."""
     drawn: list[str] = []
     for part, items in parts_of(section):
         match part.form:
@@ -352,7 +351,9 @@ def _fence(code: Sentence) -> str:
 
 
 def parts_of(section: Section) -> Iterator[tuple[Part, list[tuple[Sentence, ...]]]]:
-    """The parts of a section with the sentences of each item; a paragraph for each in none."""
+    """Yield the parts of a section with the sentences of each item; a paragraph for each sentence
+    outside any part.
+    """
     at = 0
     for part in section.parts:
         items = []
@@ -371,18 +372,18 @@ def _each_alone(told: Iterable[Sentence]) -> Iterator[tuple[Part, list[tuple[Sen
 
 
 def mark_of(sentence: Sentence) -> str:
-    """The mark of a sentence behind a space; "" for one that cites nothing."""
+    """Return the mark of a sentence with a leading space; "" if it cites nothing."""
     ids = joined_ids(sentence, sentence.evidence_ids)
     return f" [{ids}]" if sentence.evidence_ids else ""
 
 
 def joined_ids(sentence: Sentence, ids: Sequence[str]) -> str:
-    """Ids as they stand in the mark of a sentence."""
+    """Return ids as in a sentence's mark."""
     return f"{'+'.join(ids)}→" if sentence.inferred else ", ".join(ids)
 
 
 def one_a_heading(sections: Sequence[Section]) -> tuple[Section, ...]:
-    """The sections, of which a later one with the heading of another is its end."""
+    """Merge sections with the same heading."""
     made: dict[str, Section] = {}
     for section in sections:
         first = made.get(section.heading.casefold())

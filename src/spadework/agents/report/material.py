@@ -1,4 +1,4 @@
-"""What a report is written from and checked against: entries of the ledger and their pages."""
+"""Evidence for writing and checking a report: ledger entries and their pages."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ from spadework.tools.text.prompt_injection import without_injections
 from spadework.tools.web.urls import domain_of
 from spadework.values import Evidence, Section, Sentence
 
-#: Characters of an entry of the ledger in its line, and of how code begins.
+#: Maximum characters of an entry's line, and of the start of code.
 LINE_CHARS, CODE_CHARS = 220, 100
 
 
 class Entry(NamedTuple):
-    """An entry of the ledger as it stands in a prompt: its page in one line (`about`), its quote
-    between the sentences around it, and what who read it says of it (`claim`); "" is what is not
-    known.
+    """A ledger entry in a prompt: its page in one line (`about`), its quote with adjacent
+    sentences, and its reader's `claim`; "" if unknown.
     """
 
     id: str
@@ -41,10 +40,10 @@ class Entry(NamedTuple):
 
 
 def entry_of(evidence: Evidence) -> Entry:
-    """An entry with all that is known of it: title, heading, author, host and date."""
+    """Return an entry with title, heading, author, host and date."""
     date = evidence.published_at.date().isoformat() if evidence.published_at else ""
     heading, url = below(evidence.title, evidence.heading), evidence.url
-    # Of a document of a library the path, which often names it.
+    # A library document's path often names it.
     local = url.startswith("library://")
     place = url.removeprefix("library://") if local else domain_of(url)
     about = page_line(evidence.title, heading, evidence.author, place, date)
@@ -54,7 +53,7 @@ def entry_of(evidence: Evidence) -> Entry:
 
 
 def entries_of(evidence: Sequence[Evidence]) -> list[Entry]:
-    """Entries side by side: a sentence around one that is an entry itself is told once."""
+    """Return entries for one prompt: an adjacent sentence that is itself an entry is given once."""
     quotes = {" ".join(e.quote.split()) for e in evidence}
     made = []
     for entry in map(entry_of, evidence):
@@ -65,29 +64,29 @@ def entries_of(evidence: Sequence[Evidence]) -> list[Entry]:
 
 
 def below(title: str, heading: str) -> str:
-    """The path of headings below the title of their page, which is most often the first of it."""
+    """Return the path of headings without the page's title, usually the first of them."""
     return "" if heading == title else heading.removeprefix(f"{title} > ")
 
 
 def page_line(*parts: str) -> str:
-    """What is known of a page in one line."""
+    """Join a page's metadata on one line."""
     return " · ".join(" ".join(part.split()) for part in parts if part)
 
 
 def speaks_of(evidence: Evidence, must: str) -> bool:
-    """Whether an entry holds all content words of what must be covered."""
+    """Return whether an entry has all content words of a required aspect."""
     code = spoken(must)
     said = stems(f"{evidence.title} {evidence.heading} {evidence.claim} {evidence.quote}", code)
     return stems(must, code) <= said
 
 
 def place_of(evidence: Evidence) -> tuple[str, int, int]:
-    """Where a quote stands: the page, and from where to where."""
+    """Return a quote's position: page, start, end."""
     return evidence.content_hash, evidence.start, evidence.end
 
 
 def each_once(ledger: Sequence[Evidence]) -> list[Evidence]:
-    """The entries, those that several topics quote once, with what is said of them for each."""
+    """Return the entries, merging those quoted for several topics, with all their claims."""
     claims: dict[tuple[str, int, int], dict[str, None]] = defaultdict(dict)
     for e in ledger:
         claims[place_of(e)] |= {e.claim: None} if e.claim else {}
@@ -99,7 +98,7 @@ def each_once(ledger: Sequence[Evidence]) -> list[Evidence]:
 
 
 def line_of(evidence: Evidence) -> str:
-    """An entry in a line: what it says, of code also how it begins, where, when."""
+    """Return an entry on one line: its claim or quote, how code starts, place and date."""
     quote = " ".join(evidence.quote.split())
     said = evidence.claim or shorten(quote, LINE_CHARS, placeholder="…")
     if evidence.kind == "code":
@@ -115,8 +114,8 @@ _FILE = re.compile(r"(?<![\w./-])[\w-]+(?:/[\w-]+)*\.[a-z]{1,5}\b")
 
 @dataclass(frozen=True)
 class Material:
-    """Entries of the ledger by id, the texts of their pages by content hash, the question, the
-    language of the report where known, and the code that it tells.
+    """Ledger entries by id, page texts by content hash, the question, the report's language if
+    known, and its code.
     """
 
     ledger: Mapping[str, Evidence]
@@ -128,40 +127,42 @@ class Material:
 
     @property
     def home(self) -> str:
-        """The code of the language of the report, else of the question; "" where neither shows."""
+        """The report's language code, else the question's; "" if unknown."""
         return self.language if self.language in codes() else language_of(self.question)
 
     def cited(self, ids: Iterable[str]) -> list[Evidence]:
-        """The entries of these ids, as far as there are such."""
+        """Return the entries of these ids that exist."""
         return [self.ledger[id_] for id_ in ids if id_ in self.ledger]
 
     def refused(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
-        """Return why code refuses a sentence that cites these, whoever judges; "" for no reason."""
+        """Return why code refuses a sentence with this evidence, whatever a judge says; "" if it
+        does not.
+        """
         return reason_to_refuse(
             sentence, cited, self._pages(cited), Known(self.question), self.code
         )
 
     def unfounded(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
-        """Return a note on the figures, dates and names that code finds in no page of these."""
+        """Return a note on the figures, dates and names that are in none of these pages."""
         there = [*self._pages(cited), Known(self.question)]
-        # A conclusion may be about the code of the report itself.
+        # A conclusion may be about the report's own code.
         known = [*there, Known(self.code)] if sentence.inferred else there
         return find_unfounded(sentence, cited, known, self.home)
 
     def beside(self, sections: Iterable[Section], names: Iterable[str] = ()) -> Material:
-        """The same with the code that these sections tell, and the files that are called by these
-        names: what a reader is told to save has no source.
+        """Return a copy that includes these sections' code and the named files: what readers are
+        told to save has no source.
         """
         told = (one.text for section in sections for one in section.sentences if one.code)
         return replace(self, code="\n\n".join([*_FILE.findall("\n".join(names)), *told]))
 
     def founded(self, heading: str, cited: Sequence[Evidence]) -> str:
-        """A heading over what cites these; "" for one that none of it bears out."""
+        """Return a heading for this evidence; "" if none of it supports the heading."""
         there = [*self._pages(cited), told_of(cited), Known(self.question)]
         return keep_founded_heading(heading, there, self.home)
 
     def _pages(self, cited: Sequence[Evidence]) -> list[Known]:
-        """The pages of entries. What speaks to machines bears nothing out."""
+        """Return the pages of entries, without instructions to machines, which support nothing."""
         hashes = dict.fromkeys(e.content_hash for e in cited)
         for each in hashes.keys() - self._known.keys():
             self._known[each] = Known(without_injections(self.pages.get(each, "")))

@@ -1,4 +1,4 @@
-"""A sentence as it is understood where it stands: in its cell, behind another, leading on."""
+"""Sentences in context: in a table cell, after another sentence, leading on."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.sentences import leads, sentences
 from spadework.values import Part, Section, Sentence
 
-#: Words of what names a row at most.
+#: Maximum words in a row label.
 LABEL_WORDS = 8
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a sentence stands in its section, by positions: behind which one, in which cell of a
-    table, and what comes after it that it may lead to. One that code sets stands `alone`.
+    """A sentence's position in its section: the one it follows, its table cell, and what it may
+    lead to. One laid out by code is `alone`.
     """
 
     after: int | None = None
@@ -29,16 +29,15 @@ class Place:
 
     @property
     def in_table(self) -> bool:
-        """Whether it stands in a cell."""
+        """Whether it is in a table cell."""
         return self.opens_row or self.column is not None
 
 
 @dataclass(frozen=True)
 class Stated:
-    """A sentence in its context: `row` names the row and the column of its cell, `follows` is the
-    sentence that it leans on. What was found of one holds wherever the same is stated. `ids` are
-    the entries it rests on; what only names a row (`label`) rests on those of its section, and is
-    told to be marked with those of its row.
+    """A sentence in context: `row` names its row and column, `follows` is the sentence it depends
+    on. A verdict on it holds wherever the same is stated. `ids` is its evidence; a row `label` has
+    its section's evidence, and is shown with the marks of its row.
     """
 
     sentence: Sentence
@@ -50,17 +49,17 @@ class Stated:
 
     @property
     def mark(self) -> str:
-        """Its ids as its writer marked it with them."""
+        """Its ids as in its writer's mark."""
         return joined_ids(self.sentence, self.of_row or self.ids)
 
     @property
     def in_order(self) -> str:
-        """How it is told to who sees it behind those before it."""
+        """Its text for a reader who sees the preceding sentences."""
         return f"{self.row}: {self.sentence.text}" if self.row else self.sentence.text
 
     @property
     def told(self) -> str:
-        """How it is told to who sees it alone."""
+        """Its text for a reader who sees it alone."""
         if self.row:
             return f"{self.row}: {self.sentence.text}"
         if self.label:
@@ -69,7 +68,7 @@ class Stated:
 
     @property
     def parts(self) -> tuple[Stated, ...]:
-        """It sentence by sentence, each behind the one before it, to be judged."""
+        """Its single sentences, each following the previous one, for judging."""
         whole = self.sentence
         told = [] if whole.code else [whole.text[slice(*at)] for at in sentences(whole.text)]
         if len(told) < 2:
@@ -82,13 +81,13 @@ class Stated:
 
 
 def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated, ...]:
-    """The sentences of a section as they are understood where those at `gone` do not stand."""
+    """Return a section's sentences in context, without those at `gone`."""
     told = section.sentences
     cited = _ids(told, range(len(told)))
     made = []
     before = _before(section)
     for n, (one, place) in enumerate(zip(told, places(section), strict=True)):
-        # A cell that is only a name is short, and without a mark of its own.
+        # A label is short and has no mark of its own.
         names = not one.evidence_ids and len(one.text.split()) <= LABEL_WORDS
         label = place.opens_row and bool(place.ahead) and names
         of_row = " ".join(told[at].text for at in place.row if at not in gone)
@@ -107,23 +106,25 @@ def _ids(told: Sequence[Sentence], at: Iterable[int]) -> tuple[str, ...]:
 
 
 def leaning(sentence: Sentence) -> bool:
-    """Whether a sentence begins with what needs the one before it."""
+    """Return whether a sentence's beginning needs the one before it."""
     return not sentence.code and language(spoken(sentence.text)).leaning(sentence.text)
 
 
 def leant_on(section: Section) -> set[int]:
-    """The positions others need: what they follow, what leads to them, what names their row."""
+    """Return the positions that others need: what they follow, what leads to them, their row
+    labels.
+    """
     rows = (at for place in places(section) for at in place.row)
     return {*rows, *_before(section).values()}
 
 
 def leans_on_lead(one: Stated) -> bool:
-    """Whether a sentence says what it says by the line that leads to it."""
+    """Return whether a sentence depends on the line that leads to it."""
     return bool(one.follows) and not leaning(one.sentence)
 
 
 def _before(section: Section) -> dict[int, int]:
-    """The position of what a sentence, by its position, leans on, or what leads to it."""
+    """Return the position of what each sentence, by position, depends on."""
     told, where = section.sentences, places(section)
     return {
         n: place.after
@@ -137,7 +138,7 @@ def _before(section: Section) -> dict[int, int]:
 
 
 def dangling(section: Section, gone: Container[int]) -> set[int]:
-    """The positions of what leads to others of which none is left."""
+    """Return the positions of sentences that lead to nothing any more."""
     return {
         n
         for n, (one, place) in enumerate(zip(section.sentences, places(section), strict=True))
@@ -149,7 +150,7 @@ def dangling(section: Section, gone: Container[int]) -> set[int]:
 
 
 def places(section: Section) -> tuple[Place, ...]:
-    """Where the sentences of a section stand. Those that code sets stand each for itself."""
+    """Return the places of a section's sentences. Those laid out by code stand alone."""
     made: list[Place] = []
     last: int | None = None
     for n, part in enumerate(section.parts):
@@ -167,9 +168,9 @@ def places(section: Section) -> tuple[Place, ...]:
 
 
 def _in_line(part: Part, next_: int, made: list[Place], last: int | None) -> int | None:
-    """Add the places of a part that is no table, behind the sentence at `last` and before one of
-    `next_` sentences; the sentence that what comes after the part may lean on. The items of a list
-    of bullets stand side by side.
+    """Add the places of a part other than a table, after the sentence at `last` and before `next_`
+    sentences; return the sentence that following text may depend on. Bullets are independent of
+    each other.
     """
     end = len(made) + sum(part.takes)
     before = last
@@ -184,7 +185,7 @@ def _in_line(part: Part, next_: int, made: list[Place], last: int | None) -> int
 
 
 def _cells(part: Part, begin: int) -> Iterator[Place]:
-    """The places of the cells of a table, row by row."""
+    """Yield the places of a table's cells, row by row."""
     width, at = max(1, len(part.columns)), begin
     row: tuple[int, ...] = ()
     for n, count in enumerate(part.takes):
