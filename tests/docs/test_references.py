@@ -15,7 +15,8 @@ PAGES = sorted(
     {
         *ROOT.glob("*.md"),
         *(ROOT / "docs").rglob("*.md"),
-        ROOT / "benchmarks" / "README.md",
+        *(ROOT / "benchmarks").glob("*.md"),
+        *(ROOT / "benchmarks" / "notes").glob("*.md"),
         ROOT / "tests" / "README.md",
     }
     - {*(ROOT / "docs" / "examples").glob("*-*.md"), ROOT / "CHANGELOG.md"}
