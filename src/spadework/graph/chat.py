@@ -1,4 +1,4 @@
-"""The loop as a conversation, for chat clients of LangGraph: what is said while a run goes on."""
+"""The loop as a conversation, for LangGraph chat clients: messages during a run."""
 
 from __future__ import annotations
 
@@ -43,14 +43,15 @@ from spadework.tools.export.markdown_report import escape_markdown, safe_url
 from spadework.tools.text.markdown import one_line
 from spadework.values import STATE_WORDS, Result
 
-#: What a message tells of a run; `additional_kwargs["telling"]` says it to programs.
+#: Kinds of messages about a run; `additional_kwargs["telling"]` names them for programs.
 Telling = Literal["plan", "progress", "draft"]
-#: Characters of a title, a query or a notice at most.
 _TITLE_CHARS = 200
 
 
 class Teller:
-    """Words the events of one run. The messages are not kept in the thread: the report is."""
+    """Words the events of one run. These messages are not stored in the thread, but the report
+    is.
+    """
 
     def __init__(self, session_id: str) -> None:
         self._session_id = session_id
@@ -58,7 +59,7 @@ class Teller:
         self._begun: set[str] = set()
 
     def told(self, event: Event) -> Iterator[AIMessageChunk]:
-        """The next pieces of messages that tell of an event; none where it is worth none."""
+        """Yield the message chunks for an event, if it is worth any."""
         if isinstance(event, Planned):
             topics = (_quote_words(topic.name) for topic in event.plan.topics)
             listed = (f"{n}. {name}" for n, name in enumerate(topics, 1))
@@ -71,23 +72,23 @@ class Teller:
             self._round = max(self._round, event.round) + 1
 
     def _piece(self, telling: Telling, text: str) -> AIMessageChunk:
-        """A piece of the message that tells this in this round."""
-        # The draft of a round comes after the round was judged.
+        """Return a chunk of this round's message of a kind."""
+        # A round's draft follows its assessment.
         number = self._round - 1 if telling == "draft" else self._round
         id_ = f"{telling}-{number}-{self._session_id}"
         if id_ in self._begun:
             return AIMessageChunk(content=f"\n{text}", id=id_)
-        # Who prints all that comes sees where a message begins.
+        # Separates messages for clients that print everything.
         apart, told = "\n\n" if self._begun else "", {"telling": telling}
         self._begun.add(id_)
         return AIMessageChunk(content=apart + text, id=id_, additional_kwargs=told)
 
 
 def _line(event: Event) -> str:
-    """A line of a list, so that what follows is one more."""
+    """Return an event as a list item."""
     if isinstance(event, Notice):
         return f"- {_quote_words(event.text)}"
-    if isinstance(event, Searched) and event.topic:  # not the first look, before there is a plan
+    if isinstance(event, Searched) and event.topic:  # not the first search, before the plan
         return (
             f"- Searched {_quote_words(event.provider)} for “{_quote_words(event.query)}”:"
             f" {event.hits} found"
@@ -107,23 +108,21 @@ def _quote_words(text: str) -> str:
     return escape_markdown(one_line(text, _TITLE_CHARS))
 
 
-#: Questions before the last one that are told to the lead, at most.
+#: Maximum earlier questions passed to the lead.
 MOST_EARLIER = 5
-#: Characters of wishes for the form of a report at most.
+#: Maximum characters of instructions about the report's form.
 MOST_WISHES = 4_000
 
 
 class ChatInput(TypedDict):
-    """What a turn is given: the messages that are new; the last one from a human is the
-    question.
-    """
+    """A turn's input: the new messages; the last human one is the question."""
 
     messages: Required[Annotated[list[AnyMessage], add_messages]]
 
 
 class ChatState(TypedDict, total=False):
-    """What a thread knows: its messages and its last session; the other channels belong to the turn
-    that runs.
+    """A thread's state: its messages and last session; the other channels belong to the current
+    turn.
     """
 
     messages: Required[Annotated[list[AnyMessage], add_messages]]
@@ -135,9 +134,7 @@ class ChatState(TypedDict, total=False):
 
 
 class ChatOutput(TypedDict):
-    """What a turn hands over: the messages with the report as the last one, and the id of its
-    session.
-    """
+    """A turn's output: the messages, ending with the report, and the session id."""
 
     messages: NotRequired[Annotated[list[AnyMessage], add_messages]]
     session_id: NotRequired[str]
@@ -149,8 +146,8 @@ Chat = CompiledStateGraph[ChatState, Settings, ChatInput, ChatOutput]
 async def receive(
     state: ChatState, runtime: Runtime[Settings]
 ) -> Command[Literal["listen", "__end__"]]:
-    """Answer at once what needs no research: small talk, a client's chore. Raises SettingsError
-    when there is no message of a human, or no words in it.
+    """Answer directly what needs no research: small talk, client chores. Raises SettingsError
+    without a human message with text.
     """
     said = _human_words(state)[-1]
     settings = runtime.context if isinstance(runtime.context, Settings) else Settings.load()
@@ -161,8 +158,8 @@ async def receive(
 
 
 async def listen(state: ChatState) -> dict[str, Any]:
-    """Take the last human message as the question, the thread's last session as the one it follows
-    up, and what system messages say as wishes for the form of the answer.
+    """Take the last human message as question, the thread's last session as the one it follows up,
+    and system messages as instructions about the form.
     """
     *earlier, asked = _human_words(state)
     wished = [m.text.strip() for m in state["messages"] if isinstance(m, SystemMessage)]
@@ -176,7 +173,7 @@ async def listen(state: ChatState) -> dict[str, Any]:
 
 
 def _human_words(state: ChatState) -> list[str]:
-    """What humans have said in words. Raises SettingsError where the last one has none."""
+    """Return the human messages' texts. Raises SettingsError if the last has none."""
     said = [m.text.strip() for m in state.get("messages", []) if isinstance(m, HumanMessage)]
     if not said or not said[-1]:
         raise SettingsError(
@@ -186,8 +183,8 @@ def _human_words(state: ChatState) -> list[str]:
 
 
 async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """The loop, of which the thread's own stream is told: every event as a custom one, and what a
-    reader wants to see while it goes on as messages. The report is the message that stays.
+    """Run the loop within the thread's own stream: all events as custom ones, and progress as
+    messages. Only the report's message stays.
     """
     asked = {name: value for name, value in state.items() if name != "messages"}
     teller = Teller(state["session_id"])
@@ -206,7 +203,7 @@ async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
 
 
 async def _events(loop: research.Graph, asked: dict[str, Any]) -> AsyncGenerator[Event, None]:
-    """What the loop tells, also of its workers; it runs in the thread of the conversation."""
+    """Yield the loop's events, including its workers'; it runs in the conversation's thread."""
     parts = loop.astream(
         cast("ResearchState", asked), stream_mode="custom", subgraphs=True, version="v2"
     )
@@ -216,7 +213,7 @@ async def _events(loop: research.Graph, asked: dict[str, Any]) -> AsyncGenerator
 
 
 def message_of(result: Result) -> AIMessage:
-    """A result as a message; its session, status and sources stand in `additional_kwargs`."""
+    """Return a result as a message, with session, status and sources in `additional_kwargs`."""
     used = result.usage
     return AIMessage(
         content=result.report,
@@ -235,7 +232,7 @@ def message_of(result: Result) -> AIMessage:
 
 
 def build_chat(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Chat:
-    """The compiled chat graph, saving its threads with `checkpointer`."""
+    """Return the compiled chat graph, saving its threads with `checkpointer`."""
     builder = StateGraph(
         ChatState, context_schema=Settings, input_schema=ChatInput, output_schema=ChatOutput
     )
@@ -248,5 +245,5 @@ def build_chat(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Chat:
     return builder.compile(checkpointer=checkpointer, name="chat")
 
 
-#: The chat graph without a checkpointer, as LangGraph servers want it.
+#: For LangGraph servers, without a checkpointer.
 graph = build_chat()

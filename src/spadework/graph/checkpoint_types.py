@@ -1,4 +1,4 @@
-"""What of the state is saved as objects, and that LangGraph may restore it as such."""
+"""Classes stored in checkpoints, and permission for LangGraph to restore them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spadework import values
 from spadework.graph import state
 from spadework.values import coverage, question, report, search
 
-#: Modules by the names that older checkpoints know them by.
+#: Module names in older checkpoints.
 _FORMER_MODULES = {
     "spadework.values.asking": question,
     "spadework.values.finding": search,
@@ -19,7 +19,7 @@ _FORMER_MODULES = {
 
 
 def _values() -> frozenset[tuple[str, str]]:
-    """Return the classes of values in the state, by module and name, former modules included."""
+    """Return the state's value classes, by module and name, including former modules."""
     found = [
         kind
         for module in (values, state)
@@ -38,12 +38,11 @@ sys.modules.update(_FORMER_MODULES)
 
 
 def register() -> None:
-    """Tell every checkpointer of this process that our values are safe: plain data, of which
-    nothing runs when they are made.
+    """Register our values as safe with every checkpointer of this process: plain data whose
+    creation runs no code.
 
-    One of our own could be told when it is made. But a server brings its own along, and so does
-    a graph that has ours as a part; for these there is only this list. Where it is missing, they
-    warn of our values, as they would without this.
+    Our own checkpointer could be configured, but a server brings its own, as does a graph that
+    contains ours; for those there is only this list. Without it they warn about our values.
     """
     with contextlib.suppress(ImportError, AttributeError):
         from langgraph.checkpoint.serde import _msgpack

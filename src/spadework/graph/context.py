@@ -1,9 +1,9 @@
-"""The context of a session: the live things its nodes work with (limit, journal, pages, providers,
+"""The context of a session: the live objects its nodes use (limit, journal, pages, providers,
 reader, models), by session id.
 
-They cannot stand in the state, which is saved; a node finds them by the session's id, so that a run
-that was saved in one process goes on in another, and so that a LangGraph server, which knows no
-sessions of ours, works with the same graph.
+They cannot be in the state, which is saved. Nodes find them by session id, so that a run saved in
+one process continues in another, and a LangGraph server, which does not know our sessions, uses the
+same graph.
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ from spadework.values import Mode, Plan, Problem
 
 T = TypeVar("T", bool, int, float, str)
 
-#: Seconds for which a context that no session owns is kept past its deadline, and past the last
-#: time that a node asked for it.
+#: Seconds that a context without a session is kept past its deadline and last use.
 KEPT_SECONDS = 60.0
 
 _contexts: dict[str, SessionContext] = {}
@@ -48,7 +47,7 @@ _opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
 @dataclass
 class SessionContext:
-    """What the nodes of one session share. `stop` is set when the user wants the report now."""
+    """Shared objects of a session's nodes. `stop` is set when the user wants the report now."""
 
     session_id: str
     folder: Path
@@ -56,31 +55,30 @@ class SessionContext:
     budget: Budget
     parts: InitVar[Parts]
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    #: Where pages are dealt out, by question and round.
+    #: Distribution of pages, by question and round.
     tables: dict[tuple[str, int], PageAssignment] = field(default_factory=dict)
-    #: What earlier runs took, the newest first.
+    #: What earlier runs took, newest first.
     experience: Sequence[Took] = ()
-    #: Pages that were put before the cleaner in the session, and those that are with it now.
+    #: Pages cleaned in the session, and those being cleaned.
     cleanings: int = field(init=False)
     cleaning: int = 0
-    #: What could not be searched or asked, by stage and name, as far as it was told.
+    #: Search and model failures already reported, by stage and name.
     told: set[tuple[str, str]] = field(default_factory=set)
-    #: Whether it was said that the model is spared since it is slow, which is said once.
+    #: Whether the saving of a slow model was reported.
     said_slow: bool = False
     #: The examination of the model: its result, or why there is none.
     examination: asyncio.Task[Examined | str] | None = None
-    #: Whether it is examined first, once that was asked.
+    #: Whether it is examined first, once decided.
     examines: bool | None = None
-    #: The model, once it has passed its examination: only then it judges and writes.
+    #: The model once it has passed its examination: only then it judges and writes.
     judging: Model | None = None
-    #: Whether it is known to have failed: then code judges what is read, and no page is saved.
+    #: Whether it has failed: then code judges, and no page is saved for it.
     unfit: bool = False
-    #: True when no session opened it: the graph closes it at its end.
+    #: True if no session opened it: the graph closes it at the end.
     owned_by_graph: bool = False
     keeper: asyncio.Task[None] | None = None
-    #: When a node last asked for it, by `time.monotonic`.
+    #: When a node last used it (`time.monotonic`).
     asked_at: float = 0.0
-    #: What is told of the run.
     record: Record = field(default_factory=Record)
 
     def __post_init__(self, parts: Parts) -> None:
@@ -92,20 +90,20 @@ class SessionContext:
         self.reader = Reader(self.web, self.browser)
         self.libraries = parts.libraries
         self.model = parts.model
-        #: The models that are asked: in a replay for what was not recorded.
+        #: The models that are called: in a replay for what was not recorded.
         self.asked = parts.asked
         self.page_cache = parts.page_cache
-        #: Who is asked where all providers have failed.
+        #: Fallbacks if all providers fail.
         self.stand_ins = StandIns(parts.choice.spares)
         self.searching = tuple(provider.describes for provider in parts.choice.providers)
         self.notices = tuple(parts.choice.notices)
-        #: What went wrong before the run began.
+        #: Problems before the run began.
         self.problems = tuple(parts.problems)
         self.cleanings = parts.cleanings
 
     @property
     def library(self) -> Library | None:
-        """The library, where it is searched."""
+        """The library, if searched."""
         return next(iter(self.libraries), None)
 
     @property
@@ -115,16 +113,16 @@ class SessionContext:
 
     @property
     def deep(self) -> bool:
-        """Whether a model checks more than it must."""
+        """Whether a model does extra checks."""
         return self.model is not None and self.settings.effort == "deep"
 
     @property
     def quick(self) -> bool:
-        """Whether a model is asked as little as can be."""
+        """Whether a model is called as little as possible."""
         return self.settings.effort == "quick"
 
     def told_once(self, problem: Problem) -> str:
-        """What went wrong, in words for those who watch; "" where the same failed before."""
+        """Return a problem in words for watchers; "" if it was reported before."""
         who = (problem.stage, problem.subject)
         if who in self.told:
             return ""
@@ -132,13 +130,13 @@ class SessionContext:
         return f"{problem.reason} {problem.effect}".rstrip()
 
     def tell_into(self, record: Record) -> None:
-        """Have all that is told of the run put into a record."""
+        """Send all events of the run to a record."""
         self.record, record.clock = record, self.budget.elapsed
         if self.model:
             self.model.record = record
 
     async def noted(self, kind: str, key: Any, now: T, otherwise: T) -> T:
-        """What is so `now`, noted; in a replay what was so then, or `otherwise`."""
+        """Record and return a value of `now`; in a replay, the recorded one or `otherwise`."""
 
         async def work() -> T:
             return now
@@ -146,17 +144,19 @@ class SessionContext:
         return await self.journal.moment(kind, key, type(otherwise), work, otherwise)
 
     async def narrowed(self, mark: Mark, at: str) -> bool:
-        """Whether less time than `mark` is left at a step; in a replay, whether it was."""
+        """Return whether less time than `mark` is left at a step; in a replay, whether it was."""
         return await self.noted("narrowed", [*mark, at], self.budget.under(mark), False)
 
     async def was_stopped(self, at: str) -> bool:
-        """Whether the user wants the report by now; in a replay, whether they did at this step."""
+        """Return whether the user wants the report now; in a replay, whether they did at this
+        step.
+        """
         if await self.noted("stopped", at, self.stop.is_set(), False):
             self.stop.set()
         return self.stop.is_set()
 
     def workload(self, plan: Plan) -> Workload:
-        """What the workers of a plan may ask and read."""
+        """Return what a plan's workers may search and read."""
         judged = self.model is not None and not self.unfit
         return workload(plan, self.settings, model=judged)
 
@@ -171,10 +171,9 @@ class SessionContext:
         progress: Callable[[str], None] | None = None,
         providers: Sequence[Any] | Replay | PagesAlone = (),
     ) -> Self:
-        """Open the folder of a session, which has its id for a name, and its journal, choose the
-        providers (with those brought along, or those of the session that is replayed) and the
-        model, and register the context. Raises SettingsError where a setting cannot be used,
-        DiskHangs where the folder does not answer in the time of the run.
+        """Open a session's folder, whose name is its id, and journal, choose providers (including
+        the caller's, or those of a replayed session) and model, and register the context. Raises
+        SettingsError for an unusable setting, DiskHangs if the folder does not respond in time.
         """
         budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
         session_id = checked_session_id(folder.name)
@@ -188,18 +187,18 @@ class SessionContext:
         context: Self = await in_time(opened(), folder / "session.sqlite", budget.left(), cls.close)
         try:
             if context.asked:
-                context.asked.check()  # what this loads is no matter of the disk
+                context.asked.check()  # loads no files of the session
         except BaseException:
             await context.close()
             raise
         return context
 
     async def close(self) -> None:
-        """Give back the connections and files, and forget the context."""
+        """Close connections and files, and unregister the context."""
         _contexts.pop(self.session_id, None)
         if self.keeper and self.keeper is not asyncio.current_task():
             self.keeper.cancel()
-        # Each is closed whatever becomes of the others, also when this is cancelled.
+        # Close each despite errors and cancellation.
         async with AsyncExitStack() as closing:
             for library in self.libraries:
                 closing.callback(library.close)
@@ -216,11 +215,11 @@ class SessionContext:
 
 
 async def context_of(session_id: str, settings: Settings | None) -> SessionContext:
-    """The context of a session: the open one, or opened now, once however many nodes ask for it."""
+    """Return a session's context, opening it once however many nodes ask."""
     if session_id not in _contexts:
         async with _opening.setdefault(session_id, asyncio.Lock()):
             if session_id not in _contexts:
-                # The context of somebody's own graph around this one is none of our settings.
+                # The context of an enclosing graph is not our settings.
                 own = settings if isinstance(settings, Settings) else Settings.load()
                 folder = own.home / "sessions" / checked_session_id(session_id)
                 context = await SessionContext.open(folder, own)
@@ -232,8 +231,8 @@ async def context_of(session_id: str, settings: Settings | None) -> SessionConte
 
 
 async def _closed_in_the_end(context: SessionContext) -> None:
-    """Close a context that only the graph knows when its time, or its event loop, ends. The time of
-    a run that has waited for its user is over later than it was when the context was opened.
+    """Close a context that only the graph knows, when its time or event loop ends. Waiting for the
+    user extends the time.
     """
     try:
         while True:

@@ -1,5 +1,5 @@
-"""A run that was cut off in any node is closed by code: what was read is judged, as far as there is
-time, and what the ledger holds is handed over.
+"""Closing by code of a run that was cut off in any node: what was read is judged as time allows,
+and the ledger is reported.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from spadework.graph.state import Earlier, ResearchState, proving
 from spadework.tools.stores.disk import DiskHangs, in_time
 from spadework.values import Problem, Question, Result
 
-#: The share of the time left in which what was read is judged, and the least seconds.
+#: Share of the remaining time for judging, and the minimum seconds.
 JUDGING, LEAST_SECONDS = 0.5, 1.0
-#: Passages of a topic that are judged then, the best first.
+#: Maximum passages judged per topic, best first.
 MOST_PASSAGES = 12
-#: What is told of a run that was cut off.
+#: Note in a report that was cut off.
 LATE_REPORT = "The time was over before the report was written and checked."
 LATE_TOPIC = "The time was over before what was read for it was judged."
 
 
 async def closed_by_code(context: SessionContext, state: ResearchState, question: str) -> Result:
-    """Return the result of a run that was cut off: what the ledger holds, written and verified
-    without a model. A report that is followed up stands, with what was found for it.
+    """Return the result of a run that was cut off: the ledger, written and verified without a
+    model. A followed-up report stands, with the new findings.
     """
     before = state.get("before")
     closed: ResearchState
@@ -57,8 +57,8 @@ async def closed_by_code(context: SessionContext, state: ResearchState, question
 
 
 async def _judge_unjudged(context: SessionContext, state: ResearchState) -> ResearchState:
-    """Return the state with the topics for which passages were read and never judged, each judged
-    by code as long as there is time, and a problem for each of them.
+    """Return the state with topics whose passages were never judged, each judged by code as time
+    allows, and a problem for each.
     """
     until = time.monotonic() + max(LEAST_SECONDS, JUDGING * context.budget.left())
     finds, context.judging = state.get("finds", []), None
@@ -75,7 +75,7 @@ async def _judge_unjudged(context: SessionContext, state: ResearchState) -> Rese
             async with asyncio.timeout(until - time.monotonic()):
                 only: ResearchState = {**state, "tasks": [topics[name]], "passages": {name: best}}
                 judged = await assess_round(context, only)
-            # A round of which a topic was judged is none.
+            # Judging one topic is not a round.
             state = {**after(state, judged), "rounds": state.get("rounds", [])}
         except TimeoutError:
             effect = "Nothing of it is in the evidence."

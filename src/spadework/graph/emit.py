@@ -1,4 +1,4 @@
-"""How a node tells the world: typed events, in the record and on LangGraph's custom stream."""
+"""Events of a node: typed, in the record and on LangGraph's custom stream."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Emit = Callable[[Event], None]
 
 
 def emitter(context: SessionContext, runtime: Runtime[Settings]) -> Emit:
-    """The function that emits an event of this node."""
+    """Return the function that emits this node's events."""
 
     def emit(event: Event) -> None:
         runtime.stream_writer(context.record.tell(event).model_dump(mode="json"))

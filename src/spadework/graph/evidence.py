@@ -1,4 +1,4 @@
-"""Entering what is proven into the ledger: a quote as entries of one block each, in context."""
+"""Entering evidence into the ledger: a quote as entries of one block each, with context."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from spadework.tools.text.neighbours import neighbours
 from spadework.tools.text.sentences import is_term, leads, sentences
 from spadework.values import Evidence, EvidenceKind, Page, Problem, Topic
 
-#: The kinds of blocks that tell in sentences.
+#: Kinds of blocks with sentences.
 PROSE = ("paragraph", "list", "quote")
-#: The least that entering may take: a share of the time left, and seconds. What was proven is not
-#: lost because judging took all of its time.
+#: Minimum for entering: a share of the time left, and seconds, so that evidence is not lost if
+#: judging took all its time.
 LEAST_SHARE, LEAST_SECONDS = 0.1, 0.5
-#: Columns of the narrowest table that is told as one.
+#: Columns of the narrowest table.
 _PAIR = 2
 
 
 class _Place(NamedTuple):
-    """Where an entry of the ledger stands in its page, in what block, and as what."""
+    """An entry's span in its page, its block, and its kind."""
 
     start: int
     end: int
@@ -46,9 +46,8 @@ async def entries(
     *,
     share: float = 1.0,
 ) -> tuple[list[Evidence], list[Problem]]:
-    """Return the entries of the spots that are new for a topic, numbered on from the ledger's end.
-    What a `share` of the time for judging does not suffice for is left out, with a problem that
-    says so.
+    """Return a topic's new entries, numbered from the ledger's end. What does not fit in a `share`
+    of the time for judging is left out, with a problem.
     """
     texts = {spot.page.content_hash: "" for spot in spots}
     for digest in texts:
@@ -70,7 +69,7 @@ def _enter(
     texts: Mapping[str, str],
     until: float,
 ) -> tuple[list[Evidence], int]:
-    """The new entries, and how many spots were not come to `until` then."""
+    """Return the new entries, and how many spots were left at `until`."""
     taken: dict[str, list[tuple[int, int]]] = {}
     for e in ledger:
         if e.topic == topic.name:
@@ -90,7 +89,7 @@ def _enter(
 
 
 def places_of(text: str, spot: Spot) -> list[_Place]:
-    """Where the entries of a quote stand, each as what, and which of them has its claim."""
+    """Return the spans and kinds of a quote's entries, and which of them has its claim."""
     found, places = pieces(text, spot.start, spot.end), list[_Place]()
     for n, (start, end, block) in enumerate(found):
         said = text[start:end]
@@ -105,7 +104,7 @@ def places_of(text: str, spot: Spot) -> list[_Place]:
 
 
 def _claimed(places: Sequence[_Place], text: str, claim: str) -> list[_Place]:
-    """The places; the claim is told with that which has most of its words, and with the columns."""
+    """Assign the claim to the entry with most of its words, and to the columns."""
     code = spoken(claim)
     words = stems(claim, code)
     shared = [len(words & stems(text[p.start : p.end], code)) for p in places]
@@ -118,10 +117,9 @@ def _claimed(places: Sequence[_Place], text: str, claim: str) -> list[_Place]:
 
 
 def pieces(text: str, start: int, end: int) -> list[tuple[int, int, Block]]:
-    """A stretch of a page, cut where headings, code and tables stand, so that code stays code;
-    headings and the marks of fences are left out. Paragraphs and lists that follow each other are
-    one, up to the next term that is defined: a list says nothing without what introduces it, nor a
-    date without what happened then. A term on its own has what follows it, the next term too.
+    """Split a span of a page at headings, code and tables, dropping headings and fence marks.
+    Adjacent paragraphs and lists stay together up to the next defined term: a list needs its
+    introduction, and a date its event. A lone term includes what follows, even the next term.
     """
     made: list[tuple[int, int, Block]] = []
     goes_on = False
@@ -143,8 +141,8 @@ def pieces(text: str, start: int, end: int) -> list[tuple[int, int, Block]]:
 
 
 def parts_of(text: str, block: Block, span: tuple[int, int]) -> list[tuple[int, int, EvidenceKind]]:
-    """A quote as entries of the ledger: of a table every row that it touches, whole, after the
-    names of its columns, without which it tells little, and which alone tell nothing; else one.
+    """Return a quote's entries: for a table, every touched row, whole, after its column names,
+    which rows need and which say nothing alone; else one.
     """
     if block.kind != "table":
         return [
@@ -152,7 +150,7 @@ def parts_of(text: str, block: Block, span: tuple[int, int]) -> list[tuple[int, 
         ]
     header, rows = names_at(text, block), rows_at(text, block, span)
     kind: EvidenceKind = "row" if header else "cells"
-    # Of two columns the first row may be one like the others: alone it is quoted as such.
+    # With two columns the first row may be data: alone it is quoted as such.
     above = header or names_at(text, block, _PAIR)
     told: list[tuple[int, int, EvidenceKind]] = [(*row, kind) for row in rows if row != above]
     if above and told:
@@ -165,7 +163,7 @@ def _entry(id_: str, topic: Topic, page: Page, text: str, place: _Place) -> Evid
     before, after = neighbours(text, start, end) if kind in ("text", "item", "code") else ("", "")
     heading = heading_above(text, start)
     step = steps_of(text).get(start) if kind == "item" else None
-    # What holds more than one item has no number.
+    # More than one item has no number.
     step = step if step and end <= step.end else None
     return Evidence(
         id=id_,

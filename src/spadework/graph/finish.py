@@ -1,4 +1,4 @@
-"""Closing a run: what ended it, how far each topic is covered, and the report, as its result."""
+"""The end of a run: what ended it, coverage per topic, and the report, as a result."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from spadework.values import (
     models_among,
 )
 
-#: What ends a run that nothing has cut short.
+#: Reasons that are not an interruption.
 _OF_ITSELF = ("iterations", "price", "marginal utility", "nothing left to ask")
-#: How a page that was given up for time is told.
+#: Phrase for a page abandoned for time.
 LATE = "in time"
 
 
 def citations_of(verified: Verified, ledger: Mapping[str, Evidence]) -> list[Citation]:
-    """The citations of verified sections, sentence by sentence as they stand in the report."""
+    """Return the citations of verified sections, in report order."""
     return [
         Citation(
             sentence=text,
@@ -59,7 +59,7 @@ def citations_of(verified: Verified, ledger: Mapping[str, Evidence]) -> list[Cit
 def result_of(
     context: SessionContext, state: ResearchState, late: Sequence[Problem] = ()
 ) -> Result:
-    """The result of a finished run; `late` are problems that no node has met."""
+    """Return the result of a finished run; `late` are problems outside the nodes."""
     why = _ended_by(context, state)
     by_model = models_among(c.maker for c in state.get("citations", []))
     mode: Mode = "model" if by_model else "extractive"
@@ -98,8 +98,8 @@ def result_of(
 
 
 def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Problem]:
-    """What was met, each once, in order: two workers may meet the same. That a page was not read is
-    none where it was `read` later, in another round or by a run that was taken up.
+    """Return the distinct problems in order: two workers may have the same. A page that was `read`
+    later, in another round or a resumed run, is no problem.
     """
     fresh = {canonical_url(page.url) for page in read if not page.stale}
     lasting = (
@@ -109,7 +109,9 @@ def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Proble
 
 
 def _ended_by(context: SessionContext, state: ResearchState) -> str:
-    """What ended the run: a model that could not be paid, even if code has covered all since."""
+    """Return what ended the run: a model that could not be paid, even if code has covered
+    everything since.
+    """
     if context.stop.is_set():
         return "stop"
     searched = state.get("pages") or any(find.answered for find in state.get("finds", []))

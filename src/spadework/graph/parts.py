@@ -1,4 +1,4 @@
-"""What a session works with, opened once: journal, models, providers, pages; in a replay, its
+"""The parts of a session, opened once: journal, models, providers, pages; in a replay, its
 record.
 """
 
@@ -36,7 +36,7 @@ from spadework.tools.stores.private_files import private_folder
 from spadework.tools.web.urls import host_of
 from spadework.values import Hit, Problem, Query, Value
 
-#: Settings that are never written down: every key.
+#: Settings that are never stored: all keys.
 SECRETS = {
     name
     for name, field in Settings.model_fields.items()
@@ -46,8 +46,8 @@ _USERINFO = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 class Opened(Value):
-    """What a session worked with. `providers` are names, with what is searched there; `settings`
-    are all but the keys and the home.
+    """What a session used. `providers` are names with descriptions; `settings` are all but keys and
+    home.
     """
 
     model: str = ""
@@ -60,7 +60,7 @@ class Opened(Value):
     def of(
         cls, settings: Settings, model: str, choice: Choice, problems: Sequence[Problem]
     ) -> Opened:
-        """What is worked with now."""
+        """Return what is used now."""
         return cls(
             model=model,
             providers=tuple((one.name, one.describes) for one in choice.providers),
@@ -71,16 +71,16 @@ class Opened(Value):
                 for name, value in settings.model_dump(mode="json").items()
                 if name not in SECRETS | {"home", "common_home"}
             }
-            # Also where a key alone has chosen them.
+            # Even if chosen only by a key.
             | {f"{role}_model": m for role in get_args(Role) if (m := settings.model_for(role))},
         )
 
     def told(self) -> dict[str, Any]:
-        """All of it as JSON."""
+        """Return all of it as JSON."""
         return self.model_dump(mode="json")
 
     def choice(self, settings: Settings) -> Choice:
-        """The same providers, which are asked only over the wire of a recording."""
+        """Return the same providers, answered only from the recording."""
         return Choice(
             tuple(provider_again(*named, settings) for named in self.providers), self.notices
         )
@@ -88,7 +88,7 @@ class Opened(Value):
 
 @dataclass(frozen=True)
 class Replay:
-    """A session run again from its recording. By `anew` a model is asked what was not recorded."""
+    """A session run again from its recording. The model `anew` answers what was not recorded."""
 
     recording: Recording
     anew: Settings | None = None
@@ -96,8 +96,8 @@ class Replay:
 
 @dataclass(frozen=True)
 class PagesAlone:
-    """A context that gathers pages: no model is asked, since who wants them judges them.
-    `providers` are those brought along; without `search` there is none at all.
+    """A context that only gathers pages: no model is used, since the caller judges. `providers` are
+    the caller's; without `search` there are none.
     """
 
     providers: Sequence[Any] = ()
@@ -106,18 +106,18 @@ class PagesAlone:
 
 @dataclass(frozen=True)
 class _Recorded:
-    """A provider of which only hits were recorded: a library, a tool, an object of a caller."""
+    """A provider of which only hits were recorded: a library, tool or caller's object."""
 
     name: str
     describes: str
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Nothing: its hits come from the recording."""
+        """Return nothing: its hits come from the recording."""
         return []
 
 
 def provider_again(name: str, describes: str, settings: Settings) -> Provider:
-    """A provider that is asked only over the wire of a recording."""
+    """Return a provider answered only from the recording."""
     keyed = settings.model_copy(update={key: SecretStr("replayed") for key in SECRETS})
     known = PROVIDERS.get(name)
     return known.make(keyed) if known else _Recorded(name, describes)
@@ -125,14 +125,14 @@ def provider_again(name: str, describes: str, settings: Settings) -> Provider:
 
 _NO_TIME = Choice((), ("There was no time to open what is searched.",))
 
-#: The name of the model, what is wrong with it, and what is searched.
+#: The model's name, its problems, and the providers.
 Chosen = tuple[str, list[Problem], Choice]
 
 
 class Parts(NamedTuple):
-    """What was opened. `asked` is the model that is asked: in a replay for what was not recorded;
-    `choice` the providers as chosen, `problems` what is wrong with the model; `cleanings` is how
-    often pages were cleaned in the session before.
+    """The opened parts. `asked` is the model that is called: in a replay for what was not recorded;
+    `choice` the chosen providers, `problems` those of the model; `cleanings` counts pages cleaned
+    before.
     """
 
     journal: Journal
@@ -156,11 +156,11 @@ async def open_parts(
     progress: Callable[[str], None] | None,
     providers: Sequence[Any] | Replay | PagesAlone,
 ) -> Parts:
-    """Open the journal of a folder, choose the providers and the model, and open them."""
+    """Open a folder's journal, and choose and open providers and model."""
     replay = providers if isinstance(providers, Replay) else None
     libraries: list[Library] = []
     await asyncio.to_thread(private_folder, folder / "pages")
-    # Each is closed again where a later step fails, or who opens is cancelled.
+    # Closed again if a later step fails or the caller is cancelled.
     async with AsyncExitStack() as opened:
         meaning = None if replay else meaning_of(settings)
         if meaning:
@@ -203,7 +203,7 @@ async def open_parts(
 async def _journal(
     folder: Path, settings: Settings, budget: Budget, replay: Replay | None, meaning: Meaning | None
 ) -> Journal:
-    """The journal of a folder, to which what is embedded is charged."""
+    """Return a folder's journal, to which embeddings are charged."""
     journal = await Journal.open(
         folder / "session.sqlite",
         budget,
@@ -226,8 +226,8 @@ async def _chosen_now(
     *,
     late: bool,
 ) -> Chosen:
-    """What there is time for: a run that begins `late`, when it is time to write, can ask and
-    search nothing. Pages alone need no model, and perhaps no search.
+    """Return what there is time for: a run that begins `late`, at the time to write, can search
+    nothing. Pages alone need no model, and perhaps no search.
     """
     name, problems, choice = "", list[Problem](), _NO_TIME
     if isinstance(providers, PagesAlone):
@@ -249,14 +249,16 @@ async def _chosen_now(
 
 
 async def _chosen_again(settings: Settings, journal: Journal) -> Chosen:
-    """What the session that is replayed has worked with."""
+    """Return what the replayed session used."""
     opened = Opened.model_validate(await journal.noted("opened", "") or {})
     choice = await asyncio.to_thread(opened.choice, settings)  # certificates may be read
     return opened.model, list(opened.problems), choice
 
 
 async def _model(settings: Settings) -> tuple[str, list[Problem]]:
-    """The chat model of the settings; "" for extractive roles, a problem where one was wanted."""
+    """Return the settings' chat model, "" for the extractive roles, with a problem if a model was
+    wanted.
+    """
     try:
         return await default_model(settings), []
     except ModelError as error:
@@ -268,13 +270,13 @@ async def _model(settings: Settings) -> tuple[str, list[Problem]]:
 def _search(choice: Choice, settings: Settings, journal: Journal) -> Search:
     if journal.recording is None:
         return choice.search(settings)
-    return Search(choice.providers)  # none is let wait
+    return Search(choice.providers)  # without rate limits
 
 
 def _models(
     settings: Settings, budget: Budget, journal: Journal, name: str, replay: Replay | None
 ) -> tuple[Model | None, Model | None]:
-    """The chat models, and those of them that are asked: of a replay only what was not recorded."""
+    """Return the chat models, and those that are called: in a replay for what was not recorded."""
     if not name:
         return None, None
     if replay is None:

@@ -61,15 +61,15 @@ from spadework.settings import Settings
 from spadework.tools.stores.disk_faults import disk_fault
 from spadework.values import Problem
 
-#: The node that LangGraph makes of a worker's error handler.
+#: LangGraph's node for a worker's error handler.
 WORKER_FAILED = "__error_handler__worker"
 
-#: Callers give a part of the state; what it may be is `ResearchInput`.
+#: Callers pass a part of the state, see `ResearchInput`.
 Graph = CompiledStateGraph[ResearchState, Settings, ResearchState, ResearchOutput]
 
 
 async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Check the question, give the session its id, and read the files that came along."""
+    """Validate the question, assign the session id, and read the attachments."""
     given = checked_input(state)
     named = state.get("session_id", "")
     fresh = not named or named == state.get("opened")
@@ -92,8 +92,8 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
 
 
 async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Split the question into topics, after a first broad search unless a model does it quickly.
-    Find what is known from before.
+    """Split the question into topics, after a first broad search unless a model plans quickly. Find
+    stored pages.
     """
     context = await context_of(state["session_id"], runtime.context)
     question = routes.question_of(state)
@@ -113,12 +113,12 @@ async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
 
 
 async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
-    """One worker lost is not the run lost: it becomes a problem, and the others go on. Raises
-    DiskStopped where the disk failed it, which fails them all.
+    """Turn a worker's failure into a problem, so that the others continue. Raises DiskStopped for a
+    disk failure, which fails them all.
     """
     if fault := disk_fault(error.error):
         raise DiskStopped(fault) from fault
-    # What an error of ours says is meant for people; any other may name paths of this machine.
+    # Our own messages are meant for users; others may contain local paths.
     ours = isinstance(error.error, SpadeworkError)
     said = str(error.error) if ours else type(error.error).__name__
     topic, effect = state["task"].topic.name, "This topic got nothing from this round."
@@ -126,8 +126,8 @@ async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
 
 
 async def fuse(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Merge what the workers brought: every page once, ranked over all topics, near-copies under
-    one origin.
+    """Merge the workers' results: every page once, ranked over all topics, near-copies under one
+    origin.
     """
     context = await context_of(state["session_id"], runtime.context)
     await judge(context, f"fuse {len(state.get('rounds', []))}")
@@ -135,7 +135,7 @@ async def fuse(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
 
 
 async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Judge the topics of this round on the ledger, and name the tasks that would fill the gaps."""
+    """Judge this round's topics on the ledger, and create tasks to fill the gaps."""
     context = await context_of(state["session_id"], runtime.context)
     _, unfit = await judge(context, f"assess {len(state.get('rounds', []))}")
     judged = await assess_round(context, state)
@@ -169,8 +169,8 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 
 
 async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Compose the report from the ledger and write its sections, all in one wave; set what
-    disagrees side by side.
+    """Compose the report from the ledger and write its sections concurrently; show conflicts side
+    by side.
     """
     context = await context_of(state["session_id"], runtime.context)
     context.budget.writes()
@@ -184,12 +184,12 @@ async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, A
 
 
 async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Check every sentence, have mended what does not hold, and sum up what does."""
+    """Check every sentence, repair what fails, and summarize the rest."""
     context, made = await context_of(state["session_id"], runtime.context), state["plan"]
     context.budget.writing = True
     ledger = proving(state)
     texts = await context.pages.texts(e.content_hash for e in ledger)
-    # A follow-up that goes on from a report names things of its own.
+    # A follow-up to a report has its own names.
     asked = "\n".join(dict.fromkeys([made.question, state.get("question", "")]))
     material, lost = standing(ledger, texts, asked, made.language)
     model, unfit = await judge_in_time(context, "verify")
@@ -208,7 +208,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         else whole(state, model, material, check)
     )
     if state.get("before") is None:
-        # Why code judges was said in the rounds before, which another form of a report has not.
+        # Earlier rounds said why code judges; another form of a report has no rounds.
         before = state.get("coverage", {})
         unfit, changes["coverage"] = [], still_proven(before, material)
         emit = emitter(context, runtime)
@@ -218,12 +218,12 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 
 
 async def edit(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Let an editor read the report in deep effort; what it finds weak goes back once."""
+    """Have an editor review the report at deep effort; weak parts are repaired once."""
     return await review_report(await context_of(state["session_id"], runtime.context), state)
 
 
 async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Compose the result and hand it over."""
+    """Compose and return the result."""
     context = await context_of(state["session_id"], runtime.context)
     await context.was_stopped("save")
     kept, none = context.page_cache.kept, list[Problem]()
@@ -232,7 +232,7 @@ async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     await keep(context, state, result)
     emit = emitter(context, runtime)
     emit(Wrote(markdown=result.report, final=True))
-    # A session tells it when its files are written.
+    # A session emits it once its files are written.
     runtime.stream_writer(Finished(result=result).model_dump(mode="json"))
     if context.owned_by_graph:
         await context.close()
@@ -258,8 +258,8 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
         error_handler=worker_failed,  # pyright: ignore[reportArgumentType]  # as documented
         destinations=(WORKER_FAILED,),
     )
-    # The workers of a round are one step of the graph, a failed one with its handler too: `fuse`
-    # follows once, after them all.
+    # A round's workers are one step of the graph, including error handlers: `fuse` follows once,
+    # after them all.
     builder.add_node(fuse)
     builder.add_node(assess)
     builder.add_node(write)
@@ -285,10 +285,10 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
 
 
 def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
-    """The compiled graph, saving its state with `checkpointer`."""
+    """Return the compiled graph, saving its state with `checkpointer`."""
     return graph.copy({"checkpointer": checkpointer})
 
 
 checkpoint_types.register()
-#: The graph without a checkpointer, as LangGraph servers want it.
+#: For LangGraph servers, without a checkpointer.
 graph: Graph = _builder().compile(name="research")

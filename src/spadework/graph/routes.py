@@ -1,4 +1,4 @@
-"""The decisions of the graph as pure functions: whom to send, whether to go on."""
+"""The graph's decisions as pure functions: which workers to start, whether to continue."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from spadework.graph.state import ResearchState
 from spadework.tools.ranking.selection import LOCAL
 from spadework.values import Coverage, Plan, Query, Question, Recommendation, Shortfall, Task, Topic
 
-#: Share of the pages that the first round may read, so that gaps find some left; what is more of a
-#: ceiling is held back from a round that would come near it, and perhaps for nobody.
+#: Share of the pages for the first round, so that gaps have some left; the rest is reserved,
+#: perhaps unused.
 FIRST_ROUND_PAGES = 0.87
-#: Pages that a topic reads in the first round, however many topics share them.
+#: Minimum pages per topic in the first round.
 LEAST_PAGES = 2
-#: The round in which nothing is searched: what a followed-up session has read is judged first.
+#: The round without a search: pages of a followed-up session are judged first.
 KNOWN = 0
 
 
 def question_of(state: ResearchState) -> Question:
-    """The question with all that came with it."""
+    """Return the question with everything that came with it."""
     before = state.get("before")
     return Question(
         text=state["question"],
@@ -39,18 +39,18 @@ def question_of(state: ResearchState) -> Question:
 
 
 def received(state: ResearchState) -> str:
-    """What comes after a follow-up was understood: another form, what was proven, or research."""
+    """Return what follows a parsed follow-up: another form, existing evidence, or research."""
     return {"form": "revise", "known": "write"}.get(state["turn"].kind, "clarify")
 
 
 def known_tasks(plan: Plan) -> list[Task]:
-    """One task a topic that asks nothing: its worker only looks at the pages that are there."""
+    """Return one task per topic without queries: its worker only looks at existing pages."""
     return [Task(topic=topic, queries=(), round=KNOWN, pages=0) for topic in plan.topics]
 
 
 def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
-    """One task a topic, with as many of its queries and pages as the question is worth; where that
-    could be more than there are, all of them together have a bound.
+    """Return one task per topic, with queries and pages according to the question; bounded together
+    if they could exceed the limit.
     """
     topics, share = len(plan.topics), int(budget.limits.pages * FIRST_ROUND_PAGES)
     most, broad = max(LEAST_PAGES * topics, share), load.broad or plan.question_type == "list"
@@ -72,7 +72,7 @@ def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
 
 
 class _Gap(NamedTuple):
-    """What is asked about a topic once more; `again`: what was found and left unread, too."""
+    """A renewed search for a topic; `again`: also of hits found but unread."""
 
     topic: Topic
     queries: tuple[Query, ...]
@@ -82,14 +82,14 @@ class _Gap(NamedTuple):
 def gap_tasks(
     state: ResearchState, budget: Budget, load: Workload, price: float = 0.0
 ) -> list[Task]:
-    """Tasks for the topics that are worth the `price` of a round: their own queries, then those
-    recommended and not yet asked. Those of a survey, and all that read on where the evidence does
-    not lead them, look also at what was found and left unread.
+    """Return tasks for the topics worth the `price` of a round: their own queries, then unasked
+    recommendations. Surveys, and topics without recommendations that read on, also use hits found
+    but unread.
     """
     number, plan = max(task.round for task in state["tasks"]) + 1, state["plan"]
     if number == KNOWN + 1:
         return _tasks_after_known(state, budget, load)
-    # Were what is left not dealt out, it would go to the fastest, each time another.
+    # Undistributed pages would go to the fastest worker, a different one each time.
     most = max(0, int(budget.limits.pages - budget.spent("pages")))
     going, broad = _gaps(state, load, price, number)[:most], plan.question_type == "list"
     return [
@@ -108,7 +108,7 @@ def gap_tasks(
 
 
 def _tasks_after_known(state: ResearchState, budget: Budget, load: Workload) -> list[Task]:
-    """The first tasks that search, for what the pages that are known do not answer."""
+    """Return the first tasks that search, for what known pages do not answer."""
     unanswered = open_topics(state)
     if not unanswered:
         return []
@@ -117,14 +117,14 @@ def _tasks_after_known(state: ResearchState, budget: Budget, load: Workload) -> 
     for task in first_tasks(left, budget, load):
         own = {(query.text.lower(), query.exclude_domains) for query in task.queries}
         found = _recommended_searches(task.topic, state["coverage"].get(task.topic.name), ())
-        # Also what the known pages lead on to.
+        # Also what the known pages lead to.
         led = _gap_queries([r for r in found if r.led_to], own, state["plan"], load)
         made.append(task.model_copy(update={"queries": (*task.queries, *led)}))
     return made
 
 
 def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> list[_Gap]:
-    """What there is to ask or to read in round `number`."""
+    """Return what is left to search or read in round `number`."""
     plan, lacking = state["plan"], state.get("shortfalls", [])
     asked = {
         (query.text.lower(), query.exclude_domains)
@@ -133,7 +133,7 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
     }
     unread = {f.topic for f in state.get("finds", []) if f.left and f.round == number - 1}
     going = []
-    # What the whole lacks is searched with the first topic that is asked again.
+    # What the evidence as a whole lacks is searched with the first renewed topic.
     whole = _gap_queries([s.recommendation for s in lacking if not s.topic], asked, plan, load)
     for topic in worth_asking(state, price):
         found = state["coverage"].get(topic.name)
@@ -151,7 +151,7 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
 
 
 def _queries_unasked(topic: Topic, state: ResearchState) -> tuple[Query, ...]:
-    """A topic's own queries, where what earlier runs have read was to do without the web."""
+    """Return a topic's own queries if stored pages were used instead of the web."""
     pages = [
         page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages
     ]
@@ -162,7 +162,7 @@ def _queries_unasked(topic: Topic, state: ResearchState) -> tuple[Query, ...]:
 def _recommended_searches(
     topic: Topic, found: Coverage | None, lacking: Sequence[Shortfall]
 ) -> list[Recommendation]:
-    """The recommended searches, and those that mend what is lacking; highest priority first."""
+    """Return recommended searches and those for shortfalls, highest priority first."""
     made = [
         *(found.recommendations if found else ()),
         *(s.recommendation for s in lacking if s.topic == topic.name),
@@ -176,9 +176,7 @@ def _gap_queries(
     plan: Plan,
     load: Workload,
 ) -> tuple[Query, ...]:
-    """Return the queries of the recommended searches not asked before, each once, as many as are
-    made in a round.
-    """
+    """Return the distinct new queries of recommended searches, up to the limit per round."""
     fresh = [r for r in recommended if (r.query.lower(), r.exclude_domains) not in before]
     wanted = {r.query: r for r in reversed(fresh)}  # of two with the same words, the first
     texts = [*dict.fromkeys(r.query for r in fresh)][: load.gap_queries]
@@ -186,7 +184,7 @@ def _gap_queries(
 
 
 def workers(state: ResearchState) -> list[Send] | str:
-    """A worker for every task of the newest round; straight to the writer when there is none."""
+    """Return a worker for every task of the latest round, or the writer."""
     newest = max((task.round for task in state.get("tasks", [])), default=KNOWN)
     done = {find.round for find in state.get("finds", [])} | {
         r.number for r in state.get("rounds", [])
@@ -198,19 +196,19 @@ def workers(state: ResearchState) -> list[Send] | str:
 
 
 def after_assess(state: ResearchState) -> list[Send] | str:
-    """Workers for the gaps, or the writer."""
+    """Return workers for the gaps, or the writer."""
     return "write" if state.get("stopped_by") else workers(state)
 
 
 def after_review(state: ResearchState) -> list[Send] | str:
-    """What the editor asks for: workers, or the writer; in the end the report is saved."""
+    """Return what the editor requests: workers or the writer; finally save."""
     review = state.get("review")
     return "save" if review is None or review.done else workers(state)
 
 
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
-    """What a worker is told: its task, and what was read before, for its topic or, where it wants
-    pages of its own, for any; among whom pages are dealt out.
+    """Return a worker's input: its task, the pages read before for its topic (or any topic, if it
+    wants pages of its own), and the workers that share pages.
     """
     before = [
         page.url

@@ -1,4 +1,4 @@
-"""What ends a run, the status that it has by that, and a disk that fails."""
+"""The end of a run: its reason, its status, and disk failures."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from spadework.visible import visible
 
 
 def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: float = 0.0) -> str:
-    """Return why no further round is searched, such as "time" or a limit; "" to go on. Where all is
-    answered it is "coverage", whatever its evidence lacks.
+    """Return why no further round is searched, such as "time" or a limit; "" to continue. If all
+    topics are answered it is "coverage", whatever the evidence lacks.
     """
     why = _ended_by(state, budget, settings, price)
     return "coverage" if why and not open_topics(state) else why
@@ -32,7 +32,7 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: 
 def _ended_by(state: ResearchState, budget: Budget, settings: Settings, price: float) -> str:
     rounds = state["rounds"]
     if state.get("review"):
-        # The round that the editor asked for is one more, for topics that are open.
+        # The editor's round is an extra one, for open topics.
         before = state.get("stopped_by", "")
         return "iterations" if before == "coverage" else before
     if budget.refused or budget.reckoned("plan") <= 0:
@@ -43,7 +43,7 @@ def _ended_by(state: ResearchState, budget: Budget, settings: Settings, price: f
     least = settings.marginal_utility * max(1, last.evidence_after)
     if last.number > 1 and _quotes_brought(state) < least:
         return "marginal utility"
-    # What is just empty, time or limit, ends only a run that would have gone on.
+    # A limit only counts as the end if the run would have continued.
     if last.number == KNOWN or worth_asking(state, price):
         late = budget.under(ACCELERATE) or not _fits(state, budget, settings)
         return "time" if late else budget.ended_by()
@@ -51,12 +51,14 @@ def _ended_by(state: ResearchState, budget: Budget, settings: Settings, price: f
 
 
 def nothing_left(state: ResearchState) -> str:
-    """Return why a run ends that has nothing more to ask."""
+    """Return why a run without further queries ends."""
     return "nothing left to ask" if open_topics(state) else "coverage"
 
 
 def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
-    """Whether there is time for one more round; in quick effort, as much as those before took."""
+    """Return whether there is time for another round; at quick effort, as much as earlier ones
+    took.
+    """
     planning = state.get("plan_seconds", 0.0)
     if settings.effort != "quick":
         return budget.fits(planning)
@@ -65,8 +67,8 @@ def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
 
 
 def _quotes_brought(state: ResearchState) -> int:
-    """The quotes that the last round has added; of a run without a model those of the last two,
-    since code, which keeps to what it has chosen, says nothing of what it read in between.
+    """Return the quotes added by the last round; without a model by the last two, since code keeps
+    its choice between.
     """
     alone = all(found.quality is None for found in state["coverage"].values())
     since = state["rounds"][-2:] if alone else state["rounds"][-1:]
@@ -74,7 +76,7 @@ def _quotes_brought(state: ResearchState) -> int:
 
 
 def status_of(why: str) -> Status:
-    """The status of a run by what ended it."""
+    """Return the status of a run by what ended it."""
     if why == "time":
         return "time_limited"
     if why in ("stop", "nothing read"):
@@ -89,10 +91,10 @@ N = TypeVar("N", bound=Callable[[WorkerState, Runtime[Settings]], Awaitable[dict
 
 
 class DiskStopped(GraphBubbleUp, RuntimeError):
-    """What a node was doing failed at the disk, which is the cause. LangGraph hands it on and saves
-    nothing, so that a resumed run does this step again.
+    """A node's work failed at the disk, which is the cause. LangGraph passes it on and saves
+    nothing, so that a resumed run repeats the step.
 
-    A RuntimeError for the same reason as SpadeworkError: LangGraph servers tell what it says.
+    A RuntimeError for the same reason as SpadeworkError: LangGraph servers pass on its message.
     """
 
     def __init__(self, fault: OSError | sqlite3.Error) -> None:
@@ -101,7 +103,7 @@ class DiskStopped(GraphBubbleUp, RuntimeError):
 
 
 def stopped_by_disk(node: N) -> N:
-    """A node of a worker that ends the run where the disk fails."""
+    """Wrap a worker's node so that a disk failure ends the run."""
 
     @functools.wraps(node)
     async def guarded(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:

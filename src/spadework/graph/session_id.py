@@ -1,4 +1,4 @@
-"""The ids of sessions: made, and checked before one names a folder."""
+"""Session ids: creation, and validation before one names a folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spadework.tools.stores.private_files import is_session_id
 
 
 def checked_session_id(session_id: str) -> str:
-    """The id itself. Raises SettingsError for one that could name a folder outside the sessions."""
+    """Return the id itself. Raises SettingsError if it could name a folder outside the sessions."""
     if not is_session_id(session_id):
         raise SettingsError(
             f"session_id cannot be {session_id[:80]!r}: letters, digits, - and _ are allowed."
@@ -19,5 +19,5 @@ def checked_session_id(session_id: str) -> str:
 
 
 def new_session_id() -> str:
-    """A session id that sorts by time."""
+    """Return a session id that sorts by time."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"

@@ -1,4 +1,4 @@
-"""The channels of the graph: one meaning and one reducer each. Page texts are in the page store, so
+"""The channels of the graph, one meaning and reducer each. Page texts are in the page store, so
 checkpoints stay small.
 """
 
@@ -11,7 +11,7 @@ from langgraph.types import Overwrite
 from pydantic import BaseModel, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
-# The one of `typing` gives a graph no JSON schema before Python 3.12.
+# `typing`'s has no JSON schema for graphs before Python 3.12.
 from typing_extensions import TypedDict
 
 from spadework.agents.reviser import Turn
@@ -40,11 +40,11 @@ from spadework.values import (
 
 
 class Find(Value):
-    """What one worker brings back: the pages it read, best first, their best passages for its
-    topic, and how many readable hits it left; whether a search was `answered`, where it asked any.
+    """A worker's result: the pages read, best first, their best passages for its topic, the
+    readable hits left, and whether a search was `answered`, if any.
 
-    `heard` are the providers that have answered it, `found` how many hits they gave, and `unread`
-    those that it could not read.
+    `heard` are the providers that answered, `found` the number of hits, `unread` those that could
+    not be read.
     """
 
     topic: str
@@ -59,8 +59,8 @@ class Find(Value):
 
 
 class Earlier(Value):
-    """A finished report with all it rests on, as the session before has left it. `numbered` are the
-    URLs of its sources in their order.
+    """A finished report with its evidence, from the session before. `numbered` are its sources'
+    URLs in order.
     """
 
     plan: Plan
@@ -76,61 +76,61 @@ class Earlier(Value):
 
 
 class ResearchState(TypedDict, total=False):
-    """What a run knows. Required is what every node behind the first few finds there: what these
-    put into it, and what is gathered by a reducer.
+    """A run's knowledge. Required channels are set by the first few nodes or filled by a
+    reducer.
     """
 
     question: Required[str]
     attachments: list[str]
     session_id: Required[str]
-    #: The session that this thread opened last, to tell a new run from a session that was named.
+    #: The session that this thread opened last, to tell a new run from a named session.
     opened: str
     follows: str
     earlier: list[str]
-    #: What was answered to them.
+    #: Their answers.
     answers: list[str]
-    #: What is wished of the form of the report, and its words at most (0: as the settings say).
+    #: Instructions about the report's form, and its maximum words (0: as in the settings).
     wishes: str
     most_words: int
-    #: The day on which the run began: no prompt reads the clock.
+    #: The date the run began: no prompt reads the clock.
     asked_on: str
-    #: What a follow-up wants of the report before, and that report where it is revised.
+    #: What the follow-up asks for, and the previous report if it is revised.
     turn: Required[Turn]
     before: Earlier | None
-    #: The place in that report of each section that was written anew, by its heading.
+    #: The position in that report of each rewritten section, by heading.
     places: dict[str, int]
     attached: list[Page]
     plan: Required[Plan]
-    #: How long a model took for it; 0 where none has made it now.
+    #: The model's planning seconds; 0 if no model planned now.
     plan_seconds: float
-    #: What it was foreseen to take; None for what is made of a report that is there.
+    #: The estimate; None if only an existing report is changed.
     forecast: Forecast | None
     tasks: Required[Annotated[list[Task], operator.add]]
     finds: Annotated[list[Find], operator.add]
-    #: By URL, the newest record of each.
+    #: By URL, the latest record of each.
     pages: Annotated[dict[str, Page], operator.or_]
     passages: dict[str, list[Passage]]
-    #: What a model was shown of the pages, in all rounds.
+    #: Passages shown to a model, over all rounds.
     shown: Annotated[list[Passage], operator.add]
     evidence: Required[Annotated[list[Evidence], operator.add]]
-    #: By topic, the newest judgement of each.
+    #: By topic, the latest judgement of each.
     coverage: Required[Annotated[dict[str, Coverage], operator.or_]]
     rounds: Required[Annotated[list[Round], operator.add]]
-    #: What the evidence lacks after the newest round.
+    #: What the evidence lacks after the latest round.
     shortfalls: list[Shortfall]
     problems: Annotated[list[Problem], operator.add]
     stopped_by: str
-    #: The title that the outline gives the report, "" for the question itself.
+    #: The outline's title for the report, "" for the question itself.
     title: str
-    #: Entries that the outline does without, by id, what no section answers of what must be
-    #: covered, and the names of what sections share.
+    #: Ids of entries unused by the outline, required aspects that no section covers, and shared
+    #: terms.
     left_out: list[str]
     missing: list[str]
     names: list[str]
     sections: list[Section]
     citations: list[Citation]
     conflicts: list[Conflict]
-    #: What an editor thinks of the report; None where none has read it.
+    #: The editor's review, if any.
     review: Review | None
     result: Result
     report: str
@@ -141,11 +141,11 @@ class ResearchInput(BaseModel):
     every sentence of fact cites words that stand in a source.
     """
 
-    # A form, and a model that has the graph as a tool, are asked for the question alone; what else
-    # a program may give is in no schema. `attachments` are paths of files; `session_id` continues
-    # or names a session; `follows` is the id of a session whose pages are used first, `earlier` the
-    # questions asked before this one, oldest first, `answers` what was answered to them; `wishes`
-    # is what is wished of the report's form, `most_words` bounds its length.
+    # Forms, and models using the graph as a tool, are asked only for the question; programs may
+    # also set fields that are in no schema. `attachments` are file paths; `session_id` continues or
+    # names a session; `follows` is the id of a session whose pages are used first, `earlier` are
+    # previous questions, oldest first, `answers` their answers; `wishes` are instructions about the
+    # report's form, `most_words` limits its length.
     question: str = Field(description="What you want to know, as one whole question in words.")
     attachments: SkipJsonSchema[list[str]] = []
     session_id: SkipJsonSchema[str] = ""
@@ -156,19 +156,19 @@ class ResearchInput(BaseModel):
     most_words: SkipJsonSchema[int] = 0
 
 
-#: What an input may leave out, and a run leaves behind: the next has only what its own input gives.
+#: What an input may omit and a run leaves behind: the next run must only see its own input.
 GIVEN = ResearchInput(question="").model_dump(exclude={"question", "session_id"})
 
 
 def proving(state: ResearchState) -> list[Evidence]:
-    """The ledger as it is told: of a judged topic the entries its judgement names, in its order."""
+    """Return the ledger as used: of a judged topic, the entries its judgement names, in order."""
     coverage, known = state.get("coverage", {}), {e.id: e for e in state.get("evidence", [])}
     judged = [known[i] for found in coverage.values() for i in found.evidence_ids if i in known]
     return [*judged, *(e for e in known.values() if e.topic not in coverage)]
 
 
 def queries_of(state: ResearchState) -> dict[str, tuple[str, ...]]:
-    """What was searched for each topic, in order, each once."""
+    """Return the distinct queries of each topic, in order."""
     asked: dict[str, dict[str, None]] = {}
     for task in state.get("tasks", []):
         of = asked.setdefault(task.topic.name, {})
@@ -177,8 +177,8 @@ def queries_of(state: ResearchState) -> dict[str, tuple[str, ...]]:
 
 
 def checked_input(state: ResearchState) -> dict[str, Any]:
-    """What was given for a run beside its question and session, whole. A server passes on whatever
-    it is given; null is as if it were left out. Raises SettingsError for another shape.
+    """Return a run's input beside question and session, validated and complete. Servers pass on
+    anything; null counts as omitted. Raises SettingsError for another shape.
     """
     asked = {name: state.get(name) for name in ResearchInput.model_fields}
     if not isinstance(asked["question"], str) or not asked["question"].strip():
@@ -191,7 +191,7 @@ def checked_input(state: ResearchState) -> dict[str, Any]:
 
 
 def left_over(state: ResearchState) -> dict[str, Any]:
-    """The update that clears what an earlier run in a thread has gathered; {} in a fresh one."""
+    """Return the update that clears an earlier run's channels; {} in a fresh thread."""
     if not state.get("opened"):
         return {}
     gathered = ("tasks", "finds", "shown", "evidence", "rounds", "problems")
@@ -204,42 +204,41 @@ def left_over(state: ResearchState) -> dict[str, Any]:
 
 
 class ResearchOutput(TypedDict, total=False):
-    """What a run hands over: the report as Markdown, and the whole result."""
+    """A run's output: the report as Markdown, and the whole result."""
 
     report: str
     result: Result
 
 
 class WorkerState(TypedDict, total=False):
-    """What a worker knows: its task, and the hits, pages and passages on the way to its find. What
-    is required it is sent with, or has found when a node asks for it.
+    """A worker's state: its task, and the hits, pages and passages on the way to its result.
+    Required channels are sent along or set before use.
     """
 
     session_id: Required[str]
     question: Required[str]
     task: Required[Task]
-    #: How many topics the plan has, and how many workers are sent in this round.
+    #: Numbers of topics in the plan and of workers in this round.
     topics: int
     tasks: int
-    #: Seconds that the model took for the plan, 0 where it made none.
+    #: The model's planning seconds, 0 if it made none.
     plan_seconds: float
     read_before: Required[list[str]]
-    #: The topics of the workers among whom pages are dealt out; none where each may read what it
-    #: likes.
+    #: Topics of the workers that share pages; empty if each may read anything.
     among: list[str]
-    #: Whether those topics are parts of one matter, a survey.
+    #: Whether those topics are parts of a survey.
     joint: bool
-    #: The canonical URLs of pages that other workers were dealt.
+    #: Canonical URLs of pages assigned to other workers.
     taken: list[str]
     attached: Required[list[Page]]
     hits: Required[list[Hit]]
-    #: Whether any search was answered, where one was asked, and who has answered.
+    #: Whether a search was answered, if any was made, and by whom.
     answered: bool
     heard: list[str]
     chosen: Required[list[Hit]]
     reserve: Required[list[Hit]]
     drafts: Required[list[Page]]
-    #: The hits whose pages could not be read.
+    #: Hits whose pages could not be read.
     unread: list[Unread]
     pages: Required[list[Page]]
     finds: Annotated[list[Find], operator.add]
@@ -247,7 +246,7 @@ class WorkerState(TypedDict, total=False):
 
 
 class WorkerOutput(TypedDict, total=False):
-    """What a worker hands back; only channels with reducers, since many workers answer at once."""
+    """A worker's output: only channels with reducers, since many workers return at once."""
 
     finds: Annotated[list[Find], operator.add]
     problems: Annotated[list[Problem], operator.add]

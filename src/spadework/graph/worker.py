@@ -20,10 +20,10 @@ from spadework.settings import Settings
 
 
 async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Cut the pages into passages and keep those that fit best: text, figures, or rows."""
+    """Split the pages into passages and keep those that fit best: text, figures, or rows."""
     context = await context_of(state["session_id"], runtime.context)
     task, pages = state["task"], state["pages"]
-    # Who judges decides how much is looked at.
+    # The judge decides how much is shown.
     await judge(context, f"distil {task.round} {task.topic.name}")
     by_model = context.judging is not None
     passages = await distil_pages(context, task.topic, pages, by_model=by_model)

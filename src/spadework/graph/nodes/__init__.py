@@ -1,1 +1,1 @@
-"""The nodes of the graph: one file each."""
+"""The nodes of the graph, one file each."""

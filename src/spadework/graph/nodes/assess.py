@@ -1,4 +1,6 @@
-"""Assessing a round: every topic, all at once, on its best passages; what is proven is entered."""
+"""Assessment of a round: all topics concurrently, each on its best passages; evidence is entered
+into the ledger.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,8 @@ from spadework.values import Coverage, Evidence, Passage, Problem, Round, Shortf
 
 
 class Judged(TypedDict):
-    """What a round adds, as the update of the graph's channels: new entries of the ledger, the
-    coverage of its topics, its figures, its problems; what is lacking after it; and what a model
-    was shown.
+    """The channel updates of a round: new ledger entries, coverage of its topics, figures,
+    problems, the shortfalls after it, and what a model was shown.
     """
 
     evidence: list[Evidence]
@@ -37,7 +38,7 @@ class Judged(TypedDict):
 
 
 def after(state: ResearchState, judged: Judged) -> ResearchState:
-    """The state as it will be when the update is merged."""
+    """Return the state after merging the update."""
     return {
         **state,
         "evidence": [*state.get("evidence", []), *judged["evidence"]],
@@ -48,11 +49,11 @@ def after(state: ResearchState, judged: Judged) -> ResearchState:
 
 
 async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
-    """Judge every topic of the newest round, all at once, and number what is proven."""
+    """Judge every topic of the latest round concurrently, and number the evidence."""
     number = max(task.round for task in state["tasks"])
     planned = {topic.name for topic in state["plan"].topics}
     tasks = [task for task in state["tasks"] if task.round == number]
-    # The newest task of a topic: the plan may have been made anew after its pages were read.
+    # The latest task of a topic: the plan may have been replaced after its pages were read.
     topics = list({t.topic.name: t.topic for t in tasks if t.topic.name in planned}.values())
     ledger = state.get("evidence", [])
     seconds = context.budget.judging(state.get("plan_seconds", 0.0))
@@ -69,8 +70,8 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
         found = _coverage(topic, judgement, proof, context.settings.completeness)
         back = old is not None and (no_better(found, old) if by_code else not new)
         if old and back:
-            # It is as far answered as before, whatever is said. What to search may be news, and,
-            # where code stands in for a model that has failed, what it has quoted.
+            # Its coverage stays as before. Only recommendations may be new, and quotes if code
+            # replaces a failed model.
             wanted = judgement.recommendations or old.recommendations
             more = found.evidence_ids if context.judging and not found.near else ()
             ids = tuple(dict.fromkeys([*old.evidence_ids, *more]))
@@ -92,7 +93,7 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
 def _round(
     number: int, before: dict[str, Coverage], after: dict[str, Coverage], evidence: tuple[int, int]
 ) -> Round:
-    """The figures of a round: what was known before it and after it."""
+    """Return the figures of a round, before and after it."""
     return Round(
         number=number,
         evidence_before=evidence[0],
@@ -111,7 +112,7 @@ def _mean(scores: Sequence[float]) -> float | None:
 async def _by_topic(
     context: SessionContext, state: ResearchState, topics: Sequence[Topic], seconds: float
 ) -> Looked:
-    """Every topic judged on its best passages, all at once."""
+    """Judge every topic on its best passages, concurrently."""
     room = await _room(context, len(topics), len(state.get("rounds", [])), seconds)
     judged = await asyncio.gather(
         *(_judge(context, state, topic, room, seconds) for topic in topics)
@@ -131,8 +132,8 @@ async def _by_topic(
 
 
 async def _room(context: SessionContext, topics: int, number: int, seconds: float) -> int:
-    """Tokens of pages that the model is shown for each of some topics in a round; 0 without one. A
-    slow model is shown what it can read in its time, and each what can be paid.
+    """Return the tokens of pages the model is shown per topic in a round; 0 without a model. A slow
+    model is shown what it can read in time, and each topic what can be paid for.
     """
     if context.judging is None:
         return 0
@@ -146,13 +147,13 @@ async def _room(context: SessionContext, topics: int, number: int, seconds: floa
 async def _judge(
     context: SessionContext, state: ResearchState, topic: Topic, room: int, seconds: float
 ) -> tuple[Judgement, list[Passage], list[Problem]]:
-    """How far a topic is answered by its best passages, those that were shown, and what failed."""
+    """Return the judgement of a topic on its best passages, those shown, and the problems."""
     pages = {page.content_hash: page for page in state.get("pages", {}).values()}
     passages = state.get("passages", {}).get(topic.name, [])
     texts = {p.content_hash: await context.pages.get(p.content_hash) for p in passages}
 
     def work() -> tuple[list[PassageView], list[Passage]]:
-        # What speaks to machines is seen by no role, and so is quoted by none.
+        # Instructions to machines are shown to no role, so none can quote them.
         parts = [
             (part, p)
             for p in passages
@@ -178,8 +179,8 @@ async def _judge(
 def _as_judged(
     known: Sequence[Evidence], judgement: Judgement, old: Coverage | None
 ) -> list[Evidence]:
-    """Return the entries that code's newest judgement of a topic quotes, in its order, rows with
-    the names of their columns, and behind them what the judgement before rested on.
+    """Return the entries quoted by code's latest judgement of a topic, in its order, with column
+    names, followed by the basis of the previous judgement.
     """
     found = [
         e
@@ -195,7 +196,9 @@ def _as_judged(
 def _coverage(
     topic: Topic, judgement: Judgement, known: Sequence[Evidence], completeness: float
 ) -> Coverage:
-    """Covered is what the judgement calls so, with a score that will do, and the ledger proves."""
+    """Return the coverage: covered if judged so, with a sufficient score, and supported by the
+    ledger.
+    """
     met = bool(known) and meets(topic, known)
     covered = judgement.covered and judgement.score >= completeness and met
     return Coverage(

@@ -1,4 +1,4 @@
-"""Asking the user back, on the question and on the plan; meanwhile run and clock stand still."""
+"""Questions to the user about question and plan; run and clock pause meanwhile."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from spadework.graph.state import ResearchState
 from spadework.settings import Settings
 from spadework.values import Plan, Problem
 
-#: So often a plan can be changed in words.
+#: Maximum changes of a plan in words.
 MOST_WISHES = 20
 
 
 async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Ask back where the question can mean several things, if the settings want that."""
+    """Ask the user if the question is ambiguous and the settings allow it."""
     context = await context_of(state["session_id"], runtime.context)
     if not context.settings.clarify:
         return {}
@@ -36,13 +36,15 @@ async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
         context.model, question, hits, seconds=context.budget.phase("plan")
     )
     answer = ask_user(context, asked) if asked else ""
-    # Without a model the question is searched as it stands, without the words of ours.
+    # Without a model the question is searched unchanged, without our own words.
     said = asked.text if asked and context.model else ""
     return {"question": clarify_question(question.text, answer, said), "problems": problems}
 
 
 async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Let the user approve or change the plan, if the settings say so, and name the first tasks."""
+    """Let the user approve or change the plan, if the settings say so, and create the first
+    tasks.
+    """
     context = await context_of(state["session_id"], runtime.context)
     made, seconds = state["plan"], state.get("plan_seconds", 0.0)
     problems: list[Problem] = []
@@ -68,7 +70,7 @@ async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 async def _approve_plan(
     context: SessionContext, plan: Plan, seconds: float, *, follows: bool
 ) -> tuple[Plan, list[Problem]]:
-    """The plan as the user wants it, who may change it in words and is then asked again."""
+    """Return the plan as the user wants it; after a change in words they are asked again."""
     now, text, problems = plan, APPROVE, list[Problem]()
     for _ in range(MOST_WISHES):
         foretold = await foreseen(context, now, seconds, follows=follows)
@@ -90,7 +92,7 @@ async def _approve_plan(
 
 
 def ask_user(context: SessionContext, asked: Asked) -> str:
-    """What the user answers, "" for "go on". The node that asks runs again when it is there."""
+    """Return the user's answer, "" for "go on". The asking node runs again once it is there."""
     context.budget.pause()
     answer = interrupt(asked.model_dump(mode="json"))
     context.budget.go_on()
@@ -98,7 +100,9 @@ def ask_user(context: SessionContext, asked: Asked) -> str:
 
 
 def in_words(answer: Any) -> str:
-    """An answer as text: clients may also send true, a list of topics, or an object with one."""
+    """Return an answer as text: clients may also send true, a list of topics, or an object with
+    one.
+    """
     if isinstance(answer, dict):
         answer = answer.get("topics") or answer.get("answer") or ""
     if isinstance(answer, list):

@@ -1,4 +1,4 @@
-"""Cleaning the dirty pages of a worker by a model, where there is one; each once in a session."""
+"""Cleaning of a worker's noisy pages by a model, if there is one; each once per session."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from spadework.graph.nodes.distil import distil_pages
 from spadework.settings import Role
 from spadework.values import Page, Problem, Topic
 
-#: Model calls that a page takes: the judge and the cleaner.
+#: Model calls per page: judge and cleaner.
 CALLS = 2
-#: Share of the ceiling of model calls that cleaning may take at most.
+#: Maximum share of the model calls used for cleaning.
 MOST_SHARE = 1 / 3
-#: The roles that are asked about a page.
+#: Roles asked about a page.
 ROLES: tuple[Role, ...] = ("judge", "cleaner")
 
 
 def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
-    """Whether one more page may be cleaned: `left` of the `ceiling` of model calls, with
-    `cleanings` pages cleaned or being cleaned. An assessment and a section a topic, the summary,
-    the check of citations and the editor come first.
+    """Return whether another page may be cleaned, with `left` of the `ceiling` of model calls, and
+    `cleanings` done or running. Assessing and writing each topic, the summary, verification and the
+    editor have priority.
     """
     return CALLS * (cleanings + 1) <= MOST_SHARE * ceiling and left - CALLS >= 2 * topics + 3
 
@@ -40,9 +40,9 @@ def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
 async def clean_pages(
     context: SessionContext, question: str, topic: Topic, pages: Sequence[Page], topics: int
 ) -> tuple[list[Page], list[Problem]]:
-    """The pages, those that were dirty with a text and a hash of their own. Local documents stay,
-    and so does a page of which nothing dirty would be shown for the topic, and all where the model
-    calls are needed for the plan's `topics`.
+    """Return the pages; cleaned ones have a new text and hash. Local documents stay, as do pages
+    without noise in the passages for the topic, and all pages if the calls are needed for the
+    plan's `topics`.
     """
     dirty = [page for page in pages if await _is_dirty(context, page)]
     if not dirty:
@@ -79,7 +79,7 @@ async def clean_pages(
 
 
 async def _is_dirty(context: SessionContext, page: Page) -> bool:
-    """Whether a model may be asked about a page that code finds dirty."""
+    """Return whether a model may be asked about a page that code finds noisy."""
     if context.model is None or context.quick or page.level < 0 or page.cleaned_by == "model":
         return False
     text = await context.pages.get(page.content_hash)
@@ -90,7 +90,7 @@ async def _is_dirty(context: SessionContext, page: Page) -> bool:
 async def _choose_text(
     context: SessionContext, topic: Topic, pages: Sequence[Page]
 ) -> dict[str, str]:
-    """What would be shown of each page for a topic to a model that judges, by content hash."""
+    """Return the text of each page that a judging model would see for a topic, by content hash."""
     found: dict[str, list[str]] = {}
     for passage in await distil_pages(context, topic, pages, by_model=True):
         text = await context.pages.get(passage.content_hash)
@@ -101,7 +101,7 @@ async def _choose_text(
 async def _cleaned(
     context: SessionContext, page: Page, dirty: Dirty, seconds: float, topics: int
 ) -> tuple[Page, list[Problem]]:
-    """The page cleaned by a model."""
+    """Return the page cleaned by a model."""
     model = context.model
     if model is None:
         return page, []
@@ -111,7 +111,7 @@ async def _cleaned(
         key["least"] = f"{context.settings.min_cleanliness:g}"
 
     async def allowed() -> Permission:
-        """Whether one more page may be cleaned now."""
+        """Return whether another page may be cleaned now."""
         ceiling = context.budget.limits.calls
         # Calls of pages being cleaned are not all charged yet.
         left = int(ceiling - context.budget.spent("calls")) - CALLS * context.cleaning
@@ -131,7 +131,7 @@ async def _cleaned(
         problems.extend(failed)
         return digest
 
-    # By its text alone: whichever worker comes first pays, also where the model failed.
+    # Keyed by text alone: the first worker pays, even if the model failed.
     digest = await context.journal.once("clean", key, str, work)
     if digest == page.content_hash:
         return page, problems
@@ -144,7 +144,7 @@ async def _cleaned(
 async def _shorten(
     context: SessionContext, model: Model, dirty: Dirty, page: Page, seconds: float
 ) -> tuple[str, list[Problem]]:
-    """The hash of what a model leaves of a page, which is put with the others and told."""
+    """Store and report what a model leaves of a page; return its hash."""
     settings, began = context.settings, time.monotonic()
     context.cleanings += 1
     context.cleaning += 1
@@ -166,6 +166,6 @@ async def _shorten(
             seconds=round(time.monotonic() - began, 3),
         )
     )
-    # Once it is in the journal it is not told again.
+    # Once in the journal it is not reported again.
     await context.record.written()
     return digest, failed

@@ -1,4 +1,4 @@
-"""Distil pages: the passages worth judging for a topic, and how many a model is shown."""
+"""Distilling pages: the passages worth judging for a topic, and how many a model is shown."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from spadework.tools.text.cleanliness import tells
 from spadework.tools.text.tokens import count
 from spadework.values import Evidence, Expected, Need, Page, Passage, Problem, Task, Topic
 
-#: Share of its time in which a slow model reads, the rest being for its answer; the least it reads.
+#: Share of its time in which a slow model reads, the rest being for its answer; and the minimum
+#: tokens.
 READING_SHARE, LEAST_ROOM = 0.5, 1_000
 
 
 class Looked(NamedTuple):
-    """What a look at the pages of a round brought: a judgement for each topic in their order, the
-    new entries of the ledger, the passages that were shown, and what went wrong.
+    """The result of judging a round: a judgement per topic in order, new ledger entries, the
+    passages shown, and problems.
     """
 
     judgements: list[Judgement]
@@ -37,52 +38,50 @@ class Looked(NamedTuple):
 
 
 async def readable(model: Model, room: int, seconds: float, share: int = 1) -> int:
-    """Of so many tokens those that the model reads in its time, which `share` calls share."""
+    """Return how many of `room` tokens the model can read in time, divided among `share` calls."""
     speed = await model.speed("assessor")
     most = int(READING_SHARE * seconds * speed / max(1, share)) if speed else room
     return max(LEAST_ROOM, min(room, most))
 
 
 def room_of(topics: int, most: int, together: int) -> int:
-    """Tokens of pages that each of some topics may show: `most`, all of them `together` no more."""
+    """Return the tokens of pages per topic: at most `most`, and `together` for all."""
     return min(most, together // max(1, topics))
 
 
 def fitting(parts: Sequence[PassageView], room: int) -> list[PassageView]:
-    """The first of what is shown, in `room` tokens."""
+    """Return the first views that fit in `room` tokens."""
     used = accumulate(count(part.text) for part in parts)
     return [part for part, sum_ in zip(parts, used, strict=True) if sum_ <= room]
 
 
-#: How often the title of a page and the headings above count beside a passage's own words.
+#: Weight of the page title and headings relative to a passage's own words.
 HEADING_WEIGHT = 2
-#: How much the rank of its page adds to a passage's score, at most, as a share.
+#: Maximum share that its page's rank adds to a passage's score.
 PAGE_PRIOR = 0.5
-#: Passages of one page at most, so that one long page does not crowd out the others.
+#: Maximum passages per page, so that a long page does not crowd out others.
 PER_PAGE = 12
-#: Passages with a smaller share of the best one's score are not shown to a model. On the two halves
-#: of the questions of benchmarks/answers.py (146) the window holds the same facts of its ten pages
-#: as without it (324 of 329, 331 of 338) in 75 and 65 of 100 tokens; with .2 one is lost, with .4
-#: ten.
+#: Passages below this share of the best score are not shown to a model. On both halves of
+#: benchmarks/answers.py (146 questions) the window keeps its facts (324 of 329, 331 of 338) in 75 %
+#: and 65 % of the tokens; at .2 one is lost, at .4 ten.
 FLOOR = 0.15
-#: Tokens of passages that are shown wherever there are so many, also far below the best: what says
-#: otherwise about a matter is seldom worded as the question is.
+#: Tokens of passages shown regardless of score: contrary statements are rarely worded like the
+#: question.
 FILL = 3_000
-#: A passage that is nearer to another topic is shown for a topic, too, from this share of the best
-#: one's score on.
+#: Share of the best score from which a passage closer to another topic is shown too.
 SHARED = 0.5
-#: Characters of a token, roughly: what is shown is counted later.
+#: Approximate characters per token; exact counting follows.
 TOKEN_CHARS = 4
-#: The share of its room that one passage may take, so that the code of a module does not fill it.
+#: Maximum share of the room for one passage, so that a module's code does not fill it.
 MOST_OF_ONE = 0.25
-#: How much a passage with what the topic needs, a figure or a table, is preferred.
+#: Factor for passages with what the topic needs, a figure or a table.
 NEEDED = 1.5
 
 
 class Room(NamedTuple):
-    """How many characters of passages may be shown, how many passages of one page, and from which
-    share of the best one's score, once so many characters are filled; from which share those that
-    are nearer to another topic; `each`: of every page the best first.
+    """Limits of the passages shown: characters, passages per page, minimum share of the best score
+    beyond the first `fill` characters, the share from which passages closer to other topics count;
+    `each`: the best passage of every page first.
     """
 
     chars: int
@@ -94,18 +93,20 @@ class Room(NamedTuple):
 
     @property
     def hurried(self) -> Room:
-        """Half of it, where time is short."""
+        """Half of it, when time is short."""
         return self._replace(chars=self.chars // 2, per_page=self.per_page // 2)
 
 
-#: Without a model more passages can be judged, since reading them costs nothing.
+#: Without a model more passages can be judged, since reading is free.
 EXTRACTIVE = Room(400_000, 60)
 
 
 async def distil_pages(
     context: SessionContext, topic: Topic, pages: Sequence[Page], *, by_model: bool
 ) -> list[Passage]:
-    """The best passages of `pages`, best page first, for a topic: as many as its assessor sees."""
+    """Return the best passages of `pages` for a topic, best page first, as many as its assessor
+    sees.
+    """
     texts = {page.content_hash: await context.pages.get(page.content_hash) for page in pages}
     room = await _room(context, f"distil {topic.name}", by_model=by_model)
 
@@ -123,11 +124,11 @@ async def pool_passages(
     pages: Mapping[str, Page],
     shown_before: Sequence[Passage],
 ) -> dict[str, list[Passage]]:
-    """Return the best passages of the pages of all topics, by topic of a task of the newest round.
+    """Return the best passages of all pages for each topic in a task of the latest round.
 
-    In the first round they are those that any worker found, and where code judges, which reads them
-    for nothing, those of all rounds. Where a model judges, a gap is searched in all pages that were
-    read, and what was shown for a topic is not shown for it again.
+    In the first round these are the workers' passages; where code judges, which reads for free,
+    those of all rounds. Where a model judges, gaps are searched in all pages read, without what was
+    shown for the topic before.
     """
     by_model = context.judging is not None
     rounds = [find.round for find in finds] or [0]
@@ -152,7 +153,7 @@ async def pool_passages(
             }
             for task in tasks
         }
-        # What is asked of the topics now.
+        # The current questions of the topics.
         topics = [
             task.topic.model_copy(update={"queries": task.queries or task.topic.queries})
             for task in tasks
@@ -171,8 +172,8 @@ def _cut_pages(pages: Sequence[Page], texts: Mapping[str, str], chars: int) -> l
 
 
 def _telling(cuts: Sequence[Cut], room: Room) -> list[Cut]:
-    """The cuts that a model is shown: those that are more than headings, contents or menus, and
-    leave room for others (benchmarks/window.py).
+    """Return the cuts shown to a model: more than headings, contents or menus, and small enough to
+    leave room (benchmarks/window.py).
     """
     most = MOST_OF_ONE * room.chars
     return [one for one in cuts if len(one.text) <= most and tells(one.text)]
@@ -184,8 +185,8 @@ def rank_passages(
     room: Room,
     seen: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> dict[str, list[Passage]]:
-    """Return for each topic the best of `cuts` for which there is room, but for the texts that were
-    `seen` for it: where these were the best, there is little left that is worth showing.
+    """Return for each topic the best `cuts` that fit, without texts already `seen` for it: if these
+    were the best, little is left worth showing.
     """
     texts = [f"{one.above} " * HEADING_WEIGHT + one.text for one in cuts]
     index = Bm25(texts, [one.language for one in cuts])
@@ -203,9 +204,8 @@ def rank_passages(
 def _apart(
     found: Mapping[str, Sequence[Passage]], shared: float
 ) -> Mapping[str, Sequence[Passage]]:
-    """Return the passages of each topic without those that are nearer to another one, unless they
-    have such a share of the best one's score: what serves several topics is shown to those it
-    serves well.
+    """Drop passages closer to another topic, unless they reach the shared fraction of the best
+    score: what serves several topics is shown to each.
     """
     best = {name: max((p.score for p in of), default=0.0) for name, of in found.items()}
     nearest: dict[tuple[str, int], float] = {}
@@ -224,7 +224,7 @@ def _apart(
 
 
 def _once(cuts: Sequence[Cut]) -> list[Cut]:
-    """The first cut of each text: one that stands in two pages is shown once."""
+    """Return the first cut of each text: one on two pages is shown once."""
     first: dict[str, Cut] = {}
     for one in cuts:
         first.setdefault(one.text, one)
@@ -232,26 +232,26 @@ def _once(cuts: Sequence[Cut]) -> list[Cut]:
 
 
 async def _room(context: SessionContext, at: str, *, by_model: bool, first: bool = True) -> Room:
-    """What the assessor of a topic may see `at` a step of the run; in deep effort, in the `first`
-    round, as much as is read in several calls. In a further one, and where time is short, half.
+    """Return what a topic's assessor may see `at` a step of the run; at deep effort, in the `first`
+    round, as much as several calls read. Later, and when time is short, half.
     """
     room = EXTRACTIVE
     if by_model:
         many = first and context.deep
         tokens = context.settings.shown_tokens if many else context.settings.window_tokens
         room = Room(tokens * TOKEN_CHARS, PER_PAGE, FLOOR, FILL * TOKEN_CHARS, SHARED, each=many)
-        # Of what a further round showed, a strong model used three parts in a hundred.
+        # Of what a later round showed, a strong model used 3 %.
         room = room if first else room.hurried
     return room.hurried if await context.narrowed(ACCELERATE, at) else room
 
 
-#: What a passage holds that gives what is needed: any figure, the line of a table.
+#: What a passage needs to contain: any figure, or a table line.
 _HOLDS: dict[Need, re.Pattern[str]] = {
     "count": re.compile(r"\d"),
     "table": re.compile(r"^ {0,3}\|.*\|\s*$", re.MULTILINE),
     "text": re.compile(r"(?!)"),
 }
-#: What a topic needs of a page, by what it expects.
+#: What a topic needs of a page, by its expected answer.
 _NEEDS: dict[Expected, Need] = {
     "number": "count",
     "date": "count",
@@ -261,7 +261,7 @@ _NEEDS: dict[Expected, Need] = {
 
 
 def need_of(topic: Topic) -> Need:
-    """What a topic needs of a page: "count" a figure, "table" rows, else "text"."""
+    """Return what a topic needs of a page: "count" a figure, "table" rows, else "text"."""
     return _NEEDS.get(topic.expects, "text")
 
 
@@ -285,7 +285,7 @@ def _passages(topic: Topic, cuts: Sequence[Cut], index: Bm25) -> list[Passage]:
 
 
 def keep_near(passages: Sequence[Passage], room: Room) -> list[Passage]:
-    """Those that are not far worse than the best, or as many as fill a little of the room."""
+    """Return the passages close to the best, or as many as fill the minimum."""
     least = room.floor * max((p.score for p in passages), default=0.0)
     before = accumulate((p.end - p.start for p in passages), initial=0)
     return [
@@ -294,7 +294,7 @@ def keep_near(passages: Sequence[Passage], room: Room) -> list[Passage]:
 
 
 def _within(passages: Sequence[Passage], room: Room) -> list[Passage]:
-    """Return the first passages for which there is room."""
+    """Return the first passages that fit."""
     kept: list[Passage] = []
     used = 0
     of_page = Counter[str]()

@@ -1,4 +1,4 @@
-"""Reviewing a report in deep effort: what an editor finds weak goes back to be mended, once."""
+"""Review of a report at deep effort: what an editor finds weak is repaired once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spadework.values import Query, Review, Section, Task, Weakness
 
 
 async def review_report(context: SessionContext, state: ResearchState) -> dict[str, Any]:
-    """What the editor thinks, and the tasks of one more round; in the end what became of it."""
+    """Return the editor's review and the tasks of one more round; at the end, the outcome."""
     before = state.get("review")
     if before:
         return {"review": _end_review(before, state)}
@@ -57,7 +57,7 @@ async def review_report(context: SessionContext, state: ResearchState) -> dict[s
 def _place_weakness(
     point: Weakness, state: ResearchState, sections: Sequence[Section], late: str
 ) -> Weakness:
-    """A weakness with the heading of a section that there is, and a topic for what is searched."""
+    """Return a weakness with the heading of an existing section, and a topic for its search."""
     headings = {section.heading.casefold(): section.heading for section in sections}
     heading = headings.get(point.section.casefold(), "")
     topics = {topic.name.casefold(): topic.name for topic in state["plan"].topics}
@@ -68,7 +68,7 @@ def _place_weakness(
         topic = state["plan"].topics[found[0] if found else 0].name
     outcome = ""
     if point.query and late:
-        # What cannot be searched may still be mended from what there is.
+        # What cannot be searched may still be repaired from existing evidence.
         outcome = "" if heading else f"It was not searched: {late}"
     elif not point.query and not heading:
         outcome = "No section has this heading; nothing was changed."
@@ -78,20 +78,22 @@ def _place_weakness(
 
 
 def _too_late(context: SessionContext, state: ResearchState) -> str:
-    """Why no further round may be searched, "" where one may."""
+    """Return why no further round is possible, "" if one is."""
     rounds = sum(done.number > KNOWN for done in state.get("rounds", []))
     if rounds >= context.budget.limits.iterations:
         return "the rounds of searching that were allowed are used."
     if limit := context.budget.refused or context.budget.ended_by():
         return f"the budget of {limit} is spent."
-    # The report is written: that so little is left that no round may begin before it is counts no
-    # more, only whether there is time for one, and to write again.
+    # After writing, only the time for a round and for rewriting matters, not the mark below which
+    # no round begins.
     fits = context.budget.fits(state.get("plan_seconds", 0.0))
     return "" if fits else "there was no time for it."
 
 
 def _tasks(context: SessionContext, state: ResearchState, points: Sequence[Weakness]) -> list[Task]:
-    """A task for every topic of which the editor misses something; its assessor is told what."""
+    """Return a task for every topic that the editor finds lacking, with the reasons for its
+    assessor.
+    """
     wanted: dict[str, list[Weakness]] = defaultdict(list)
     for point in points:
         if point.query:
@@ -115,7 +117,7 @@ def _tasks(context: SessionContext, state: ResearchState, points: Sequence[Weakn
 
 
 def _end_review(review: Review, state: ResearchState) -> Review:
-    """The review with what became of every weakness."""
+    """Return the review with the outcome of every weakness."""
     if review.done:
         return review
     before = {section.heading: section for section in review.sections}

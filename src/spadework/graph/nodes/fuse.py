@@ -1,4 +1,4 @@
-"""Fusing what the workers brought: pages ranked over all topics, copies under one origin."""
+"""Fusion of the workers' results: pages ranked over all topics, copies under one origin."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ from spadework.tools.ranking.near_duplicates import group_near_duplicates
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Page, Problem, Task
 
-#: The share of the time for assessing in which copies of a page are looked for, and the least
-#: seconds.
+#: Share of the time for assessing in which copies are looked for, and the minimum seconds.
 COMPARING, LEAST_SECONDS = 0.25, 0.5
 
 
 async def fuse_finds(context: SessionContext, state: ResearchState) -> dict[str, Any]:
-    """The pages read so far, and for each topic of the newest round the passages to judge it by."""
+    """Return the pages read so far, and each topic's passages from the latest round."""
     number = max(task.round for task in state["tasks"])
     tasks = [task for task in state["tasks"] if task.round == number]
     pages, uncompared = await _pages(context, state)
     planned: dict[str, Any] = {}
     unfit = context.model and not context.judging and not context.settings.approve
     if unfit and not state.get("rounds"):
-        # Whoever may not judge what answers a question has not said well what is asked, either.
-        # With any model a report holds what it would hold without one on the same pages.
+        # A model that may not judge has not planned well either: with any model a report has at
+        # least what it would have without one on the same pages.
         hits = [Hit(url=page.url, title=page.title) for page in pages.values()]
         plan = lead.plan(question_of(state), hits)
         tasks = [Task(topic=topic, queries=topic.queries, round=number) for topic in plan.topics]
@@ -45,8 +44,8 @@ async def fuse_finds(context: SessionContext, state: ResearchState) -> dict[str,
 async def _pages(
     context: SessionContext, state: ResearchState
 ) -> tuple[dict[str, Page], list[Problem]]:
-    """Return every page by URL: `rrf` over all topics, `origin` if it is a copy, `linked` its
-    PageRank; a problem where the time did not suffice to look for copies.
+    """Return every page by URL, with `rrf` over all topics, `origin` if a copy, and `linked`
+    (PageRank); and a problem if there was not enough time to find copies.
     """
     finds = state.get("finds", [])
     known = {page.url: page for find in finds for page in find.pages}

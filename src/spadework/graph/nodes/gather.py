@@ -59,12 +59,12 @@ from spadework.values import (
 )
 from spadework.visible import visible
 
-#: The round with the threshold of the preset; every further one lowers it by a step.
+#: The round with the preset's threshold; each further round lowers it by a step.
 FIRST = 1
 
 
 async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Look at what is known; where that will not do, ask every provider. Follow links; fuse all."""
+    """Use stored pages; if they do not suffice, ask every provider. Follow links; fuse all."""
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
     before = {canonical_url(url) for url in state["read_before"]}
@@ -75,7 +75,7 @@ async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     links = {url: await context.links.of(url) for url in state["read_before"]}
     left = await found_before(context, task, before)
     found = [*lists, *left, *known.beside(lists), follow_links(links, task.queries, before)]
-    # Also what was not searched for, but known or led to.
+    # Also for pages that were not found by search.
     wish = add_filters(Query(text=""), context.settings)
     return {
         "hits": [hit for hit in fused_hits(found) if fits(wish, hit)],
@@ -117,7 +117,7 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
 
 
 async def _cached(context: SessionContext, task: Task, hits: Sequence[Hit]) -> list[str]:
-    """The hits whose pages are here already: in the cache of HTTP, or in the knowledge store."""
+    """Return the hits whose pages are in the HTTP cache or the knowledge store."""
     since = fresh_since(task.queries, context.settings)
 
     async def here(url: str) -> bool:
@@ -135,8 +135,8 @@ async def _cached(context: SessionContext, task: Task, hits: Sequence[Hit]) -> l
 
 
 async def _paid_earlier(context: SessionContext, task: Task, fresh: Sequence[Hit]) -> list[str]:
-    """The hits whose pages were fetched in an earlier round and not needed there: where the ceiling
-    bounds the pages of a further round, they take no place, since they cost nothing.
+    """Return the hits whose pages were fetched in an earlier round but not needed: they cost
+    nothing, so the page limit of a further round ignores them.
     """
     if task.together is None or task.round <= FIRST:
         return []
@@ -149,10 +149,10 @@ async def _paid_earlier(context: SessionContext, task: Task, fresh: Sequence[Hit
 
 
 async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Fetch and extract the chosen hits, a reserve for every one that fails, until the deadline."""
+    """Fetch and extract the chosen hits until the deadline, replacing failures from the reserve."""
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
-    # A worker that was saved before pages were dealt out has none.
+    # Workers saved by earlier versions have none.
     taken = frozenset(state.get("taken", ()))
     drafts, unread, problems = await read_pages(
         context, state["task"], state["chosen"], state["reserve"], emit, taken
@@ -162,7 +162,7 @@ async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]
 
 
 async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Keep the pages that hold text, each text once; a model takes out what is not their matter."""
+    """Keep the pages with text, each text once; a model removes boilerplate."""
     context = await context_of(state["session_id"], runtime.context)
     seen: dict[str, Any] = {}
     for page in [*state["attached"], *state["drafts"]]:
@@ -176,8 +176,8 @@ async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any
 async def _assign_selection(
     context: SessionContext, state: WorkerState, made: Selection
 ) -> tuple[Selection, frozenset[str]]:
-    """The selection with the pages that this worker is dealt, where they are dealt out, and those
-    that others are; of these it reads along what it would have chosen.
+    """Return the selection with this worker's pages, if pages are distributed, and the pages of
+    others that it would have chosen, which it reads along.
     """
     task, among = state["task"], state.get("among", ())
     if len(among) < 2:
@@ -197,7 +197,7 @@ async def _assign_selection(
 
 
 def steps(output: type) -> StateGraph[WorkerState, Settings, WorkerState, Any]:
-    """The steps of a worker up to its pages, `clean` being the last, from which others go on."""
+    """Return the steps of a worker up to its pages; `clean` is the last."""
     return (
         StateGraph(WorkerState, context_schema=Settings, output_schema=output)
         .add_node(stopped_by_disk(search))
@@ -214,19 +214,18 @@ def steps(output: type) -> StateGraph[WorkerState, Settings, WorkerState, Any]:
 gather = steps(WorkerState).add_edge("clean", END).compile(name="gather")
 
 
-#: What such a session says of itself.
 NOTHING_WRITTEN = (
     "Pages were read for this, and nothing was judged or written about them; no model was asked."
     " Their whole texts are in the session."
 )
-#: What has ended it when whoever asked went away.
+#: Reason for the end when the caller left.
 CANCELLED = "cancelled"
 _NONE = "No page could be read."
 
 
 class Gathered(Value):
-    """What came of it: the pages, best first, what could not be read, how many hits
-    there were, and what went wrong. `answered`: a search was answered, where one was asked.
+    """The result: pages, best first, unread hits, number of hits, and problems. `answered`: a
+    search was answered, if any was made.
     """
 
     pages: tuple[Page, ...] = ()
@@ -237,10 +236,12 @@ class Gathered(Value):
 
     @classmethod
     def of(cls, state: WorkerState) -> Gathered:
-        """What the steps have left in their state, however far they came."""
+        """Return what the steps have left in the state, however far they came."""
         pages: Sequence[Page] = state.get("pages", state.get("drafts", []))
         return cls(
-            pages=tuple(pages[: state["task"].pages]),  # beside a slow one another was read
+            pages=tuple(
+                pages[: state["task"].pages]
+            ),  # a replacement may have been read beside a slow one
             unread=tuple(state.get("unread", ())),
             found=len(state.get("hits", [])),
             answered=state.get("answered", True),
@@ -249,7 +250,7 @@ class Gathered(Value):
 
 
 def asked_of(query: str) -> Query:
-    """The query as it is searched. Raises SettingsError for an empty one."""
+    """Return the query to search. Raises SettingsError if it is empty."""
     text = " ".join(visible(query).split())
     if not text:
         raise SettingsError("The query is empty: say what to search for.")
@@ -257,13 +258,13 @@ def asked_of(query: str) -> Query:
 
 
 def task_of(query: Query, pages: int = 0) -> Task:
-    """The task of finding pages for one query alone; at most so many are read."""
+    """Return a task for one query alone, reading at most `pages`."""
     topic = Topic(name=one_line(query.text), question=query.text, queries=(query,))
     return Task(topic=topic, queries=(query,), pages=pages)
 
 
 def begin_state(context: SessionContext, query: str, pages: int) -> WorkerState:
-    """What the steps begin with for a query alone."""
+    """Return the initial state for a single query."""
     task = task_of(asked_of(query), pages)
     begun = {
         "session_id": context.session_id,
@@ -278,11 +279,11 @@ def begin_state(context: SessionContext, query: str, pages: int) -> WorkerState:
 def result_of_pages(
     context: SessionContext, asked: str, gathered: Gathered, *, why: str = "", failed: bool = False
 ) -> Result:
-    """The result of a session that gathered pages; `why` is what ended it before its time."""
+    """Return the result of a session that gathered pages; `why` is what ended it early."""
     pages = {page.url: page for page in gathered.pages}
     read = cast("ResearchState", {"pages": pages})
     found = {source.url: source for source in sources_of(read, [], [])}
-    # In the order in which they were read: nothing rests on them that could be first.
+    # In reading order: without citations no other order is better.
     sources = [
         found[url].model_copy(update={"n": n, "unused": ""}) for n, url in enumerate(pages, 1)
     ]

@@ -1,4 +1,6 @@
-"""Planning: the plan of a question asked before, or a new one by the lead, who may look first."""
+"""Planning: the stored plan of the same question, or a new one by the lead, perhaps after a first
+search.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,10 @@ from spadework.graph.routes import first_tasks
 from spadework.tools.stores.plan_store import PlanStore, normalise_question
 from spadework.values import Forecast, Plan, Problem, Question
 
-#: In a short run a plan may take this long all the same: all that follows stands on it.
+#: Minimum seconds for planning even in a short run, since everything depends on it.
 LEAST_SECONDS = 6.0
-#: Most runs have a plan so many seconds after they began, besides those of a model; the first one
-#: over a library has its index to make.
+#: Seconds until most runs have a plan, besides the model's; the first run over a library must also
+#: index it.
 START_SECONDS = 5.0
 _AGAIN = (
     "The plan is that of the same question asked before. SPADEWORK_PLAN_DAYS=0 makes a new one."
@@ -36,13 +38,12 @@ _AGAIN = (
 async def make_plan(
     context: SessionContext, question: Question, emit: Emit
 ) -> tuple[Plan, list[Problem], float]:
-    """The plan of a question, what failed, and the seconds that a model took for it: 0 where none
-    has made it now. A model's plan is kept for the next time; the extractive lead's follows what is
-    found now.
+    """Return a question's plan, problems, and the model's seconds: 0 if none was asked. A model's
+    plan is stored; the extractive lead's depends on what is found now.
     """
     store = PlanStore(context.settings.home / "plans", context.settings.plan_days)
     key = _key(context, question)
-    # A plan for what is new is good for the day on which it was made.
+    # A plan about recent matters is valid only on its date.
     dated = key | {"asked_on": question.asked_on}
 
     async def look() -> Plan | None:
@@ -54,7 +55,7 @@ async def make_plan(
         context.budget.add(cache_hits=1)
         emit(Notice(text=_AGAIN))
         return known.model_copy(update={"question": question.text}), [], 0.0
-    # A model that plans quickly, or sees what was answered before, is not shown what there is.
+    # A model that plans quickly, or sees earlier answers, is not shown hits.
     told = context.model and (context.quick or any(question.answers))
     hits = [] if told else await first_look(context, in_context(question), emit)
     began = context.budget.elapsed()
@@ -71,22 +72,22 @@ async def make_plan(
     seconds = 0.0
     if context.model and not any("extractive" in problem.effect for problem in problems):
         seconds = context.budget.elapsed() - began
-        # A plan that cannot be kept is only made again.
+        # A plan that cannot be stored is only made again.
         with suppress(OSError):
             await asyncio.to_thread(store.put, key if made.freshness == "any" else dated, made)
     return made, problems, seconds
 
 
 def today() -> str:
-    """The day, as a run keeps it from its start on."""
+    """Return the run's date, which stays fixed."""
     return clock.today().date().isoformat()
 
 
 async def foreseen(
     context: SessionContext, plan: Plan, plan_seconds: float, *, follows: bool = False
 ) -> Forecast:
-    """What the run of a plan will take, for which a model took so long: by what earlier runs of its
-    kind took, else by constants. `follows`: it follows up a session.
+    """Return the estimate for a plan's run, from earlier runs of its kind, else from constants.
+    `follows`: it follows up a session.
     """
     first = await examines(context)
     tasks = first_tasks(plan, context.budget, context.workload(plan))
@@ -107,7 +108,7 @@ async def foreseen(
 
 
 def _key(context: SessionContext, question: Question) -> Any:
-    """What a model's plan depends on: the question and what came with it, model, effort, prompt."""
+    """Return what a model's plan depends on: question, attachments, model, effort, prompt."""
     settings = context.settings
     return {
         "question": normalise_question(question.text),
@@ -125,7 +126,7 @@ def _key(context: SessionContext, question: Question) -> Any:
 
 
 def _kind(context: SessionContext, *, follows: bool, examines: bool) -> str:
-    """The kind of a run in words: runs of one kind on one machine take alike."""
+    """Return the kind of a run in words: runs of one kind on one machine take similar time."""
     settings, model = context.settings, context.model
     models = dict.fromkeys((model.name("lead"), model.name("writer"))) if model else ["no model"]
     searched = sorted({provider.name for provider in context.search.providers})
@@ -142,7 +143,7 @@ def _kind(context: SessionContext, *, follows: bool, examines: bool) -> str:
 
 
 def _machine(context: SessionContext) -> str:
-    """The machine, and the server of the model, as a digest: neither is named."""
+    """Return a digest of the machine and the model's server."""
     told = (
         platform.node(),
         os.cpu_count(),

@@ -1,4 +1,4 @@
-"""Reading for one task: many pages at once, a reserve for each that fails, up to a deadline."""
+"""Reading for one task: concurrently, with replacements for failures, up to a deadline."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from spadework.tools.stores.journal import Journal
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Attempt, Hit, Page, Problem, Task, Unread
 
-#: A page is slow after `slow_page_seconds`, but at the latest after this share of the time it has.
+#: A page is slow after `slow_page_seconds`, at the latest after this share of its time.
 SLOW_SHARE = 0.3
-#: A page keeps its own deadline; past this one that was named is not waited for.
+#: A page has its own deadline; one named by the user is abandoned this long after it.
 GRACE_SECONDS = 2.0
-#: What is told of a page that was read.
+#: Fields of a Read event.
 _TOLD = {"title", "chars", "known", "level", "status", "media_type", "bytes", "content_hash"}
 _TOLD |= {"cleaned_by", "cleaning", "attempts"}
 
@@ -55,16 +55,15 @@ async def read_pages(
     emit: Emit,
     taken: AbstractSet[str] = frozenset(),
 ) -> tuple[list[Page], list[Unread], list[Problem]]:
-    """The pages of `chosen` in their order, those of `reserve` for what fails or is slow; what came
-    by the deadline counts. Then what could not be read, and what the reader must know of all. Those
-    at the canonical URLs `taken` are other workers': they are read along, and take no place of
-    another where there is one.
+    """Return the pages of `chosen` in order, replaced from `reserve` if failed or slow, as far as
+    read by the deadline; then unread hits and problems. Pages at the canonical URLs `taken` belong
+    to other workers: they are read along and replace no others if possible.
     """
     hits = [*chosen, *reserve]
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
-    if not wanted:  # all are others': each fills a place, or none would be read
+    if not wanted:  # all are others': count them, or none would be read
         wanted, taken = len(chosen), frozenset()
-    # A replay cannot know which pages came first: what nobody waited for is told as it was then.
+    # A replay cannot know which pages came first: what was abandoned is reported as recorded.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     given_up: dict[str, str] = await context.journal.noted("given up", key) or {}
     ends: dict[str, Outcome[Hit, Page]] = {}
@@ -102,7 +101,9 @@ async def _read_hits(
     taken: AbstractSet[str],
     emit: Emit,
 ) -> list[Outcome[Hit, Page]]:
-    """What becomes of the hits, told as it comes, until `wanted` not `taken` pages are there."""
+    """Read hits concurrently, yielding one outcome per hit, until `wanted` pages not `taken` have
+    been read.
+    """
     outcomes: list[Outcome[Hit, Page]] = []
     began: dict[str, float] = {}
     others: set[str] = set()
@@ -117,7 +118,7 @@ async def _read_hits(
         return page.url if page.url not in others else None
 
     def host(hit: Hit) -> str:
-        # Documents of a library are not asked of anybody.
+        # Library documents have no host.
         return "" if hit.url.startswith(LOCAL) else host_of(hit.url)
 
     limits = _limits(context, wanted)
@@ -146,8 +147,8 @@ def _limits(context: SessionContext, wanted: int) -> Limits:
 async def read_page(
     context: SessionContext, hit: Hit, seconds: float, since: datetime | None = None
 ) -> Page:
-    """The page of a hit, read once in the session, with what the hit knows of it; from the
-    knowledge store where an earlier run has fetched it since then.
+    """Return a hit's page, read once per session, with the hit's metadata; from the knowledge store
+    if fetched there since then.
     """
 
     async def work() -> Page:
@@ -174,7 +175,9 @@ async def read_page(
 
 
 async def page_at(context: SessionContext, url: str) -> Page:
-    """The page at an address that somebody named. Raises FetchError, Stopped at the user's wish."""
+    """Return the page at a URL named by the user. Raises FetchError, or Stopped at the user's
+    request.
+    """
     seconds = min(context.settings.page_seconds, context.budget.until_closing())
     reading = read_page(context, Hit(url=url), seconds)
     try:
@@ -184,7 +187,7 @@ async def page_at(context: SessionContext, url: str) -> Page:
 
 
 async def was_readable(journal: Journal, hit: Hit) -> bool | None:
-    """Whether the page of a hit could be read; None where it was not tried in the session."""
+    """Return whether a hit's page could be read; None if not tried in the session."""
     try:
         return True if await journal.known("page", _key(hit), Page) else None
     except FetchError:
@@ -196,7 +199,7 @@ def _key(hit: Hit) -> dict[str, str]:
 
 
 def _event(task: Task, outcome: Outcome[Hit, Page], began: dict[str, float]) -> Reading | Read:
-    """What happened to a hit, for those who watch; `began` tells when, by URL."""
+    """Return the event of a hit; `began` holds start times by URL."""
     hit, now = outcome.candidate, time.monotonic()
     of: dict[str, Any] = {"topic": task.topic.name, "round": task.round, "url": hit.url}
     if isinstance(outcome, Began):
@@ -209,24 +212,24 @@ def _event(task: Task, outcome: Outcome[Hit, Page], began: dict[str, float]) -> 
     attempts = outcome.error.attempts if isinstance(outcome, Failed) else ()
     late = isinstance(outcome, Left) or isinstance(outcome.error, TooSlow)
     if late and seconds and not attempts:
-        attempts = (Attempt(seconds=seconds, reason=reason),)  # it was cut off from outside
+        attempts = (Attempt(seconds=seconds, reason=reason),)  # cancelled from outside
     return Read(**of, title=hit.title, **told_failure(reason, attempts))
 
 
 def told_page(page: Page) -> dict[str, Any]:
-    """What is told of a page that was read, as fields of Read."""
+    """Return a read page as fields of Read."""
     return page.model_dump(include=_TOLD)
 
 
 def told_failure(reason: str, attempts: Sequence[Any]) -> dict[str, Any]:
-    """What is told of a page that was not read, as fields of Read."""
+    """Return a failure as fields of Read."""
     made = tuple(Attempt.model_validate(attempt) for attempt in attempts)
     last = made[-1].model_dump(include={"level", "status", "bytes"}) if made else {}
     return {"reason": reason, "attempts": made, **last}
 
 
 def _reason(outcome: Failed[Hit] | Left[Hit]) -> str:
-    """Why a hit was not read."""
+    """Return why a hit was not read."""
     if isinstance(outcome, Failed):
         return str(outcome.error)
     if outcome.why == "not needed":
@@ -240,7 +243,7 @@ def _reason(outcome: Failed[Hit] | Left[Hit]) -> str:
 
 
 def _unread(task: Task, outcome: Outcome[Hit, Page]) -> Unread | None:
-    """What was found and could not be read; None for what was read, or not needed."""
+    """Return a hit that could not be read; None if it was read or not needed."""
     if isinstance(outcome, Began | Came) or (
         isinstance(outcome, Left) and outcome.why not in ("deadline", "stopped")
     ):
@@ -257,7 +260,7 @@ def _unread(task: Task, outcome: Outcome[Hit, Page]) -> Unread | None:
 
 
 def _problem(task: Task, outcome: Outcome[Hit, Page]) -> Problem | None:
-    """What the reader of the report must know of a hit: that it was not read, or is out of date."""
+    """Return the problem to report about a hit: unread or outdated."""
     hit = outcome.candidate
     if isinstance(outcome, Came) and outcome.result.stale:
         day = outcome.result.fetched_at

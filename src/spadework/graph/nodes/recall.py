@@ -1,4 +1,4 @@
-"""What is known before anything is searched: the pages of the session before, and of any other."""
+"""Pages known before searching: of the followed-up session, and of any other."""
 
 from __future__ import annotations
 
@@ -29,19 +29,21 @@ from spadework.tools.stores.page_store import PageStore, content_hash
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Page, Plan, Problem, Query, Result, Source, Task, Value
 
-#: How old a page may be for a question about what is so now.
+#: Maximum age of a page for a question about the present.
 FRESH = timedelta(days=1)
 
 
 class Known(Value):
-    """What earlier runs have read for a task: hits, and whether they will do without the web."""
+    """Pages from earlier runs for a task, and whether they suffice without the web."""
 
     hits: tuple[Hit, ...] = ()
     enough: bool = False
     problems: tuple[Problem, ...] = ()
 
     def beside(self, lists: Sequence[Sequence[Hit]]) -> list[list[Hit]]:
-        """The known pages that the web has not found, as one list: known adds no weight."""
+        """Return the known pages that the web search has not found, as one list: being known adds
+        no weight.
+        """
         found = {canonical_url(hit.url) for hits in lists for hit in hits}
         left = [hit for hit in self.hits if canonical_url(hit.url) not in found]
         return [left] if left else []
@@ -50,7 +52,9 @@ class Known(Value):
 async def recall_pages(
     context: SessionContext, question: str, task: Task, emit: Emit, before: AbstractSet[str]
 ) -> Known:
-    """What is known for a task, without the pages `before` (canonical URLs); decided once."""
+    """Return what is known for a task, without the pages `before` (canonical URLs); decided
+    once.
+    """
     if not task.queries:
         return Known()
 
@@ -89,14 +93,14 @@ async def _ask_store(
             for text in dict.fromkeys((question, task.topic.question))
         )
     )
-    # New ones, of a site that one of the queries may find.
+    # New pages on a site that one of the queries allows.
     fit = [
         one
         for one in relevant(found)
         if canonical_url(one.entry.page.url) not in before
         and any(is_wanted(query, one.entry.page.url) for query in task.queries)
     ]
-    # Where there will be no second round, nothing could make good what is missing.
+    # Without a second round nothing could fill the gaps.
     will_do = context.budget.limits.iterations > 1 and await asyncio.to_thread(enough, fit, task)
     hits = [
         Hit(
@@ -115,7 +119,7 @@ async def _ask_store(
 
 
 async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> list[Page]:
-    """The pages of the session `follows`, now of this session, too; [] where there is none."""
+    """Return the pages of the session `follows`, added to this session; [] if there is none."""
     if not follows:
         return []
     folder = context.folder.parent / checked_session_id(follows)
@@ -123,7 +127,7 @@ async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> li
     async def work() -> list[Kept]:
         pages = await asyncio.to_thread(recorded_pages, folder)
         texts = await PageStore(folder / "pages").texts(page.content_hash for page in pages)
-        # One that is gone, or another than it was, is none.
+        # A deleted or changed page does not count.
         return [
             Kept(page=page, text=text)
             for page in pages
@@ -138,7 +142,7 @@ async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> li
 
 
 async def _taken_over(context: SessionContext, kept: Kept) -> Page:
-    """The page in the journal and the folder of this session, so that nobody fetches it again."""
+    """Add the page to this session's journal and folder, so that it is not fetched again."""
 
     async def work() -> Page:
         await context.pages.put(kept.text)
@@ -149,7 +153,7 @@ async def _taken_over(context: SessionContext, kept: Kept) -> Page:
 
 
 def recorded_pages(folder: Path) -> list[Page]:
-    """The pages of a session, in the order they were read, with their worth by its result."""
+    """Return a session's pages in reading order, with trust from its result."""
     sources = dict[str, Source]()
     with suppress(OSError, ValidationError):
         result = Result.model_validate_json((folder / "result.json").read_bytes())

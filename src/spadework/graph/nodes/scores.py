@@ -1,6 +1,4 @@
-"""What is told of the scores of a round: how far each topic was proven before and after it, and
-what has changed that.
-"""
+"""Score events of a round: each topic's coverage before and after, and the reason."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from spadework.values import Coverage
 def score_topics(
     round_: int, before: Mapping[str, Coverage], after: Mapping[str, Coverage]
 ) -> Iterator[Scored]:
-    """Yield what is told of each topic that was judged in a round. Only a model rates quality."""
+    """Yield an event for each topic judged in a round. Only a model rates quality."""
     for name, coverage in after.items():
         old = before.get(name)
         known = old.evidence_ids if old else ()
@@ -34,7 +32,7 @@ def score_topics(
 def checked_scores(
     round_: int, before: Mapping[str, Coverage], after: Mapping[str, Coverage]
 ) -> Iterator[Scored]:
-    """What is told of the topics whose score has changed when the report was checked."""
+    """Yield events for topics whose score changed when the report was verified."""
     for name, coverage in after.items():
         old = before.get(name)
         if old is not None and old.score != coverage.score:

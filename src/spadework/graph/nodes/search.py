@@ -1,4 +1,4 @@
-"""Searching for one task: every query at every provider, through the journal."""
+"""Search for one task: every query at every provider, through the journal."""
 
 from __future__ import annotations
 
@@ -20,16 +20,18 @@ from spadework.tools.search.search_filters import add_filters
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Lead, Problem, Query, Task
 
-#: Words from which on snippets are compared, and the share of shingles from which two are the same.
+#: Minimum words of snippets that are compared, and share of shingles of duplicates.
 LEAST_TOLD, SPREAD = 12, 0.3
-#: Weight of the question as it was asked, against its variants, in fusion.
+#: Weight of the original question against its variants in fusion.
 ORIGINAL_WEIGHT = 2.0
-#: What is told of a hit.
+#: Fields of a hit in events.
 _TOLD = {"url", "title", "snippet", "position", "published_at", "relevance"}
 
 
 class Answers(NamedTuple):
-    """The `lists` of hits, best first; each failure of a provider once; and who has answered."""
+    """The `lists` of hits, best first; each provider's failure once; and the providers that
+    answered.
+    """
 
     lists: list[list[Hit]]
     problems: list[Problem]
@@ -37,7 +39,9 @@ class Answers(NamedTuple):
 
 
 class Telling(NamedTuple):
-    """Who is told of the searches of a topic in a round; before there is a plan it has neither."""
+    """Where a topic's searches of a round are reported; before the plan there is no topic or
+    round.
+    """
 
     emit: Emit
     topic: str = ""
@@ -46,7 +50,7 @@ class Telling(NamedTuple):
     def tell(
         self, provider: str, query: Query, answer: list[Hit] | Problem, seconds: float
     ) -> None:
-        """Tell what one provider has answered to one query, and how long that took."""
+        """Report a provider's answer to a query, and its time."""
         asked: dict[str, Any] = {
             "topic": self.topic,
             "round": self.round,
@@ -62,7 +66,7 @@ class Telling(NamedTuple):
 
 
 def leads_of(hits: Sequence[Hit], query: Query) -> tuple[Lead, ...]:
-    """Hits of a query as they are told, with the parts of their relevance to it."""
+    """Return a query's hits for an event, with the parts of their relevance."""
     terms = query_terms(query.text)
     return tuple(
         Lead(
@@ -73,15 +77,15 @@ def leads_of(hits: Sequence[Hit], query: Query) -> tuple[Lead, ...]:
     )
 
 
-#: What is known without a search.
+#: Answers without a search.
 UNASKED = Answers([], [], [])
 
 
 async def search_all(
     context: SessionContext, task: Task, emit: Emit, before: AbstractSet[str] = frozenset()
 ) -> Answers:
-    """What the providers answer to the queries of a task. Pages at the canonical URLs `before` were
-    read already, and do not count among the results that a query wants.
+    """Return the providers' answers to a task's queries. Pages at the canonical URLs `before` were
+    already read, and do not count as results.
     """
     telling = Telling(emit, task.topic.name, task.round)
     done = await asyncio.gather(*(_everywhere(context, query, telling) for query in task.queries))
@@ -112,7 +116,7 @@ async def search_all(
 async def _everywhere(
     context: SessionContext, query: Query, telling: Telling
 ) -> list[tuple[Provider, list[Hit] | Problem]]:
-    """What every provider answers; where all fail, those who stand in, up to one that does not."""
+    """Return every provider's answer; if all fail, those of the fallbacks up to one that works."""
 
     async def ask(provider: Provider, seconds: float) -> list[Hit] | Problem:
         began = time.monotonic()
@@ -138,8 +142,8 @@ async def _everywhere(
 async def found_before(
     context: SessionContext, task: Task, before: AbstractSet[str]
 ) -> list[list[Hit]]:
-    """What the first searches of a gap's topic found and nobody has read: for a survey all lists,
-    else one, fused. Only the journal is asked: this costs no search.
+    """Return unread hits of a gap topic's first searches: all lists for a survey, else one fused
+    list. Reads only the journal, so it costs no search.
     """
     providers = (*context.search.providers, *context.stand_ins.opened)
     asked = [kept_hits(context, provider, query) for query in task.again for provider in providers]
@@ -152,7 +156,7 @@ async def found_before(
 
 
 def fused_hits(lists: Sequence[list[Hit]]) -> list[Hit]:
-    """The lists of one topic as one, best first; the original query weighs more."""
+    """Fuse the lists of one topic, best first; the original query weighs more."""
     weights = [
         ORIGINAL_WEIGHT if hits and hits[0].found_by[0].kind == "original" else 1.0
         for hits in lists
@@ -161,7 +165,7 @@ def fused_hits(lists: Sequence[list[Hit]]) -> list[Hit]:
 
 
 def _new(hits: list[Hit], query: Query, before: AbstractSet[str]) -> list[Hit]:
-    """As many new pages as the query wants."""
+    """Return as many new pages as the query wants."""
     return (
         [hit for hit in hits if canonical_url(hit.url) not in before][: query.results]
         if query.results
@@ -170,7 +174,9 @@ def _new(hits: list[Hit], query: Query, before: AbstractSet[str]) -> list[Hit]:
 
 
 async def first_look(context: SessionContext, question: str, emit: Emit) -> list[Hit]:
-    """The hits of one search for the question, best provider first, each text once; [] for none."""
+    """Return the hits of one search for the question, best provider first, each text once; [] if
+    none.
+    """
     query = add_filters(Query(text=question), context.settings, question)
     done = await _everywhere(context, query, Telling(emit))
     return _without_copies(
@@ -179,7 +185,7 @@ async def first_look(context: SessionContext, question: str, emit: Emit) -> list
 
 
 def _without_copies(hits: Sequence[Hit]) -> list[Hit]:
-    """The first of hits that say the same: one text on many pages suggests no more topics."""
+    """Drop hits with the same text: many copies do not suggest more topics."""
     kept: list[Hit] = []
     sketches: list[Sketch] = []
     for hit in hits:

@@ -1,4 +1,4 @@
-"""Select the pages to read: a look at the hits, and what becomes of each."""
+"""Selection of the pages to read: screening of hits, and the decision on each."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from spadework.tools.ranking.selection import ENOUGH, LOCAL, Selection, fits
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Choice, Fate, Hit, Problem, Task
 
-#: In a short run a look may take this long all the same.
+#: Minimum seconds for screening even in a short run.
 LEAST_SECONDS = 3.0
-#: The level from which on a page is gone after in a browser.
+#: Level from which pages are fetched in a browser.
 BROWSER = 2
 
 
 async def looked_at(
     context: SessionContext, state: WorkerState, hits: list[Hit], emit: Emit
 ) -> tuple[list[Hit], dict[str, str], list[Problem]]:
-    """The hits that are worth reading, and why others are not, by URL. Where the former are too few
-    the others stay, with relevance and fused score 0, so they come last. So few hits that all are
-    read are not looked at, nor, in deep effort, those of a further round, whose queries say what is
-    missing.
+    """Return the hits worth reading, reasons against the others by URL, and problems. If too few
+    are left, the others stay with relevance and fused score 0, so that they come last. Not
+    screened: hits so few that all are read and, at deep effort, those of further rounds, whose
+    queries are specific.
     """
     again = context.deep and state["task"].round > 1
     if context.model is None or len(hits) <= ENOUGH or again:
         return hits, {}, []
     topic, topics = state["task"].topic, state.get("topics", 1)
-    # A worker that was saved before it knew the others reckons with all topics.
+    # Workers saved by earlier versions assume all topics.
     tasks = state.get("tasks", topics)
 
     async def allowed() -> Permission:
         took, budget = state.get("plan_seconds", 0.0), context.budget
         if (
-            SLOWER * took > _seconds(context)  # it would be asked in vain
+            SLOWER * took > _seconds(context)  # it would not finish
             or not budget.fits(took)
             or budget.under(BEST_ONLY)
             or not leaves_enough(context, tasks, tasks, topics)
@@ -65,7 +65,7 @@ async def looked_at(
     kept = [hit for hit in ranked if hit.url not in against]
     if len(kept) >= ENOUGH:
         return kept, against, problems
-    if not kept:  # who is against everything has chosen nothing
+    if not kept:  # rejecting everything selects nothing
         return hits, {}, problems
     last = {"relevance": 0.0, "rrf": 0.0}
     ranked = [hit.model_copy(update=last) if hit.url in against else hit for hit in ranked]
@@ -79,14 +79,14 @@ def _seconds(context: SessionContext) -> float:
 async def weigh_hits(
     context: SessionContext, task: Task, hits: Sequence[Hit]
 ) -> tuple[list[Hit], dict[str, str]]:
-    """The hits in their order, with the scores that they are selected by, and why others would be
-    refused, by URL: those are left out where there is enough else.
+    """Return the hits in order, with the scores used for selection, and why others would be
+    refused, by URL; those are dropped if enough others exist.
     """
 
     async def work() -> dict[str, float]:
         return await asyncio.to_thread(_worths, context, hits)
 
-    # What is installed, and who lets in whom, is so at the moment.
+    # Installed software and host restrictions are as of now.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     worth = await context.journal.moment(
         "foreseen", key, dict[str, float], work, dict[str, float]()
@@ -98,13 +98,13 @@ async def weigh_hits(
 
 
 def word_refusal(hit: Hit) -> str:
-    """Why the page of a hit cannot be read, in a sentence."""
+    """Return why a hit's page cannot be read, as a sentence."""
     why = foreseen(hit.url, hit.title).refused
     return f"{why[:1].upper()}{why[1:]}."
 
 
 def counting(hit: Hit, worth: float) -> Hit:
-    """The hit with so much of its score; with none it comes last whatever its words say."""
+    """Scale a hit's score; at 0 it comes last whatever its words."""
     if worth >= 1:
         return hit
     relevance = hit.relevance if worth else 0.0
@@ -117,7 +117,7 @@ def _worths(context: SessionContext, hits: Sequence[Hit]) -> dict[str, float]:
     most = context.browser.max_level
     if any(level >= BROWSER for level in level_of.values()) and context.browser.missing:
         most = min(most, BROWSER - 1)
-    # A host that let in browsers alone will let in nobody else.
+    # A host that admitted only browsers will refuse others.
     shut = {url for url, level in level_of.items() if level > most}
     worths = {
         hit.url: foreseen(hit.url, hit.title).worth * (SLOW if hit.url in shut else 1.0)
@@ -134,10 +134,9 @@ _ALONG = "It is fetched for another topic, and read along."
 
 @dataclass(frozen=True)
 class Choosing:
-    """A selection in the making for a task: among which `hits`, and why it is against some, by URL.
-    `before` are the canonical URLs that were read in earlier rounds, `asked` what the selection was
-    before it was cut for lack of time and dealt out, `taken` the canonical URLs that other topics
-    are dealt.
+    """A selection for a task: its `hits`, and reasons against some, by URL. `before` are canonical
+    URLs read in earlier rounds, `asked` is the selection before cuts for time and distribution,
+    `taken` are canonical URLs assigned to other topics.
     """
 
     task: Task
@@ -149,7 +148,7 @@ class Choosing:
     again: bool = False
 
     def told(self, made: Selection) -> Selected:
-        """What is told when the selection is made."""
+        """Return the event of the selection."""
         return Selected(
             topic=self.task.topic.name,
             round=self.task.round,

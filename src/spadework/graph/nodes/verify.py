@@ -1,7 +1,6 @@
-"""Verifying a report: every sentence is checked; what did not hold is mended once by its writer,
-and the summary is written from the mended sections while those are checked; what then does not hold
-is taken out and named. Should the first sentence of the summary not hold, the answer that the
-outline gave in short stands in its place, which was checked with the sections.
+"""Verification of a report: every sentence is checked; writers repair once what fails, while the
+summary is written from the repaired sections; what then fails is removed and named. If the
+summary's first sentence fails, the outline's short answer, checked with the sections, replaces it.
 """
 
 from __future__ import annotations
@@ -35,15 +34,15 @@ from spadework.graph.report.sentence_pruning import (
 )
 from spadework.values import Coverage, Evidence, Plan, Problem, Section
 
-#: The share of the time that is left which mending may take, and of the rest checking that.
+#: Share of the remaining time for repair, and of the rest for checking it.
 MENDING = 0.6
-#: A report with no more sentences than this needs no summary.
+#: A report of at most this many sentences needs no summary.
 SUMMED_UP = 4
 
 
 @dataclass(frozen=True)
 class Verified:
-    """Sections in which every sentence holds, with what was found of each, and what went wrong."""
+    """Sections in which every sentence holds, with findings and problems."""
 
     checked: tuple[Checked, ...]
     problems: tuple[Problem, ...]
@@ -57,7 +56,7 @@ class Verified:
 def standing(
     ledger: Sequence[Evidence], pages: Mapping[str, str], question: str, language: str = ""
 ) -> tuple[Material, list[Problem]]:
-    """The entries that stand in their pages, to check against; a problem for each other."""
+    """Return the entries that are verbatim in their pages, and a problem for each other one."""
     held = {e.id: e for e in ledger if pages.get(e.content_hash, "")[e.start : e.end] == e.quote}
     problems = [
         Problem(
@@ -73,7 +72,7 @@ def standing(
 
 
 def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[str, Coverage]:
-    """The coverage as far as its entries stand: what nothing proves that stands is open."""
+    """Return the coverage supported by valid entries; without any a topic is open."""
     made = {}
     for name, found in coverage.items():
         ids = tuple(id_ for id_ in found.evidence_ids if id_ in material.ledger)
@@ -84,10 +83,10 @@ def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[s
 
 @dataclass(frozen=True)
 class Check:
-    """How sections are checked: within `seconds`; `thorough`: what does not hold is mended, and
-    there is a summary where the report is `summed` up (one that stands first already is only the
-    answer as it was outlined); what is `known` of sentences is not asked again. `asked_on` is the
-    day of the question, `names` are those that its outline gave to what the sections share.
+    """How to check sections: within `seconds`; `thorough`: repair what fails, and `summed` up if
+    the report needs it (a summary that already exists is only the outline's answer); `known`
+    findings are not asked again. `asked_on` is the question's date, `names` are the outline's
+    terms.
     """
 
     seconds: float
@@ -100,7 +99,7 @@ class Check:
 
 @dataclass(frozen=True)
 class _Draft:
-    """Sections and their sentences with what was found of them, and a summary, if there is one."""
+    """Sections, findings on their sentences, and a summary, if any."""
 
     checked: list[Checked]
     findings: Findings
@@ -110,7 +109,7 @@ class _Draft:
 async def verify_sections(
     model: Model | None, plan: Plan, sections: Sequence[Section], material: Material, check: Check
 ) -> Verified:
-    """The sections with what holds of them; one of which nothing is left shows what it cites."""
+    """Return the sections with the sentences that hold; one without any shows its quotes."""
     until = time.monotonic() + check.seconds
     material = material.beside(sections, check.names)
     sections = await asyncio.to_thread(put_right, sections, material)
@@ -139,8 +138,8 @@ async def verify_sections(
 async def _improve_draft(
     model: Model, plan: Plan, draft: _Draft, material: Material, check: Check, until: float
 ) -> tuple[_Draft, list[Problem]]:
-    """Return the draft with what the writers of its sections put in the place of what did not hold,
-    and with a summary, which is written from that while it is checked.
+    """Return the draft with the writers' repairs and a summary, which is written while those are
+    checked.
     """
 
     def left() -> float:
@@ -177,7 +176,7 @@ async def _improve_draft(
 
 
 def _as_mended(section: Section, findings: Findings) -> Section:
-    """Return a section as its summary is told it: without what is known not to hold."""
+    """Return a section for its summary, without sentences known to fail."""
     found = {each: findings.get(each, UNCHECKED) for each in state_sentences(section)}
     return keep_what_holds(judge_section(section, found), found)[0].section
 
@@ -196,7 +195,7 @@ async def _mend(
 def _keep_quotes(
     checked: Checked, written: Section, material: Material
 ) -> tuple[Checked, list[Problem]]:
-    """A section; where nothing of it is left, the quotes that it cited as it was written."""
+    """Return a section; if nothing is left of it, the quotes that it cited."""
     own = cited_by(written, material)
     if checked.section.sentences or not own:
         return checked, []
@@ -211,7 +210,7 @@ def _keep_quotes(
 
 
 def summable(sections: Sequence[Section], code: str) -> bool:
-    """Whether sections need a summary: not where little is said, nor where one of them is one."""
+    """Return whether sections need a summary: not if short, nor if one of them is one."""
     has_one = any(is_summary(one.heading, code) for one in sections)
     return not has_one and sum(len(one.sentences) for one in sections) > SUMMED_UP
 
@@ -225,8 +224,8 @@ async def summed_up(
     seconds: float,
     asked_on: str,
 ) -> tuple[Section, list[Problem]]:
-    """The summary of sections that hold, where they need one. Who writes it is told what was found
-    of the answer that the outline gave `first`.
+    """Return the summary of verified sections, if needed. Its writer knows the findings on the
+    outline's answer, `first`.
     """
     if not summable(sections, plan.language):
         return writer.in_short("", plan.language), []
@@ -235,8 +234,8 @@ async def summed_up(
 
 
 def best_of(made: Sequence[Checked], findings: Findings) -> tuple[list[Checked], list[Problem]]:
-    """Of summaries the first that still begins as it was written once what does not hold is taken
-    out, else the first of which anything is left, if any; and what was taken out of it.
+    """Return the first summary that still has its beginning without failed sentences, else the
+    first with anything left; and what was removed.
     """
     kept = [(each, *keep_what_holds(each, findings)) for each in made]
     left = [(one, lost) for _, one, lost in kept if one.section.sentences]

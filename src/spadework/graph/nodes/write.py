@@ -1,4 +1,4 @@
-"""Compose a report: disagreements, outline, and sections with what they cite."""
+"""Composition of a report: conflicts, outline, and sections with citations."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from spadework.tools.text.facts import OTHER_WORDS, stems
 from spadework.tools.text.language import spoken
 from spadework.values import Conflict, Evidence, Page, Plan, Problem, Section, Sentence
 
-#: Share of a sentence's content words that another entry must have to be tried for it.
+#: Minimum share of a sentence's content words in another entry that is tried for it.
 SAME_MATTER = 0.5
-#: Other entries of its topic that are tried for a sentence which those it cites do not bear out.
+#: Maximum other entries of its topic tried for a sentence that its own do not support.
 MOST_TRIED = 3
-#: Entries that a section does not cite and its writer is shown when it mends it or writes it anew.
+#: Maximum uncited entries shown to a section's writer for repair or rewriting.
 MOST_NEAR = 8
 
 
 def put_right(sections: Sequence[Section], material: Material) -> list[Section]:
-    """Return the sections; a sentence with something that code finds in none of its sources also
-    cites an entry that has it.
+    """Return the sections; a sentence with something missing from its sources also cites an entry
+    that has it.
     """
     made = []
     for section in sections:
@@ -48,7 +48,7 @@ def put_right(sections: Sequence[Section], material: Material) -> list[Section]:
 
 
 def under_founded(section: Section, material: Material) -> Section:
-    """A section without the sub-headings and names of columns that its pages do not bear out."""
+    """Drop a section's sub-headings and column names that its pages do not support."""
     cited = _cited_evidence(section, material)
     parts = [
         part
@@ -66,13 +66,13 @@ def under_founded(section: Section, material: Material) -> Section:
 
 
 def cited_by(section: Section, material: Material) -> list[Evidence]:
-    """The entries that a section cites; where it cites none that exists, those of its topic."""
+    """Return the entries that a section cites; if none exists, those of its topic."""
     topic = [e for e in material.ledger.values() if e.topic == section.heading]
     return _cited_evidence(section, material) or topic
 
 
 def near(failed: Sequence[Sentence], material: Material) -> list[Evidence]:
-    """What a writer may cite anew: what failed sentences cite, and the entries nearest to them."""
+    """Return what failed sentences cite, and the entries closest to them, for new citations."""
     cited = material.cited(dict.fromkeys(i for one in failed for i in one.evidence_ids))
     words = " ".join(one.text for one in failed)
     code = spoken(words)
@@ -109,20 +109,20 @@ def _lacks_source(sentence: Sentence, cited: Sequence[Evidence], material: Mater
     return bool(material.refused(sentence, cited) or material.unfounded(sentence, cited))
 
 
-#: Question types that are answered in a section for each topic: they need no outline.
+#: Question types answered with a section per topic, without outline.
 PLAIN = ("fact",)
-#: Calls that a report takes beside its sections: outline, verdicts, summary.
+#: Calls per report beside its sections: outline, verdicts, summary.
 BESIDE = 3
-#: The share of the time for writing in which disagreements are looked for, and the least seconds.
+#: Share of the time for writing in which conflicts are looked for, and the minimum seconds.
 COMPARING, LEAST_SECONDS = 0.2, 0.5
-#: Calls, each as long as that of the plan, for which an outlined report has time one after another.
+#: Sequential calls, each as long as the plan's, that an outlined report needs time for.
 LEAST_CALLS = 3
 
 
 async def compose_report(
     context: SessionContext, state: ResearchState, model: Model | None
 ) -> dict[str, Any]:
-    """The sections, the title and what disagrees, as the update of the graph's channels."""
+    """Return sections, title and conflicts as the update of the graph's channels."""
     plan, ledger, read = state["plan"], proving(state), state.get("pages", {})
     until = time.monotonic() + context.budget.phase("write")
     hashes = {e.content_hash for e in ledger} | {page.content_hash for page in read.values()}
@@ -148,7 +148,7 @@ async def compose_report(
 def _with_counts(
     plan: Plan, section: Section, ledger: Sequence[Evidence], texts: Mapping[str, str]
 ) -> Section:
-    """A section that code has written, with what it counts of the lists that the section quotes."""
+    """Add to a section written by code the counts of its quoted lists."""
     topics = [topic for topic in plan.topics if topic.name == section.heading]
     told = tuple(
         one
@@ -181,8 +181,8 @@ async def _outline(
 
 
 def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) -> bool:
-    """Whether a report is composed before it is written: not in quick effort, nor for a fact, nor
-    where a section would lack the call, or its tokens.
+    """Return whether to outline the report: not at quick effort, for facts, or if calls or tokens
+    for sections would run short.
     """
     calls = context.budget.limits.calls - context.budget.spent("calls")
     coming = len(plan.topics) + BESIDE
@@ -195,9 +195,8 @@ def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) 
 async def find_disputes(
     context: SessionContext, state: ResearchState, texts: Mapping[str, str]
 ) -> tuple[list[Conflict], list[Problem]]:
-    """Return the disagreements of the ledger, each side weighed by trust and recency of its pages,
-    as far as the time for them goes; a problem where it did not suffice. `texts` are by content
-    hash.
+    """Return the ledger's conflicts, sides weighed by trust and recency, as far as time allows; and
+    a problem if it ran out. `texts` are by content hash.
     """
     until = time.monotonic() + max(LEAST_SECONDS, COMPARING * context.budget.phase("write"))
     plan, pages = state["plan"], state.get("pages", {})
@@ -225,7 +224,7 @@ def _disputes(
 
 
 def _stems_asked(plan: Plan) -> set[str]:
-    """The stems of what a question for one fact asks about its subjects; none for any other."""
+    """Return the stems that a factual question asks about its subjects; none for other types."""
     if plan.question_type != "fact":
         return set()
     code = spoken(plan.question)
