@@ -52,9 +52,7 @@ def left_out() -> list[str]:
 
 def over(sites: list[Path], home: Path) -> Settings:
     """The settings of a run over these sites, in which nothing is kept for the next."""
-    return Settings.load(
-        home=home, search="library", library=sites, search_cache_mb=0, knowledge=False
-    )
+    return Settings.load(home=home, search="library", library=sites, cache_mb=0, knowledge=False)
 
 
 def indexed(data: Path, work: Path) -> Settings | None:

@@ -164,7 +164,6 @@ async def ours(base: str) -> dict[str, float]:
         settings = Settings(
             allow_hosts=(HOST,),
             parallel_per_host=AT_ONCE,
-            browser_pages=BROWSER_PAGES,
             chromium=whole_browser() if WHOLE else "",
             home=home,
             cache_mb=0,
@@ -215,7 +214,6 @@ async def theirs(base: str) -> dict[str, float]:
         return await timed(read, base, began)
 
 
-BROWSER_PAGES = int(os.environ.get("BROWSER_PAGES", AT_ONCE))
 WAIT = os.environ.get("THEIRS_WAIT") == "1"
 WHOLE = os.environ.get("WHOLE") == "1"
 

@@ -76,7 +76,7 @@ async def run(rows: Sequence[Row], home: Path, show: bool) -> list[Row]:
     """Every question asked once, over one index."""
     places = [HERE / name for name in ("notes", "news", "languages")]
     settings = Settings.load(
-        home=home, search="library", library=places, search_cache_mb=0, knowledge=False
+        home=home, search="library", library=places, cache_mb=0, knowledge=False
     )
     about, done = about_the_run(), []
     for row in rows:

@@ -140,7 +140,7 @@ async def read(row: Row, store: str, work: Path, searching: dict[str, Any]) -> R
     shutil.rmtree(home / "knowledge", ignore_errors=True)
     if store != "empty":
         shutil.copytree(work / f"{about_manuals(row)}-{store}", home / "knowledge")
-    run = Settings.load(home=home, search_cache_mb=0, cache_mb=0, **searching)
+    run = Settings.load(home=home, cache_mb=0, **searching)
     return await research(row["question"], run)
 
 

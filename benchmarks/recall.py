@@ -49,7 +49,7 @@ def library(data: Path) -> dict[str, Any]:
 
 def settings(home: Path, pages: int, searching: dict[str, Any]) -> Settings:
     """The settings of a run in which nothing is kept for the next."""
-    return Settings.load(home=home, pages=pages, search_cache_mb=0, knowledge=False, **searching)
+    return Settings.load(home=home, pages=pages, cache_mb=0, knowledge=False, **searching)
 
 
 async def figures(rows: Sequence[Row], run: Settings) -> Figures:

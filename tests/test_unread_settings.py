@@ -20,7 +20,7 @@ from spadework.settings.environment import _ELSEWHERE, unread
         ("SPADEWORK_XYZZY", "See docs/settings.md."),
         ("DEFAULT_NUM_RESULTS", "is not read: the setting is SPADEWORK_SEARCH_RESULTS."),
         ("MAX_CONCURRENT_CRAWLS", "the setting is SPADEWORK_PARALLEL_PAGES."),
-        ("SPADEWORK_RRF_K", "is no setting any more, and is not read: its default counts."),
+        ("SPADEWORK_RRF_K", "is no longer a setting, and is not read: its default counts."),
         ("LOG_LEVEL", "the setting is SPADEWORK_LOG."),
     ],
 )

@@ -14,8 +14,7 @@ OWNERS = frozenset(
     {
         *("home", "library", "allow_hosts", "prices", "standards", "robots", "user_agent"),
         *("qdrant_collection", "chromium", "browser_sandbox", "serve_hosts", "ask_token"),
-        *("upload_files", "upload_bytes", "parallel_sessions", "drain_seconds"),
-        *("log", "log_json", "otel"),
+        *("parallel_sessions", "drain_seconds", "log", "log_json", "otel"),
     }
 )
 #: Settings that name servers are reserved too.

@@ -249,10 +249,3 @@ async def test_a_model_that_is_too_late_with_the_plan_cleans_no_page(
     assert asked(model, "JudgeAnswer") == asked(model, "CleanAnswer") == 0
     [problem] = slowness(result)
     assert "in time" in problem.reason
-
-
-def test_cleanliness_may_be_a_number() -> None:
-    assert is_dirty(DIRTY, "default")
-    assert not is_dirty(DIRTY, "default", 0.0)
-    assert is_dirty(page(*MATTER * 9, JUNK[0]), "default", 1.0)
-    assert not is_dirty(DIRTY, "off", 1.0)

@@ -218,9 +218,9 @@ async def test_a_context_that_is_set_too_large_is_learned(model: Server) -> None
 @pytest.mark.parametrize("name", ["gpt-5-mini", "o4-mini"])
 async def test_a_model_known_to_reason_has_room_for_its_thoughts(model: Server, name: str) -> None:
     model.script("", GOOD)
-    async with asking(model, model=f"openai:{name}", thought_tokens=5_000) as client:
+    async with asking(model, model=f"openai:{name}") as client:
         await client.ask("lead", line(1), Verse, seconds=10)
-    assert set(rooms(model)) == {13_000}
+    assert set(rooms(model)) == {16_000}
 
 
 @pytest.mark.parametrize("told", ["usage", "text"])

@@ -117,7 +117,7 @@ TOLD = (
 def with_model(settings: Settings, model: Model, monkeypatch: pytest.MonkeyPatch) -> Settings:
     for name, value in model.env.items():
         monkeypatch.setenv(name, value)
-    return Settings.load(search="searxng", knowledge=False, passage_chars=1_500)
+    return Settings.load(search="searxng", knowledge=False)
 
 
 async def test_a_gap_is_found_in_a_page_that_was_read_before_beyond_what_was_shown(

@@ -37,9 +37,7 @@ def settings(tmp_path: Path) -> Settings:
             for part in range(80)
         )
         (folder / f"radio-{n}.md").write_text(f"# Quillon radio {n}\n\n" + "\n".join(parts))
-    return Settings.load(
-        search="library", library=(folder,), completeness=1.0, passage_chars=250, iterations=3
-    )
+    return Settings.load(search="library", library=(folder,), completeness=1.0, iterations=3)
 
 
 async def run(settings: Settings, left: float) -> tuple[Result, Sequence[Event]]:

@@ -36,7 +36,7 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
     play(model, {"Ferry": "ferry passengers"}, keywords={"Ferry": "passengers"})
     # Nothing is taken from the other two caches, so that every request that is spared was spared by
     # what is known.
-    return Settings.load(max_level=0, cache_mb=0, search_cache_mb=0)
+    return Settings.load(max_level=0, cache_mb=0)
 
 
 def asked(world: World) -> list[str]:

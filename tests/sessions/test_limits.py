@@ -39,7 +39,7 @@ async def test_limits_hold_for_all_sessions_together(
     play(model, {"Ferry": "ferry passengers"}, keywords={"Ferry": "passengers"})
     world.delay = searx.delay = model.delay = 0.05
     settings = Settings.load(
-        **{"max_level": 0, "cache_mb": 0, "search_cache_mb": 0, "knowledge": False, "minutes": 2},
+        **{"max_level": 0, "cache_mb": 0, "knowledge": False, "minutes": 2},
         **{"model_parallel": MOST, "parallel_per_host": MOST, "parallel_pages": 8},
         search_limits={"searxng": (100, MOST)},
     )

@@ -217,7 +217,7 @@ async def test_a_session_in_which_much_went_wrong_is_replayed_to_the_same_report
     model.script("", Fault("reject_json_schema"))
     searx.fail("truncated", query="lighthouse")
     world.hanging = {"news"}
-    settings = with_model.with_(page_seconds=2, slow_page_seconds=0.3, model_seconds=5)
+    settings = with_model.with_(page_seconds=2, model_seconds=5)
     result = await research(QUESTION, settings)
     assert {"assessor", "search"} <= {problem.stage for problem in result.problems}
     silence(world, searx, model)
@@ -244,7 +244,7 @@ async def test_a_run_that_its_user_has_stopped_is_stopped_in_the_replay_too(
     with_model: Settings, world: World, searx: Searx, model: Model
 ) -> None:
     world.hanging = {"news"}
-    session = Session.start(QUESTION, settings=with_model.with_(slow_page_seconds=60))
+    session = Session.start(QUESTION, settings=with_model)
     async for event in session.events():
         if isinstance(event, Read):
             session.stop()

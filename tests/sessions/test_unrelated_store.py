@@ -103,7 +103,7 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
         ]
         searx.script(query, pages)
     play(model, {"Asked": ""})
-    return Settings.load(max_level=0, cache_mb=0, search_cache_mb=0, iterations=1)
+    return Settings.load(max_level=0, cache_mb=0, iterations=1)
 
 
 async def read(model: Model, settings: Settings, question: str, store: Path | None) -> set[str]:

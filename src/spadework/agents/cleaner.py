@@ -62,34 +62,28 @@ class Dirty(NamedTuple):
     chosen: str
 
 
-def is_dirty(text: str, cleaning: Cleaning, least: float | None = None) -> bool:
-    """Return whether code finds a page so noisy that a model is worth asking. `least` is the
-    minimum cleanliness (0..1), None for the setting's.
-    """
+def is_dirty(text: str, cleaning: Cleaning) -> bool:
+    """Return whether code finds a page so noisy that a model is worth asking."""
     long = cleaning != "off" and len(text) >= MARKS[cleaning][1]
-    return long and is_unclean(text, cleaning, least)
+    return long and is_unclean(text, cleaning)
 
 
-def is_unclean(text: str, cleaning: Cleaning, least: float | None = None) -> bool:
+def is_unclean(text: str, cleaning: Cleaning) -> bool:
     """Return whether code finds a piece of a page noisy, however short."""
-    return cleaning != "off" and cleanliness(text) < _least_of(cleaning, least)
-
-
-def _least_of(cleaning: Cleaning, least: float | None) -> float:
-    return MARKS[cleaning][0] if least is None else least
+    return cleaning != "off" and cleanliness(text) < MARKS[cleaning][0]
 
 
 async def clean(
-    model: Model, page: Dirty, cleaning: Cleaning, *, seconds: float, least: float | None = None
+    model: Model, page: Dirty, cleaning: Cleaning, *, seconds: float
 ) -> tuple[str, list[Problem]]:
-    """Return the text of a noisy page without boilerplate; unchanged if the judge rates it at least
-    `least` (None: the setting's), or a model fails.
+    """Return the text of a noisy page without boilerplate; unchanged if the judge finds it clean
+    enough, or a model fails.
     """
 
     async def ask(model: Model) -> str:
         judge = render("judge", title=page.title, text=page.chosen[:JUDGED_CHARS])
         judged = await model.ask("judge", judge, JudgeAnswer, seconds=seconds)
-        if judged.score >= _least_of(cleaning, least):
+        if judged.score >= MARKS[cleaning][0]:
             return page.text
         shown = [page.text[b.start : b.end][:BLOCK_CHARS] for b in blocks(page.text)[:MOST_BLOCKS]]
         cleaner = render(

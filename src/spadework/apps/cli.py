@@ -93,7 +93,6 @@ def ask(
     money: options.Money = None,
     preset: options.Preset = None,
     min_relevance: options.Relevance = None,
-    min_cleanliness: options.Cleanliness = None,
     search_country: options.Country = None,
     search_language: options.Language = None,
     search_news: options.News = None,

@@ -59,12 +59,6 @@ Completeness = Annotated[
     str | None,
     typer.Option("--completeness", help="Score from which a topic counts as answered, 0 to 1."),
 ]
-Cleanliness = Annotated[
-    str | None,
-    typer.Option(
-        "--cleanliness", help="Cleanliness from which on a page is left as it is, 0 to 1."
-    ),
-]
 Output = Annotated[
     Path | None,
     typer.Option(

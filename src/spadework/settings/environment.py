@@ -19,8 +19,6 @@ _ELSEWHERE = {
     "DEFAULT_CONCURRENT_CRAWLS": "parallel_pages",
     "MAX_CONCURRENT_CRAWLS": "parallel_pages",
     "CRAWL_TIMEOUT_SECONDS": "page_seconds",
-    "CLEANLINESS_THRESHOLD": "min_cleanliness",
-    "MCP_MAX_TOKENS": "answer_tokens",
     "TARGET_TOKENS": "window_tokens",
     "LOG_LEVEL": "log",
 }
@@ -29,7 +27,10 @@ _CONSTANT = frozenset(
     {
         *("RRF_K", "ORIGINAL_WEIGHT", "KNOWLEDGE_HOURS"),
         *("SEARCH_CACHE_HOURS", "SEARCH_CACHE_MINUTES"),
-        "USER_TOKENS",
+        *("USER_TOKENS", "REQUEST_TOKENS", "THOUGHT_TOKENS", "ANSWER_TOKENS", "PASSAGE_CHARS"),
+        *("EMBEDDINGS_SECONDS", "PROBE_SECONDS", "SLOW_PAGE_SECONDS", "MIN_CLEANLINESS"),
+        *("SEARCH_CACHE_DAYS", "SEARCH_CACHE_MB", "KNOWLEDGE_MB", "REDIRECTS"),
+        *("BROWSER_PAGES", "BROWSER_BYTES", "UPLOAD_FILES", "UPLOAD_BYTES"),
     }
 )
 _LOG = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ def unread(fields: Collection[str], environ: Mapping[str, str]) -> Iterator[tupl
         own = name.upper().startswith(PREFIX) and name.upper().removeprefix(PREFIX)
         instead = f"{PREFIX}{_ELSEWHERE.get(name, '').upper()}"
         if own in _CONSTANT:
-            yield name, f"{name} is no setting any more, and is not read: its default counts."
+            yield name, f"{name} is no longer a setting, and is not read: its default counts."
         elif own and own not in known:
             near = get_close_matches(own, known, 1)
             mend = f"Did you mean {PREFIX}{near[0]}?" if near else "See docs/settings.md."

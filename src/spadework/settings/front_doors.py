@@ -25,12 +25,6 @@ class Serving(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """
     serve_hosts: Words = ()
     """Host names that `serve` answers to, besides addresses and this machine's own name."""
-    answer_tokens: int = Field(20_000, ge=4_000, le=1_000_000)
-    """Most tokens in one answer of an MCP tool, its text and its structured content together."""
-    upload_files: int = Field(5, ge=0, le=100)
-    """Most files given along with a question on the web page."""
-    upload_bytes: int = Field(20_000_000, ge=1_000)
-    """Most bytes of all files given along with a question on the web page."""
 
     drain_seconds: float = Field(20, ge=0, le=86_400)
     """Seconds that runs may go on when `serve` or `worker` is told to end (SIGTERM); nothing new is

@@ -40,12 +40,8 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Key of the fallback model's server. Unset: the same as of the others."""
     structured_output: Literal["auto", "json_schema", "function_calling", "json_mode"] = "auto"
     """How answers get their shape. auto: JSON schema, then function calling, then JSON mode."""
-    request_tokens: int = Field(50_000, ge=1_000, le=1_000_000)
-    """Most tokens in one model request."""
     reply_tokens: int = Field(8_000, ge=100, le=100_000)
     """Most tokens in one model answer."""
-    thought_tokens: int = Field(8_000, ge=0, le=200_000)
-    """Most tokens that a model which reasons may think, beside its answer."""
     context_tokens: int = Field(0, ge=0, le=10_000_000)
     """Most tokens of a request and its answer together. 0: what the server's list of models says,
     and what is learned from its refusals.
@@ -65,8 +61,6 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """OpenAI-compatible server for embeddings. Empty: `openai_base_url`, or OpenAI."""
     embeddings_api_key: SecretStr | None = None
     """Key of the server for embeddings. Unset: `openai_api_key`, for its own server alone."""
-    embeddings_seconds: float = Field(60, gt=0, le=3_600)
-    """Longest wait for the embeddings of one batch, in seconds."""
     prices: dict[str, tuple[float, float]] = Field(
         default_factory=lambda: {
             "gpt-5-mini": (0.25, 2.0),

@@ -25,15 +25,10 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Largest page body, decoded, in bytes."""
     first_byte_seconds: float = Field(20, gt=0, le=600)
     """Longest wait for the first byte of an answer, in seconds."""
-    slow_page_seconds: float = Field(10, gt=0, le=600)
-    """After so many seconds a page counts as slow, and another one is read beside it."""
     clean: Cleaning = "default"
     """Cleaning by a model, of pages that code finds dirty: from which cleanliness on a page is left
     alone, and from how many characters it is looked at. default: 0.7, 500. fast: 0.8, 1,000.
     quality: 0.6, 200. technical: as default, with care for commands.
-    """
-    min_cleanliness: float | None = Field(None, ge=0, le=1)
-    """Cleanliness from which on a page is left alone by cleaning, 0 to 1. Unset: that of `clean`.
     """
     cache_mb: int = Field(500, ge=0, le=1_000_000)
     """Most megabytes of pages kept on disk for all sessions, by the rules of HTTP. 0: none."""
@@ -49,15 +44,8 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """
     chromium: str = ""
     """Path of the Chromium or Chrome for level 2. Empty: the first that is found."""
-    browser_pages: int = Field(4, ge=1, le=20)
-    """Pages open in the browser at once."""
-    browser_bytes: int = Field(50_000_000, ge=100_000)
-    """Most bytes that one page may load and send in the browser; then it is read as far as it is.
-    """
     browser_sandbox: bool = True
     """Run Chromium in its sandbox. As root it has none."""
-    redirects: int = Field(8, ge=0, le=20)
-    """Most redirects followed for one page."""
     robots: bool = True
     """Honour robots.txt. Lift it only for sites you own."""
     allow_hosts: Words = ()

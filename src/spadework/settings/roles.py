@@ -37,8 +37,6 @@ class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Keep the web pages that runs read, and search them before the web."""
     knowledge_days: float = Field(7, ge=0, le=3_650)
     """Days after which a kept page counts as stale and is fetched again."""
-    knowledge_mb: int = Field(200, ge=1, le=1_000_000)
-    """Most megabytes of kept pages (packed). The least recently used go first."""
 
     qdrant_url: str = Field("", validation_alias=own("QDRANT_URL"))
     """Address of a Qdrant server that keeps the pages. Empty: they are kept under `home`."""
@@ -58,8 +56,6 @@ class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """
 
     # Evidence
-    passage_chars: int = Field(1_500, ge=200, le=4_000)
-    """Longest passage, in characters, except for code and tables."""
     window_tokens: int = Field(
         default_factory=by_effort(quick=12_000, normal=12_000, deep=24_000), ge=500, le=1_000_000
     )

@@ -64,18 +64,12 @@ class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Most searches a second and at once, by provider, as JSON such as {"brave": [1, 1]}. Not
     listed: what the provider documents.
     """
-    search_cache_days: float = Field(7, ge=0, le=365)
-    """Days for which results are kept for all sessions."""
-    search_cache_mb: int = Field(50, ge=0, le=100_000)
-    """Most megabytes of results kept on disk for all sessions. 0: none."""
     search_results: int = Field(
         default_factory=by_effort(quick=15, normal=15, deep=30), ge=1, le=100
     )
     """Results of a query. Unset: 15, deep 30."""
     search_seconds: float = Field(30, gt=0, le=600)
     """Longest wait for one search, in seconds."""
-    probe_seconds: float = Field(2.0, gt=0, le=30)
-    """Longest wait to find out whether the web can be reached, in seconds."""
     health_seconds: float = Field(5.0, gt=0, le=120)
     """Longest wait for whatever `doctor` and the settings page try, in seconds."""
 

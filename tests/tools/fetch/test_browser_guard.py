@@ -13,6 +13,7 @@ import pytest
 
 from spadework.errors import FetchError, NotAllowed
 from spadework.settings import Settings
+from spadework.tools.fetch.browser import handle
 from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.web.chromium import headless_shell, installed_chromium
 from tests.tools.fetch.browsing import Trap, browser_proxy, kept_open, needs_chromium
@@ -320,14 +321,17 @@ async def test_visits_to_two_hosts_at_once_see_nothing_of_each_other(
         assert seen.body.count(b"cookies: who=") == 1
 
 
-async def test_a_page_that_loads_without_end_is_cut(world: World, settings: Settings):
+async def test_a_page_that_loads_without_end_is_cut(
+    world: World, settings: Settings, monkeypatch: pytest.MonkeyPatch
+):
     url = world.put(
         "archive",
         "/greedy",
         f"{TEXT}<script>for (let n = 0; n < 4; n++) fetch('{world.url('odd', '/endless')}?' +"
         " n).catch(() => 0)</script>",
     )
-    async with Browser(settings.model_copy(update={"browser_bytes": 2_000_000})) as browser:
+    monkeypatch.setattr(handle, "MOST_BYTES", 2_000_000)
+    async with Browser(settings) as browser:
         assert b"printed by hand" in (await browser.visit(url, seconds=30)).body
     sent = sum(record.sent for record in world.asked("odd", "/endless"))
     assert sent < 30_000_000, "what lies in the buffers of four connections is more than the limit"

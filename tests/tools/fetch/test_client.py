@@ -142,13 +142,6 @@ async def test_cookies_stay_with_their_host(world: World, web: Web):
     assert "cookie" not in world.asked("odd", "/plain")[0].headers
 
 
-async def test_no_redirect_is_followed_when_none_is_allowed(world: World, settings: Settings):
-    async with Web(settings.with_(redirects=0)) as web:
-        with pytest.raises(Unreachable, match="more than 0 redirects"):
-            await web.fetch(world.url("odd", "/chain/0"), seconds=5)
-    assert not world.asked("odd", "/plain")
-
-
 async def test_a_server_that_turns_us_away_is_asked_once_more_like_a_browser(
     world: World, web: Web
 ):

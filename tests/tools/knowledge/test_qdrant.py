@@ -130,7 +130,7 @@ def settings(
         [world.put(site, f"/ferry-{n}", ferry(n)) for n, site in enumerate(SITES)],
     )
     play(model, {"Ferry": "ferry passengers"}, keywords={"Ferry": "passengers"})
-    return Settings.load(max_level=0, cache_mb=0, search_cache_mb=0)
+    return Settings.load(max_level=0, cache_mb=0)
 
 
 async def test_what_one_has_read_another_who_shares_the_server_knows(

@@ -10,6 +10,7 @@ import pytest
 from spadework.errors import SettingsError
 from spadework.settings import Settings
 from spadework.tools.library.library import Library
+from spadework.tools.search.dispatch import provider_choice
 from spadework.tools.search.dispatch.provider_choice import Choice, choose
 from tests.tools.search.namespace import run
 
@@ -88,8 +89,11 @@ async def test_a_library_that_is_asked_for_needs_no_notice(notes: Path):
     assert ([provider.name for provider in choice.providers], choice.notices) == (["library"], ())
 
 
-async def test_without_the_web_the_library_is_searched_and_that_is_said(notes: Path):
-    choice = await chosen(notes, probe_seconds=1e-6)
+async def test_without_the_web_the_library_is_searched_and_that_is_said(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(provider_choice, "PROBE_SECONDS", 1e-6)
+    choice = await chosen(notes)
     (library,) = choice.providers
     assert library.name == "library"
     assert choice.notices == (f"The web cannot be reached; searching {library.describes} instead.",)

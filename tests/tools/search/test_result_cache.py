@@ -197,7 +197,7 @@ async def test_another_session_takes_what_the_first_one_found(searx: Searx):
     assert first == second
     assert first
     assert len(searx.queries) == 1
-    assert await asked(await opened(settings.with_(search_cache_mb=0))) == first
+    assert await asked(await opened(settings.with_(cache_mb=0))) == first
     assert len(searx.queries) == 2
 
 

@@ -270,7 +270,6 @@ def test_the_domains_of_the_settings_are_narrowed_and_never_widened():
             "search_until cannot be '2026-01-01': it lies before search_since, 2026-02-01",
         ),
         ({"min_relevance": "1.5"}, "min_relevance cannot be '1.5'"),
-        ({"min_cleanliness": "-1"}, "min_cleanliness cannot be '-1'"),
     ],
 )
 def test_a_wish_that_cannot_be_is_refused_in_one_sentence(given: dict[str, str], words: str):

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 ATTEMPTS, BUSY_ATTEMPTS = 3, 6
 #: Resends after learning what the endpoint accepts.
 LESSONS = 4
+#: Most tokens of one request, and of what a model thinks before its answer.
+_REQUEST_TOKENS, _THOUGHT_TOKENS = 50_000, 8_000
 #: Seconds to wait for a busy endpoint without a stated delay, doubled each time.
 BUSY_SECONDS = 0.5
 #: Share of a context that a request may fill, and that request and answer may fill together, since
@@ -246,9 +248,9 @@ class Endpoint:
         """
         known, settings = self._lessons.known, self._settings
         told, thinking = int(counted * known.counted), known.thinks or reasons(self._model)
-        most = settings.reply_tokens + (settings.thought_tokens if thinking else 0)
+        most = settings.reply_tokens + (_THOUGHT_TOKENS if thinking else 0)
         answer = min(most, usual(role, known.answers.get(role, ()), thinks=thinking))
-        fits = settings.request_tokens
+        fits = _REQUEST_TOKENS
         if context := self._context():
             whole = int(WHOLE_SHARE * context)
             fits = min(fits, int(REQUEST_SHARE * context), whole - min(answer, whole // 2))

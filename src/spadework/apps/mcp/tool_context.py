@@ -34,13 +34,15 @@ class ToolContext:
     @property
     def form_tokens(self) -> int:
         """Tokens for each form of an output: text and structured content."""
-        return self.settings.answer_tokens // 2 - ROOM_TOKENS
+        return ANSWER_TOKENS // 2 - ROOM_TOKENS
 
 
 #: Session id that means the newest.
 LATEST = "latest"
 #: Tokens reserved for titles, addresses and hints.
 ROOM_TOKENS = 400
+#: Most tokens of an answer, its text and its structured content together.
+ANSWER_TOKENS = 20_000
 
 Call = Context[ToolContext, Any]
 

@@ -13,12 +13,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive
 
-from spadework.apps.web.page_context import web_of
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.page_store import write_atomically
 
 CSRF = "spadework_csrf"
+#: Most files given along with a question, and most bytes of them all.
+UPLOAD_FILES, UPLOAD_BYTES = 5, 20_000_000
+_TOO_MANY = f"At most {UPLOAD_FILES} files can be given along with a question."
 #: Maximum non-file fields of a form, and their total bytes: questions and plans are short.
 MOST_FIELDS = 60
 MOST_FIELD_BYTES = 200_000
@@ -46,12 +48,11 @@ async def form_of(request: Request) -> FormData:
     """Return a request's form. Raises HTTPException: 403 without the token, 413 over the limits,
     400 for an invalid body.
     """
-    settings = web_of(request).settings
-    most = settings.upload_bytes + MOST_FIELD_BYTES
+    most = UPLOAD_BYTES + MOST_FIELD_BYTES
     limited = Request(request.scope, _limited(request.receive, most))
     try:
         form = await limited.form(
-            max_files=settings.upload_files + 1,
+            max_files=UPLOAD_FILES + 1,
             max_fields=MOST_FIELDS,
             max_part_size=MOST_FIELD_BYTES,
         )
@@ -62,7 +63,7 @@ async def form_of(request: Request) -> FormData:
             raise
         few = "Too many files" in error.detail
         raise HTTPException(
-            413 if few else 400, _too_many(settings) if few else "The form cannot be read."
+            413 if few else 400, _TOO_MANY if few else "The form cannot be read."
         ) from None
     sent, kept = str(form.get("csrf", "")), request.cookies.get(csrf_cookie(request), "")
     if not kept or not hmac.compare_digest(sent.encode(), kept.encode()):
@@ -87,8 +88,8 @@ async def save_uploads(form: FormData, folder: Path, settings: Settings) -> list
     files = [
         value for value in form.getlist("files") if isinstance(value, UploadFile) and value.filename
     ]
-    if len(files) > settings.upload_files:
-        raise HTTPException(413, _too_many(settings))
+    if len(files) > UPLOAD_FILES:
+        raise HTTPException(413, _TOO_MANY)
     saved = []
     for n, file in enumerate(files, 1):
         path = folder / f"{n}-{safe_name(file.filename or '')}"
@@ -102,10 +103,6 @@ def safe_name(name: str) -> str:
     last = _KEPT.sub("_", re.split(r"[/\\]", name)[-1]).strip(" .") or "file"
     stem, dot, ending = last.rpartition(".")
     return f"{stem[:80]}.{ending[:10]}" if dot else last[:80]
-
-
-def _too_many(settings: Settings) -> str:
-    return f"At most {settings.upload_files} files can be given along with a question."
 
 
 def _limited(receive: Receive, most: int) -> Receive:

@@ -52,8 +52,7 @@ async def clean_pages(
     wanted = {
         page.content_hash
         for page in dirty
-        if (text := chosen.get(page.content_hash, ""))
-        and is_unclean(text, settings.clean, settings.min_cleanliness)
+        if (text := chosen.get(page.content_hash, "")) and is_unclean(text, settings.clean)
     }
     going = [page for page in pages if page.content_hash in wanted]
     told = [
@@ -84,7 +83,7 @@ async def _is_dirty(context: SessionContext, page: Page) -> bool:
         return False
     text = await context.pages.get(page.content_hash)
     settings = context.settings
-    return await asyncio.to_thread(is_dirty, text, settings.clean, settings.min_cleanliness)
+    return await asyncio.to_thread(is_dirty, text, settings.clean)
 
 
 async def _choose_text(
@@ -107,8 +106,6 @@ async def _cleaned(
         return page, []
     problems: list[Problem] = []
     key = {"page": page.content_hash, "how": context.settings.clean}
-    if context.settings.min_cleanliness is not None:
-        key["least"] = f"{context.settings.min_cleanliness:g}"
 
     async def allowed() -> Permission:
         """Return whether another page may be cleaned now."""
@@ -149,9 +146,7 @@ async def _shorten(
     context.cleanings += 1
     context.cleaning += 1
     try:
-        shorter, failed = await clean(
-            model, dirty, settings.clean, seconds=seconds, least=settings.min_cleanliness
-        )
+        shorter, failed = await clean(model, dirty, settings.clean, seconds=seconds)
     finally:
         context.cleaning -= 1
     digest, _ = await context.pages.put(shorter)

@@ -57,6 +57,8 @@ def fitting(parts: Sequence[PassageView], room: int) -> list[PassageView]:
 
 #: Weight of the page title and headings relative to a passage's own words.
 HEADING_WEIGHT = 2
+#: Characters of the longest passage, except for code and tables.
+PASSAGE_CHARS = 1_500
 #: Maximum share that its page's rank adds to a passage's score.
 PAGE_PRIOR = 0.5
 #: Maximum passages per page, so that a long page does not crowd out others.
@@ -111,7 +113,7 @@ async def distil_pages(
     room = await _room(context, f"distil {topic.name}", by_model=by_model)
 
     def work() -> list[Passage]:
-        cuts = _cut_pages(pages, texts, context.settings.passage_chars)
+        cuts = _cut_pages(pages, texts, PASSAGE_CHARS)
         return rank_passages([topic], _telling(cuts, room) if by_model else cuts, room)[topic.name]
 
     return await asyncio.to_thread(work)
@@ -141,7 +143,7 @@ async def pool_passages(
     room = await _room(context, f"pool {newest}", by_model=by_model, first=anew)
 
     def work() -> dict[str, list[Passage]]:
-        cuts = _cut_pages(order, texts, context.settings.passage_chars)
+        cuts = _cut_pages(order, texts, PASSAGE_CHARS)
         if anew:
             found = _once([made for made in cuts if made[:3] in places])
             return rank_passages([task.topic for task in tasks], found, room)

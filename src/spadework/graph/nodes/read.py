@@ -38,8 +38,8 @@ from spadework.tools.stores.journal import Journal
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Attempt, Hit, Page, Problem, Task, Unread
 
-#: A page is slow after `slow_page_seconds`, at the latest after this share of its time.
-SLOW_SHARE = 0.3
+#: A page is slow after `SLOW_SECONDS`, at the latest after this share of its time.
+SLOW_SHARE, SLOW_SECONDS = 0.3, 10.0
 #: A page has its own deadline; one named by the user is abandoned this long after it.
 GRACE_SECONDS = 2.0
 #: Fields of a Read event.
@@ -137,9 +137,7 @@ def _limits(context: SessionContext, wanted: int) -> Limits:
         parallel=settings.parallel_pages,
         per_group=settings.parallel_per_host,
         page_seconds=settings.page_seconds,
-        slow_seconds=min(
-            settings.slow_page_seconds, SLOW_SHARE * min(settings.page_seconds, seconds)
-        ),
+        slow_seconds=min(SLOW_SECONDS, SLOW_SHARE * min(settings.page_seconds, seconds)),
         until=asyncio.get_running_loop().time() + seconds,
     )
 

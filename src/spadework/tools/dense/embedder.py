@@ -24,6 +24,8 @@ from spadework.tools.web.slots import far_place
 #: Texts per request: every known server accepts this many, and the response stays within a few
 #: megabytes.
 BATCH = 64
+#: The embeddings of one batch are not waited for longer.
+_BATCH_SECONDS = 60.0
 #: Longer texts are cut: models accept about 8,000 tokens.
 MAX_CHARS = 16_000
 #: Attempts per request when the endpoint is busy or fails, and concurrent requests.
@@ -170,7 +172,7 @@ def embedder(settings: Settings) -> EndpointEmbedder | None:
         )
     named = "SPADEWORK_EMBEDDINGS_API_KEY" if settings.embeddings_api_key else "OPENAI_API_KEY"
     key = read_key(secret, named) if secret else ""
-    return EndpointEmbedder(name, url, key, seconds=settings.embeddings_seconds)
+    return EndpointEmbedder(name, url, key, seconds=_BATCH_SECONDS)
 
 
 async def _free(requests: int, tokens: int) -> None:

@@ -28,6 +28,8 @@ from spadework.tools.web.slots import far_place
 from spadework.values import Attempt
 
 MAX_CONNECTIONS = 100
+#: Most redirects followed for one page.
+REDIRECTS = 8
 KEEPALIVE_SECONDS = 15.0
 #: Total attempts after broken connections or these statuses. 503 means "later": see LATER.
 ATTEMPTS = 2
@@ -120,7 +122,7 @@ class Web:
 
     async def _stand_in(self, url: str) -> Answer | None:
         """Return the cached copy of an unavailable page, following its cached redirects."""
-        for _ in range(self._settings.redirects + 1):
+        for _ in range(REDIRECTS + 1):
             copy = await self._cache.stale(url, LEVELS)
             target = next_url(copy) if copy else None
             if target is None:
@@ -179,7 +181,7 @@ class Web:
         deadline, skip robots.txt.
         """
         cookies = httpx.Cookies()
-        for _ in range(self._settings.redirects + 1):
+        for _ in range(REDIRECTS + 1):
             headers = for_level(level, url, self._settings.user_agent, cookies)
             answer = await self._cache.ask(
                 url, level, headers, partial(self._send, url, deadline, note)
@@ -193,9 +195,7 @@ class Web:
             response = httpx.Response(answer.status, headers=answer.headers, request=asked)
             cookies.extract_cookies(response)
             url = target
-        raise Unreachable(
-            f"{printable_url(url)} is behind more than {self._settings.redirects} redirects."
-        )
+        raise Unreachable(f"{printable_url(url)} is behind more than {REDIRECTS} redirects.")
 
     async def _send(
         self,

@@ -18,6 +18,8 @@ from spadework.tools.web.urls import host_of
 
 #: Seconds per response of a server.
 SERVER_SECONDS = 2.0
+#: Most bytes of kept pages, packed. The least recently used go first.
+MOST_BYTES = 200_000_000
 
 
 def knowledge_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge | None:
@@ -32,9 +34,7 @@ def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
     if settings.database_url is not None and not settings.qdrant_url:
         return _in_database(settings, settings.database_url)
     if not settings.qdrant_url:
-        return EmbeddedKnowledge(
-            settings.home / "knowledge", settings.knowledge_mb * 1_000_000, meaning=meaning
-        )
+        return EmbeddedKnowledge(settings.home / "knowledge", MOST_BYTES, meaning=meaning)
     if not is_http_url(settings.qdrant_url):
         raise SettingsError("QDRANT_URL must be an address such as http://localhost:6333.")
     if find_spec("qdrant_client") is None:
@@ -58,4 +58,4 @@ def _in_database(settings: Settings, url: SecretStr) -> Knowledge:
         )
     from spadework.tools.knowledge.postgres_store import PostgresKnowledge
 
-    return PostgresKnowledge(url, settings.owner, settings.knowledge_mb * 1_000_000)
+    return PostgresKnowledge(url, settings.owner, MOST_BYTES)

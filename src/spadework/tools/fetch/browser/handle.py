@@ -33,6 +33,8 @@ class _Holder:
     gone = False
 
 
+#: Pages open in the browser at once, and most bytes that one may load and send.
+PAGES, MOST_BYTES = 4, 50_000_000
 _lock = threading.Lock()
 _holders: set[_Holder] = set()
 _engines: dict[str, Engine] = {}
@@ -99,7 +101,7 @@ async def _visit_page(
 
     holder, settings, resolve = owner
     until = asyncio.get_running_loop().time() + seconds
-    permission = Permission(resolve, settings.allow_hosts, settings.browser_bytes)
+    permission = Permission(resolve, settings.allow_hosts, MOST_BYTES)
     async with tabs.tab(holder, urlsplit(url).hostname or "", permission) as tab:
         left = until - asyncio.get_running_loop().time()
         return await visit(tab, Errand(url, left, settings.page_bytes))
@@ -120,7 +122,7 @@ def _hold_engine(holder: _Holder, settings: Settings) -> Engine:
             raise SettingsError("The browser is closed.")
         path = choose_browser(settings)
         if path not in _engines:
-            sandbox, pages = settings.browser_sandbox, settings.browser_pages
+            sandbox, pages = settings.browser_sandbox, PAGES
             _engines[path] = Engine(path, sandbox=sandbox, pages=pages)
         _holders.add(holder)
         return _engines[path]

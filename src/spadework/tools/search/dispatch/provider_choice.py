@@ -86,6 +86,8 @@ Spare = Callable[[], Coroutine[Any, Any, Provider | None]]
 AUTO, MCP = "auto", "mcp"
 DUCKDUCKGO, LIBRARY = "duckduckgo", "library"
 KNOWN = (AUTO, *PROVIDERS, MCP, LIBRARY)
+#: Longest wait to find out whether the web can be reached.
+PROBE_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ async def _duckduckgo(settings: Settings) -> Provider | None:
 async def _web_is_there(settings: Settings) -> bool:
     proxy = urlsplit(proxy_for(f"https://{HOST}") or f"https://{HOST}")
     port = proxy.port or (80 if proxy.scheme == "http" else 443)
-    return await reachable(proxy.hostname or HOST, port, seconds=settings.probe_seconds)
+    return await reachable(proxy.hostname or HOST, port, seconds=PROBE_SECONDS)
 
 
 def _names(settings: Settings) -> list[str]:

@@ -27,6 +27,8 @@ T = TypeVar("T")
 RECENT_HOURS, NOW_MINUTES = 12, 15
 #: Seconds to wait for another process's write.
 BUSY_SECONDS = 3.0
+#: Results are kept for so long, and on so many bytes of disk.
+KEPT_DAYS, MOST_BYTES = 7, 50_000_000
 #: An oversized file is pruned, oldest first, to this share of the limit.
 SWEPT_TO = 0.8
 _HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
@@ -68,14 +70,14 @@ class SearchCache:
     def of(cls, settings: Settings) -> Self:
         """Return the cache of the settings: `cache/searches.sqlite` under the home."""
         keep: dict[Freshness, float] = {
-            "any": settings.search_cache_days * 86_400,
+            "any": KEPT_DAYS * 86_400,
             "recent": RECENT_HOURS * 3_600,
             "now": NOW_MINUTES * 60,
         }
         mcp = settings.mcp_search.get_secret_value() if settings.mcp_search else ""
         scope = hashlib.sha256(f"{settings.searxng_url}\n{mcp}".encode()).hexdigest()
         path = settings.home / "cache" / "searches.sqlite"
-        return cls(path, settings.search_cache_mb * 1_000_000, keep, scope)
+        return cls(path, MOST_BYTES if settings.cache_mb else 0, keep, scope)
 
     async def get(self, provider: str, query: Query, limit: int) -> list[Hit] | None:
         """Return the provider's unexpired hits for the same query, or None."""
