@@ -139,6 +139,26 @@ async def test_the_tables_name_sessions_providers_and_kinds(settings: Settings) 
     assert lines(Statistics()) == ["There are no finished sessions yet."]
 
 
+async def test_who_wrote_and_who_judged_the_sentences_stands_in_the_table(
+    model: Model, online: Settings
+) -> None:
+    result = await ask(ASKED, online)
+    [session] = statistics(online.home).sessions
+    cited = len({c.sentence for c in result.citations})
+    # The scripted model quotes word for word, which code can judge.
+    assert (session.writers, session.judges) == ({"openai:world-model": cited}, {"code": cited})
+    row = next(line for line in lines(statistics(online.home)) if session.session_id in line)
+    assert row.split()[-4:] == ["openai:world-model", f"({cited})", "code", f"({cited})"]
+
+
+async def test_sentences_of_code_that_nobody_judged_are_counted_so(settings: Settings) -> None:
+    result = await Session.start("What is the Quillon?", settings=settings).result()
+    [session] = statistics(settings.home).sessions
+    cited = len({c.sentence for c in result.citations})
+    assert session.writers == {"code": cited}
+    assert set(session.judges) == {c.judge for c in result.citations} <= {"code", "nobody"}
+
+
 async def test_all_of_it_is_one_json_object(settings: Settings) -> None:
     result = await Session.start("What is the Quillon?", settings=settings).result()
     told = json.loads(statistics(settings.home).as_json())

@@ -32,6 +32,11 @@ class Called(Timed):
     reason: str = ""
 
     @property
+    def answered(self) -> bool:
+        """Return whether the model has said something, in the asked shape or not."""
+        return self.verdict in ("fits", "misshapen")
+
+    @property
     def failed(self) -> bool:
         """Whether a retry may succeed."""
         return self.verdict in ("late", "failed", "unpaid")

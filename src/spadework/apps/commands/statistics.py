@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -59,16 +59,23 @@ def _to_look_at(found: Statistics) -> list[str]:
 
 
 def _sessions(shown: Sequence[Figures]) -> list[str]:
-    head = "session|status|answered|quotes|in report|pages|seconds|foreseen|tokens|US$"
+    head = "session|status|answered|quotes|in report|pages|seconds|foreseen|tokens|US$|written by|judged by"
     rows = [
         (
             *(f.session_id, f.status, f"{f.covered}/{f.topics}", f.evidence, f.cited, f.pages),
             *(f"{f.seconds:.1f}", foreseen(f), f.tokens),
             "unknown" if f.money is None else f"{f.money:.3f}",
+            *(by(f.writers), by(f.judges)),
         )
         for f in shown
     ]
     return _table(head, rows)
+
+
+def by(makers: Mapping[str, int]) -> str:
+    """Name who wrote or judged sentences, the most busy first, each with how many."""
+    most = sorted(makers.items(), key=lambda maker: -maker[1])
+    return ", ".join(f"{name} ({count})" for name, count in most) or "-"
 
 
 def foreseen(f: Figures) -> str:

@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from spadework.apps.commands.statistics import foreseen, worth_name
+from spadework.apps.commands.statistics import by, foreseen, worth_name
 from spadework.apps.outputs import ENDINGS
 from spadework.apps.web.forms import whole_number
 from spadework.apps.web.history import page_of, question_of, result_of, view_model_of
@@ -155,6 +155,7 @@ async def statistics_page(request: Request) -> Response:
         "statistics.html",
         found=found,
         name_of=worth_name,
+        by=by,
         foreseen=foreseen,
         most_listed=MOST_LISTED,
     )

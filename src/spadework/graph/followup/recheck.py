@@ -14,7 +14,7 @@ from spadework.graph.nodes.verify import Check, verify_sections
 from spadework.graph.state import ResearchState
 from spadework.tools.export.markdown_report import sentences_markdown
 from spadework.tools.web.urls import hosts_for_urls
-from spadework.values import Citation, Section
+from spadework.values import Citation, Section, models_among
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ async def check_changed(
     sections = state.get("sections", [])
     changed = [section for section in sections if section not in base.sections]
     found = await verify_sections(model, state["plan"], changed, material, check)
-    # A section of which nothing held shows what it cites; the one before it is better.
-    empty = {p.subject for p in found.problems if "extractive" in p.effect and base.of(p.subject)}
     made = {section.heading: section for section in found.sections}
+    # A section of which nothing held shows what it cites; the one before it is better.
+    empty = {s.heading for s in changed if base.of(s.heading) and _fell_to_code(s, made)}
     stands: list[Section] = []
     places: dict[str, int] = {}
     for section in sections:
@@ -92,12 +92,22 @@ async def check_changed(
         "places": state.get("places", {}) if base.better else places,
         "problems": [
             p.model_copy(update={"effect": "The section stands as it was."})
-            if p.subject in empty and "extractive" in p.effect
+            if p.stage == "writer" and p.subject in empty
             else p
             for p in found.problems
         ],
         **_undone(state, stands, changed),
     }
+
+
+def _fell_to_code(section: Section, made: Mapping[str, Section]) -> bool:
+    """Return whether a model wrote a section and code all that is left of it."""
+    now = made.get(hosts_for_urls(section.heading), section)
+    return bool(_models_of(section)) and bool(now.sentences) and not _models_of(now)
+
+
+def _models_of(section: Section) -> list[str]:
+    return models_among(sentence.maker for sentence in section.sentences)
 
 
 def _undone(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
 
+from spadework.events import Called
 from spadework.graph.context import SessionContext
 from spadework.graph.state import ResearchState
 from spadework.settings import Role
@@ -36,7 +37,7 @@ def list_unreached(
 
 
 def _model(context: SessionContext, problems: Sequence[Problem]) -> Iterator[Unreached]:
-    """That there was a model, and it has not said a word."""
+    """Yield that there was a model, and none of the calls that were made of it was answered."""
     for problem in problems:
         if problem.stage == "model":
             yield Unreached(f"{problem.reason} {problem.effect}".rstrip(), (problem,))
@@ -45,7 +46,9 @@ def _model(context: SessionContext, problems: Sequence[Problem]) -> Iterator[Unr
         for problem in problems
         if problem.stage in get_args(Role) and not problem.reason.startswith(_NOT_A_FAULT)
     )
-    if context.model and of_roles and not context.budget.used.tokens_out:
+    calls = [event for event in context.record.events if isinstance(event, Called)]
+    asked = any(call.verdict != "unpaid" for call in calls)
+    if asked and of_roles and not any(call.answered for call in calls):
         why = of_roles[0].reason
         same = (*of_roles, *(problem for problem in problems if problem.stage == "examination"))
         told = f"{why} It has not answered once: code did all the work."

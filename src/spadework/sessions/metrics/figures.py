@@ -92,6 +92,7 @@ def _figures(
     used, forecast = result.usage, result.forecast
     span = forecast.seconds if forecast else Span()
     read, tried = _pages(course)
+    sentences = {c.sentence: c for c in result.citations}.values()
     return Figures(
         session_id=metadata.id,
         follows=metadata.follows,
@@ -105,6 +106,8 @@ def _figures(
         topics=len(result.topics),
         evidence=len(quotes),
         cited=sum(quote.cited for quote in quotes),
+        writers=Counter(c.maker for c in sentences),
+        judges=Counter(c.judge for c in sentences),
         searches=used.searches,
         search_errors=used.search_errors,
         pages=used.pages,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 #: The phases of a run, in their order; see `spadework.sessions.drawing.phases`. They overlap, since
@@ -44,6 +44,7 @@ class Figures(NamedTuple):
     """What one session gave and cost. `seconds_limit` is the time it was given; `money` None where
     a price was not known; `requests` are searches and pages, also those that were known.
 
+    `writers` and `judges` count the cited sentences that each model, or "code", wrote and judged.
     `phases` are the seconds of PHASES, `foreseen` is low, median (or None) and high of the seconds
     that were foreseen and the runs this rests on; both [] where they are not known.
     """
@@ -60,6 +61,8 @@ class Figures(NamedTuple):
     topics: int
     evidence: int
     cited: int
+    writers: Mapping[str, int]
+    judges: Mapping[str, int]
     searches: int
     search_errors: int
     pages: int

@@ -25,7 +25,7 @@ from spadework.tools.stores.disk_faults import said_of
 from spadework.tools.stores.private_files import is_session_id, private_file
 
 #: The file, in the home; the version of its rows, raised whenever they hold something else.
-INDEX, VERSION = "sessions.sqlite", 2
+INDEX, VERSION = "sessions.sqlite", 3
 #: A file that changed so lately may change again within the same tick of its clock: what it holds
 #: now is told, not kept.
 SETTLED_NS = 2_000_000_000

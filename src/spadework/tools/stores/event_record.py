@@ -18,7 +18,7 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 class Record:
-    """What is told of a run and kept by `write`, if given; `clock` is the second of the run."""
+    """Hold what is told of a run, kept by `write`, if given; `clock` is the second of the run."""
 
     def __init__(self, write: Write | None = None) -> None:
         self._write = write
@@ -44,10 +44,12 @@ class Record:
         """The event with its time, told and written down unless the same was told before."""
         now = {"v": VERSION, "at": datetime.now(UTC), "after": round(self.clock(), 3)}
         event = event.model_copy(update=now)
-        if self._write is None or self._told_before(event):
+        if self._told_before(event):
+            return event
+        self.events.append(cast("Event", event))
+        if self._write is None:
             return event
         self._lines.append(event.model_dump_json().encode() + b"\n")
-        self.events.append(cast("Event", event))
         self.told.put_nowait(event)
         if self._writing is None and self._fault is None:
             self._writing = asyncio.create_task(self._written_down(self._write))
