@@ -59,7 +59,10 @@ def _to_look_at(found: Statistics) -> list[str]:
 
 
 def _sessions(shown: Sequence[Figures]) -> list[str]:
-    head = "session|status|answered|quotes|in report|pages|seconds|foreseen|tokens|US$|written by|judged by"
+    head = (
+        "session|status|answered|quotes|in report|pages|seconds|foreseen|tokens|US$|written by"
+        "|judged by"
+    )
     rows = [
         (
             *(f.session_id, f.status, f"{f.covered}/{f.topics}", f.evidence, f.cited, f.pages),
