@@ -1,1 +1,1 @@
-"""The roles without a model: deterministic, and every word they write stands in a source."""
+"""The roles without a model: deterministic, and every word they write is in a source."""

@@ -15,10 +15,9 @@ from spadework.tools.text.language import Phrases, spoken
 from spadework.tools.text.markdown import plain
 from spadework.values import Evidence, Plan, Recommendation, Topic
 
-#: The score of a topic that is not proven, where one passage holds all words of the question.
+#: Score of an uncovered topic if one passage has all words of the question.
 UNPROVEN = 0.6
-#: Below this share of the words nothing that was read is about the question; of such pages so many
-#: passages are quoted.
+#: Below this share of the words no page is about the question; then this many passages are quoted.
 NEAREST, MOST_NEAREST = 0.5, 2
 
 
@@ -26,8 +25,7 @@ def assess(
     plan: Plan, topic: Topic, shown: Sequence[PassageView], known: Sequence[Evidence]
 ) -> Judgement:
     """Return the judgement of a topic: what to quote of the pages shown, and whether that answers
-    it. What was quoted of other pages is not quoted again. Steps are no way from one name to the
-    next.
+    it. Pages quoted before are not quoted again. Questions about steps are not multi-hop.
     """
     expects = {topic.expects, read(topic.question).expects}
     led = Trail() if "steps" in expects else trail(plan.question, shown, known)
@@ -35,7 +33,7 @@ def assess(
     here = {passage.page.content_hash for passage in shown}
     before = [plain(e.quote) for e in known if e.content_hash not in here]
     opinion = judge_passages(question, shown, before)
-    # Of the pages that the question led to something is quoted, whatever the others hold.
+    # The pages that the question led to are quoted, whatever others contain.
     there = [s for s in shown if bare(s.page.title) in led.further]
     led_to = judge_passages(question, there, before).chosen[:MOST_NEAREST] if there else ()
     unnamed = _unnamed(topic, opinion)
@@ -55,7 +53,7 @@ def assess(
 
 
 def _unnamed(topic: Topic, opinion: Opinion) -> list[str]:
-    """Return the words of the question that no page holds, as they are typed."""
+    """Return the words of the question that no page contains, as typed."""
     code = spoken(topic.question)
     typed = [word.strip('?!.,;:¿¡"“”') for word in topic.question.split()]
     return [word for word in typed if stems(word, code) & opinion.missing]
@@ -74,18 +72,14 @@ def _gap(say: Phrases, opinion: Opinion, ahead: Sequence[Hop], unnamed: Sequence
 
 
 def _quote(chosen: Sequence[Scored]) -> Iterator[Spot]:
-    """Yield the stretches of what is chosen, items and code after the sentence that introduces
-    them.
-    """
+    """Yield the chosen spans, items and code after their introductions."""
     for one in chosen:
         for span in (*one.candidate.led, *one.candidate.spans):
             yield one.candidate.shown.spot(span)
 
 
 def _each_once(spots: Sequence[Spot]) -> list[Spot]:
-    """The spots without what stands in another: one sentence may introduce several, and stand in
-    what introduces the next.
-    """
+    """Drop spots inside others: one sentence may introduce several."""
     kept: list[Spot] = []
     for one in spots:
         met = [n for n, old in enumerate(kept) if one.overlaps(old)]
@@ -97,8 +91,8 @@ def _each_once(spots: Sequence[Spot]) -> list[Spot]:
 
 
 def _next_queries(topic: Topic, opinion: Opinion, ahead: Sequence[Hop]) -> Iterator[Recommendation]:
-    """Yield the searches for what it leads on to; else the words of the question that nothing
-    quoted holds, with those that say what it is about.
+    """Yield the searches for next hops; else the question's words that nothing quoted contains,
+    with its subject.
     """
     yield from led_on(topic, ahead)
     held = set[str]().union(*(s.near for s in opinion.chosen))

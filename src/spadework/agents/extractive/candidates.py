@@ -1,5 +1,5 @@
-"""What could be quoted of the passages shown: sentences, items of lists and whole lists, rows of
-tables, blocks of code; each with what stands around it.
+"""Candidates for quotes in passages: sentences, list items and whole lists, table rows, code
+blocks; each with its context.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from spadework.tools.text.sentences import closed, is_broken_off, is_ended, is_t
 
 Kind = Literal["text", "item", "list", "code", "row"]
 
-#: Characters of a list that is quoted as a whole, of a row, of a block of code, and of what is
-#: looked at around a candidate.
+#: Maximum characters of a whole list, a row, a code block, and of the context of a candidate.
 LIST_CHARS, ROW_CHARS, CODE_CHARS, AROUND_CHARS = 1_200, 800, 2_500, 1_500
-#: What a sentence may lead to, and how one ends that does: a question leads to its answer.
+#: Kinds of blocks that a sentence may introduce, and endings of such sentences: a question
+#: introduces its answer.
 _LED, _LEADS = ("list", "code", "table"), (":", "：", "...", "…", "?", "？", "؟")
-#: Sentences of a paragraph that is one candidate, beside its sentences.
+#: Maximum sentences of a paragraph that is also one candidate.
 MOST_TOGETHER = 3
-#: How a news story begins: "DESMOND, Ariz. (NWS) — ", a place in capitals, its state, an agency.
+#: The start of a news story, "DESMOND, Ariz. (NWS) — ": a place in capitals, its state, an agency.
 _DATELINE = re.compile(
     r"(?=[A-Z][A-Z.' -]{2}|\([A-Z])(?:[A-Z][A-Z.' -]+(?:, [A-Z][\w.]*(?: [A-Z][\w.]*)?)?\s*)?"
     r"(?:\([A-Z][A-Z/ ]+\)\s*)?[—–]\s+"
 )
-#: A shorter stretch of text says nothing by itself.
+#: Shorter text says nothing by itself.
 LEAST_CHARS = 12
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Stretches `spans` of a page that would be quoted together, in order; `text` is how they read.
+    """Spans of a page that would be quoted together, in order; `text` is their text.
 
-    `lead` is the sentence that introduces a list or code (its stretches are `led`), `around` the
-    block it stands in, `before` and `after` its neighbours there. `opens` what comes first under a
-    heading. `language` is that of its page.
+    `lead` is the sentence that introduces a list or code (at the spans `led`), `around` its block,
+    `before` and `after` its neighbours there; `opens` if it is first under a heading. `language` is
+    its page's.
     """
 
     shown: PassageView
@@ -59,16 +59,16 @@ class Candidate:
 
     @property
     def start(self) -> int:
-        """Where the first stretch begins, in the page."""
+        """Start of the first span in the page."""
         return self.spans[0][0]
 
     @property
     def end(self) -> int:
-        """Where the last stretch ends, in the page."""
+        """End of the last span in the page."""
         return self.spans[-1][1]
 
     def overlaps(self, other: Candidate) -> bool:
-        """Whether the two have words in common, as they stand in a page."""
+        """Return whether the two share words of a page."""
         return (
             self.shown.page.content_hash == other.shown.page.content_hash
             and self.start < other.end
@@ -77,13 +77,13 @@ class Candidate:
 
 
 def candidates(shown: Sequence[PassageView]) -> list[Candidate]:
-    """All candidates of the passages, in their order."""
+    """Return all candidates of the passages, in order."""
     furniture = Furniture(shown)
     return [found for passage in shown for found in _Passage(passage, furniture).found()]
 
 
 class _Passage:
-    """One passage, taken apart."""
+    """One passage, parsed."""
 
     def __init__(self, shown: PassageView, furniture: Furniture) -> None:
         self.shown, self.furniture = shown, furniture
@@ -92,7 +92,7 @@ class _Passage:
         self.said = sentences(shown.text)
         self.lead: Span | None = None
         self.led: tuple[Span, ...] = ()
-        #: Code, with what leads to it, where a sentence may go on behind that.
+        #: Code with its introduction, where a sentence may continue after it.
         self.begun: tuple[Span, ...] | None = None
         self.term: int | None = None
         self.opens = True
@@ -134,8 +134,8 @@ class _Passage:
         before = self._read(self.lead) if self.lead else ""
         for n, text in enumerate(texts):
             last = n + 1 == len(texts)
-            # What leads to a list or code is quoted with that, or says nothing; so is the half of
-            # a sentence.
+            # A sentence that introduces a list or code is quoted with it; half a sentence is not
+            # quoted alone.
             leads = text.endswith(_LEADS) or (last and not is_ended(text) and self._led_by(after))
             leads = leads or is_term(self.text, block)
             whole = self._whole(spans, n, block)
@@ -157,12 +157,12 @@ class _Passage:
         self.begun = self.led if spans and is_broken_off(texts[-1]) else None
 
     def _led_by(self, after: Block | None) -> bool:
-        """Whether what stands before a block leads to it."""
+        """Return whether the text before a block introduces it."""
         return after is not None and (after.kind in _LED or self.text[after.start].islower())
 
     def _whole(self, spans: Sequence[Span], n: int, block: Block) -> tuple[Span, ...]:
-        """A sentence, with the one before where it leans on that; the first of a block with the
-        terms before it that it defines, or with the code behind which it goes on. () without that.
+        """Return a sentence, with the previous one if it depends on it; the first of a block with
+        the terms it defines, or with the code it continues. () without those.
         """
         leans = n and language(self.language).leaning(self._read(spans[n]))
         first = n - 1 if leans else n
@@ -190,7 +190,7 @@ class _Passage:
 
     def _rows(self, block: Block) -> Iterator[Candidate]:
         header = header_of(self.text, block)
-        # A page of the web that names no columns has an empty first row.
+        # A web page's table without column names has an empty first row.
         of_web = "html" in f"{self.shown.page.media_type}{self.shown.page.url[-5:]}"
         heads = header_of(self.text, block, 1) if of_web else header
         names = self.text[slice(*header)] if header else self.shown.columns
@@ -200,7 +200,7 @@ class _Passage:
             if span != heads and len(row) <= ROW_CHARS:
                 said = " ".join(plain(row_as_sentence(names, row)).split())
                 made = replace(self._made("row", (span,), said, block), around=around)
-                # A caption leads to nothing: a row is told with its columns.
+                # A caption introduces nothing: a row comes with its columns.
                 leads = is_ended(made.lead) or made.lead.endswith(_LEADS)
                 yield made if leads else replace(made, led=())
 
@@ -212,7 +212,7 @@ class _Passage:
             yield self._made("code", (inner,), self.text[slice(*inner)], block)
 
     def _made(self, kind: Kind, spans: tuple[Span, ...], text: str, block: Block) -> Candidate:
-        """A candidate; all but text with the sentence that introduces it."""
+        """Return a candidate; all but text come with the introducing sentence."""
         placed = tuple(self._placed(span) for span in spans)
         at = self._placed((block.start, block.end))
         made = Candidate(self.shown, kind, placed, text, at, language=self.language)
@@ -228,7 +228,7 @@ class _Passage:
 
 
 def _without_dateline(text: str, block: Block, spans: Sequence[Span]) -> list[Span]:
-    """Return the sentences of a paragraph without the place and agency that it begins with."""
+    """Return the sentences of a paragraph without its dateline."""
     found = _DATELINE.match(text, block.start, block.end)
     if not found:
         return list(spans)
@@ -236,7 +236,7 @@ def _without_dateline(text: str, block: Block, spans: Sequence[Span]) -> list[Sp
 
 
 def _inside(text: str, block: Block) -> Span | None:
-    """The span between the fences of a block of code; None for an empty one, or one cut off."""
+    """Return the span between the fences of a code block; None if empty or truncated."""
     lines = text[block.start : block.end].split("\n")
     mark = lines[0].lstrip()
     if not mark.startswith(("```", "~~~")) or not lines[-1].strip().startswith(mark[:3]):

@@ -1,5 +1,5 @@
-"""What a question compares, and in what: "httpx and aiohttp for timeouts and retries" has two
-sides, and both are looked at for timeouts and retries.
+"""Comparisons: "httpx and aiohttp for timeouts and retries" has two sides, each compared for
+timeouts and retries.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from spadework.agents.extractive.coordination import (
 )
 from spadework.tools.text.language import Language, language
 
-#: What ends a side; and what ends the words about all sides, where commas stand between them.
+#: Separators of sides, and of the criteria if the sides have commas.
 _CUT = re.compile(r"[:;,?]|\s[-–—]\s")
 _END = re.compile(r"[:;?]|\s[-–—]\s")
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The things that are compared, two at least, as the question names them; `by` what they are
-    looked at for, "" where that is not said.
+    """The things compared, two or more, as named in the question; `by` are the criteria, "" if not
+    given.
     """
 
     sides: tuple[str, ...]
@@ -33,7 +33,7 @@ class Compared:
 
 
 def compared(text: str, code: str) -> Compared | None:
-    """What a question compares, or None."""
+    """Return what a question compares, or None."""
     spoken, bare = language(code), text.strip(" ?.!")
     for pattern in spoken.sides:
         if found := pattern.search(bare):
@@ -42,8 +42,8 @@ def compared(text: str, code: str) -> Compared | None:
 
 
 def _read(found: re.Match[str], spoken: Language) -> Compared | None:
-    """The sides are the last two groups of a pattern; one before them is what they are looked at
-    for.
+    """Return the comparison in a match: its last two groups are the sides; a third before them is
+    the criteria.
     """
     count, text = len(found.groups()), found.string
     one, other = found[count - 1], found[count]
@@ -58,7 +58,7 @@ def _read(found: re.Match[str], spoken: Language) -> Compared | None:
 
 
 def _first_sides(text: str, spoken: Language, *, joined: bool) -> tuple[str, ...]:
-    """The sides before the last one; only where an "and" follows they may be a list."""
+    """Return the sides before the last one; they may be a list only if "and" follows."""
     items = tuple(item for item in re.split(r"\s*,\s*", text) if item)
     if joined and not any(_CUT.search(i) or not is_nominal(i, spoken) for i in items):
         return items
@@ -66,7 +66,7 @@ def _first_sides(text: str, spoken: Language, *, joined: bool) -> tuple[str, ...
 
 
 def _last_sides(text: str, spoken: Language) -> tuple[str, ...]:
-    """The last side, or the last ones: "Go, Zig and Swift"."""
+    """Return the last side or sides: "Go, Zig and Swift"."""
     if items := listed(text, spoken):
         return items
     first = _CUT.split(text)[0].strip()
@@ -75,7 +75,7 @@ def _last_sides(text: str, spoken: Language) -> tuple[str, ...]:
 
 
 def _end(side: str, before: str, spoken: Language) -> tuple[str, str]:
-    """The last side without what all of them are looked at for behind it, and that."""
+    """Split the last side from the criteria behind it."""
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]
         if own and not _joins_within(rest, f"{before} {own}", spoken):
@@ -85,7 +85,7 @@ def _end(side: str, before: str, spoken: Language) -> tuple[str, str]:
 
 
 def _tail(text: str, before: str, spoken: Language) -> str:
-    """What all sides are looked at for, where the text begins with it."""
+    """Return the criteria if the text begins with them."""
     bare = text.lstrip(",")
     found = spoken.regarding.match(bare)
     if not found or _joins_within(text, before, spoken):
@@ -95,8 +95,8 @@ def _tail(text: str, before: str, spoken: Language) -> str:
 
 
 def _joins_within(text: str, before: str, spoken: Language) -> bool:
-    """Whether the word that a text begins with belongs to a side: another one is put together by
-    it, too ("living in Oslo and working in Bergen"), or it stands in a name ("Death in Venice").
+    """Return whether a text's first word belongs to a side: another side is built with it too
+    ("living in Oslo and working in Bergen"), or it is part of a name ("Death in Venice").
     """
     found = spoken.regarding.match(text.lstrip(","))
     word = found[0].strip() if found else ""

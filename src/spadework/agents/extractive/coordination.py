@@ -1,4 +1,4 @@
-"""Things that stand side by side in a question: "symptoms, causes and treatments of gout"."""
+"""Coordinated things in a question: "symptoms, causes and treatments of gout"."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 from spadework.tools.text.language import Language
 
-#: Words of one thing in a list at most: more is a clause.
+#: Maximum words of a thing in a list; more is a clause.
 MOST_WORDS = 6
-#: Words of what is asked about a thing at most ("side effects of aspirin").
+#: Maximum words of an aspect ("side effects of aspirin").
 MOST_OF_ASPECT = 3
-#: Things of a list with commas at least: "nets, and say which is better" is none.
+#: Minimum things of a list with commas: "nets, and say which is better" is not a list.
 LEAST_LISTED = 3
 _COMMA = re.compile(r"\s*,\s*")
-#: "Vor- und Nachteile": what ends so goes on behind the next "and".
+#: "Vor- und Nachteile": a suspended compound continues after the next "and".
 _SUSPENDED = re.compile(r"\w-$")
 
 
 class Shared(NamedTuple):
-    """What is asked of several things ("price"), the first of them, and the last one."""
+    """What is asked of several things ("price"), the first of them, and the last."""
 
     what: str
     first: str
@@ -27,7 +27,7 @@ class Shared(NamedTuple):
 
 
 def split_joined(text: str, spoken: Language) -> tuple[str, ...]:
-    """The things that an "and" joins; the two halves of a word are one."""
+    """Return the things joined by "and"; two halves of a compound are one."""
     made, start = list[str](), 0
     for found in spoken.joint.finditer(text):
         if not _SUSPENDED.search(text[start : found.start()]):
@@ -37,7 +37,7 @@ def split_joined(text: str, spoken: Language) -> tuple[str, ...]:
 
 
 def listed(text: str, spoken: Language) -> tuple[str, ...]:
-    """The things of a list with commas and an "and" before the last, or ()."""
+    """Return the things of a list with commas and a final "and", or ()."""
     *first, last = _COMMA.split(text.strip(" ,"))
     joint = spoken.joint.match(f" {last}")  # "salt, sand, and silt"
     joined = (f" {last}"[joint.end() :],) if joint else split_joined(last, spoken)
@@ -47,7 +47,7 @@ def listed(text: str, spoken: Language) -> tuple[str, ...]:
 
 
 def is_nominal(text: str, spoken: Language) -> bool:
-    """Whether a text may name one thing: short, and not begun by a function word."""
+    """Return whether a text may name one thing: short, and not starting with a function word."""
     words = without_article(text, spoken).split()
     if not 0 < len(words) <= MOST_WORDS:
         return False
@@ -55,7 +55,7 @@ def is_nominal(text: str, spoken: Language) -> bool:
 
 
 def leading_nominal(text: str, spoken: Language) -> str:
-    """The things that a text begins with, one or several ones, up to what names none."""
+    """Return the things at the beginning of a text, one or more."""
     kept = start = 0
     for found in (*re.finditer(rf"{spoken.joint.pattern}|\s*,\s*", text, re.IGNORECASE), None):
         end = found.start() if found else len(text)
@@ -66,13 +66,13 @@ def leading_nominal(text: str, spoken: Language) -> str:
 
 
 def without_article(text: str, spoken: Language) -> str:
-    """A text without the article that it begins with."""
+    """Return a text without a leading article."""
     first, _, rest = text.strip().partition(" ")
     return rest.strip() if rest and first.casefold() in spoken.articles else text.strip()
 
 
 def content_of(text: str, spoken: Language) -> str:
-    """A text without the function words that it begins with."""
+    """Return a text without leading function words."""
     words = text.split()
     while words and words[0].casefold() in spoken.stop:
         del words[0]
@@ -80,8 +80,8 @@ def content_of(text: str, spoken: Language) -> str:
 
 
 def aspects_of(text: str, spoken: Language) -> dict[str, str]:
-    """The things that are asked about one, each with the search for it: of "What are the causes and
-    symptoms of gout?" `causes` with "causes of gout". Empty where less than two are.
+    """Return the aspects asked about one thing, each with its search: "What are the causes and
+    symptoms of gout?" gives `causes` with "causes of gout". Empty for fewer than two.
     """
     for found in spoken.belongs.finditer(text):
         before = text[: found.start()]
@@ -89,7 +89,7 @@ def aspects_of(text: str, spoken: Language) -> dict[str, str]:
         said = before[article.end() :] if article else content_of(before, spoken)
         asks = before[: article.start()].casefold().split() if article else []
         if len([word for word in asks if word not in spoken.stop]) > 1:
-            continue  # "… used in the diagnosis and treatment of": it asks about what is used
+            continue  # "… used in the diagnosis and treatment of" asks about what is used
         items = listed(said, spoken) or split_joined(said, spoken)
         if len(items) > 1 and all(_is_aspect(item, spoken) for item in items):
             of = text[found.start() :].strip(" ?.!")
@@ -108,8 +108,8 @@ def _is_aspect(item: str, spoken: Language) -> bool:
 
 
 def share_out(text: str, spoken: Language) -> Shared | None:
-    """What is asked of all of several things, "the price of tea and coffee", or None; a name holds
-    an "of", too ("University of Oslo"), and each thing may have its own.
+    """Return what is asked of each of several things, "the price of tea and coffee", or None; a
+    name may contain "of" too ("University of Oslo"), and each thing may have its own.
     """
     parts = spoken.belongs.split(text)
     if len(parts) != 2 or spoken.regarding.search(parts[0]):

@@ -1,5 +1,5 @@
-"""The lead's doubt without a model: a question without a subject, and a name that titles of the
-first search use for several things.
+"""Clarification without a model: a question without a subject, and a name with several meanings in
+the first hits' titles.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from spadework.tools.ranking.relevance import query_terms
 from spadework.tools.text.language import language, language_of
 from spadework.values import Hit, Question
 
-#: Meanings offered at most.
+#: Maximum meanings offered.
 MOST_OPTIONS = 6
 
-#: "Mercury (planet)": how encyclopedias tell namesakes apart.
+#: "Mercury (planet)": how encyclopedias distinguish namesakes.
 _NAMESAKE = re.compile(r"^(?P<name>[^()]{2,80}?)\s*\((?P<sense>[^()]{2,60})\)")
 
 
 def name_subject(question: str, answer: str) -> str:
-    """A question that names nothing, with the answer as what it is about; "" where it has no
-    pronoun in its place, or the answer is more than a name.
+    """Return a question that names nothing with the answer as its subject; "" if it has no pronoun
+    to replace, or the answer is more than a name.
     """
     named = is_nominal(answer, language(language_of(question) or "en"))
     replaced = put_in(question, answer) if named and not query_terms(question) else question
@@ -33,9 +33,7 @@ def name_subject(question: str, answer: str) -> str:
 
 
 def doubt(question: Question, hits: Sequence[Hit]) -> Asked | None:
-    """What to ask the user before planning, or None where the question is clear as far as code can
-    tell.
-    """
+    """Return what to ask the user before planning, or None if the question seems clear to code."""
     if not query_terms(question.text) and not question.earlier:
         return Asked(kind="clarify", text="What is your question about?")
     named = (part.sides or names_in(part.text) for part in parts(in_context(question)))

@@ -1,4 +1,4 @@
-"""Whether what was proven before answers a follow-up, judged by code on the ledger alone."""
+"""Whether existing evidence answers a follow-up, judged by code on the ledger alone."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def recall_answer(
     question: Question, ledger: Sequence[Evidence], pages: Mapping[str, Page]
 ) -> tuple[tuple[str, ...], float]:
     """Return the ids of the entries that answer a question, best first, and the share of its words
-    that stand together (0..1); () where none do, where it asks for several things, or for what is
-    new. `pages` by their hash.
+    found together (0..1); () if none do, or it asks for several things or for news. `pages` are by
+    hash.
     """
     made = lead.plan(question, [])
     entries = [e for e in ledger if e.kind != "columns" and e.content_hash in pages]
@@ -38,7 +38,7 @@ def recall_answer(
 
 
 def _of(one: Scored, entries: Sequence[Evidence]) -> list[Evidence]:
-    """The entries that a candidate stands in."""
+    """Return the entries that contain a candidate."""
     at = one.candidate
     return [
         e

@@ -1,8 +1,8 @@
-"""Choosing what to quote without a model: what shares most with the question, by plain words.
+"""Choice of quotes without a model, by words shared with the question.
 
-A word of the question weighs its idf over all that could be quoted of the pages read. What looks
-like the asked type (a number, a date, a name, steps, a list) comes before what shares as much. The
-figures stand in benchmarks/README.md.
+A word's weight is its idf over everything quotable in the pages read. Candidates of the requested
+type (number, date, name, steps, list) precede others with equal overlap. See benchmarks/README.md
+for the figures.
 """
 
 from __future__ import annotations
@@ -18,25 +18,24 @@ from spadework.agents.extractive.question_parts import aspects
 from spadework.agents.extractive.slot import Slot, Stems, stems
 from spadework.tools.text.language import language_of
 
-#: What a word of the question counts that stands above a candidate, beside it, or outside of the
-#: aspect that is looked at.
+#: Weight of a question word above a candidate, beside it, or outside the current aspect.
 ABOVE, BESIDE, ASIDE = 0.5, 0.25, 0.3
-#: What a long candidate pays, and what the first of the pages is ahead of the last.
+#: Penalty for length, and advantage of the first page over the last.
 LENGTH, FIRST_PAGE = 0.15, 0.5
-#: What it counts to look like what is asked for.
+#: Factor for candidates of the requested type.
 FITTING = 1.5
-#: Characters that are quoted, and sentences that a fact gets where it is proven.
+#: Maximum characters quoted, and maximum sentences for a proven fact.
 ROOM, MOST_PROVEN = 1_500, 3
-#: Of the words of the shorter of two candidates so many make it a repetition.
+#: Share of the shorter candidate's words that makes a repetition.
 SAME = 0.7
-#: What is quoted shares at least this part of what the best shares.
+#: Minimum overlap relative to the best candidate.
 LEAST = 0.3
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A candidate with its stems, the stems around it, its score, and whether it proves the answer:
-    the subject and the asked thing stand together in it.
+    """A candidate with its stems, surrounding stems and score, and whether it proves the answer:
+    subject and requested thing occur together.
     """
 
     candidate: Candidate
@@ -48,8 +47,8 @@ class Scored:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What would be quoted, best first; whether it proves each aspect of the question; the largest
-    share of the question's words that stand together, 0..1; and the stems that no page holds.
+    """What to quote, best first; whether it proves each aspect; the largest share of the question's
+    words found together, 0..1; and the stems on no page.
     """
 
     chosen: tuple[Scored, ...] = ()
@@ -59,7 +58,7 @@ class Opinion:
 
 
 class Pool:
-    """All that could be quoted of the passages shown, with its stems and the rank of its page."""
+    """Everything quotable in the passages, with stems and page ranks."""
 
     def __init__(self, shown: Sequence[PassageView]) -> None:
         self.candidates = candidates(shown)
@@ -74,7 +73,7 @@ class Pool:
         self._ranks = _rank_pages(shown)
 
     def ranked(self, slot: Slot, whole: Stems) -> list[Scored]:
-        """Return the candidates for what is asked, best first; `whole` are all the words of the
+        """Return the candidates for an aspect, best first; `whole` are all words of the
         question.
         """
         holding = Counter(stem for own in self.own for stem in own & whole)
@@ -100,8 +99,8 @@ class Pool:
 
 
 def _by_their_keys(made: Sequence[Scored]) -> Iterator[Scored]:
-    """Yield the candidates; rows of one page that prove the same question have no key in it, and
-    prove nothing.
+    """Yield the candidates; several rows of one page that prove the same contain no key of the
+    question, so they prove nothing.
     """
     rows = Counter(_page(s) for s in made if s.proves and s.candidate.kind == "row")
     for one in made:
@@ -114,7 +113,7 @@ def _page(one: Scored) -> str:
 
 
 def _weigh(idf: dict[str, float], own: Iterable[str]) -> float:
-    # Sets have no order that lasts, and plain sums of floats depend on one.
+    # Sets are unordered, and plain float sums depend on order.
     return math.fsum(idf[s] for s in own if s in idf)
 
 
@@ -151,8 +150,8 @@ def choose(
     quoted: Sequence[Stems] = (),
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
-    """Return the best beside what is `taken`, without what repeats another: what proves the answer
-    first, and of a fact that is proven no more than a few sentences; else until the room is filled.
+    """Return the best candidates beside those `taken`, without repetitions: proofs first, and for a
+    proven fact only a few sentences; else until the room is full.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     least = LEAST * max((one.score for one in ranked), default=0.0)
@@ -170,9 +169,7 @@ def choose(
 
 
 def _leading(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
-    """Return the candidates with those that prove the answer first: of a definition, on the page of
-    the best, in its order.
-    """
+    """Return the candidates, proofs first; for a definition, in the order of the best page."""
     proving = [one for one in ranked if one.proves]
     if slot.kind == "definition" and proving:
         first = _page(proving[0])
@@ -181,8 +178,8 @@ def _leading(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
 
 
 def _in_lists(chosen: Sequence[Scored]) -> list[Scored]:
-    """Return what is chosen with the items of one list, or rows of one table, in its order,
-    where the first of them stood.
+    """Return the chosen, with items of one list or rows of one table in order, at the position of
+    the first.
     """
     places = [
         (_page(s), s.candidate.block if s.candidate.kind in ("item", "row") else s.candidate.spans)
@@ -195,7 +192,7 @@ def _in_lists(chosen: Sequence[Scored]) -> list[Scored]:
 
 
 def _is_new(one: Scored, quoted: Sequence[Stems]) -> bool:
-    """Return whether a candidate says something else than what was quoted; another figure does."""
+    """Return whether a candidate differs from what was quoted; another figure is enough."""
     figures = {stem for stem in one.own if stem.isdecimal()}
     return not any(
         len(one.own & other) > SAME * min(len(one.own), len(other)) and figures <= other
@@ -205,8 +202,8 @@ def _is_new(one: Scored, quoted: Sequence[Stems]) -> bool:
 
 
 def _rank_pages(shown: Sequence[PassageView]) -> dict[str, int]:
-    """Return the place of every page by its URL: as the question under its own words found them,
-    then by fused score.
+    """Return the rank of every page by URL: by the original query's results, then by fused
+    score.
     """
     pages = {each.page.url: each.page for each in shown}
 

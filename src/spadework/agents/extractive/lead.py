@@ -1,4 +1,4 @@
-"""The lead without a model: the question under its own words, part by part, and the names in it."""
+"""The lead without a model: the original question, part by part, and the names in it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ from spadework.tools.text.titles import is_long, shorten_question
 from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 
 MOST_TOPICS, MOST_QUERIES = 6, 4
-#: Sides of a comparison that are asked about each for itself, and words of what can be named so.
+#: Maximum sides of a comparison searched separately, and words of each.
 MOST_SIDES, SIDE_WORDS = 4, 3
-#: A follow-up with no more terms than this and no name in it is about what the question before was
-#: about.
+#: A follow-up with at most this many terms and no name is about the previous question's subject.
 FEW_TERMS = 3
 
 
 def plan(question: Question, hits: Sequence[Hit]) -> Plan:
-    """The plan of a question; `hits` of a first broad search tell what it is about."""
+    """Return the plan of a question; `hits` of a first broad search show its subject."""
     if brings_material(question.text):
         return _of_material(question)
     code = language_of(question.text) or "en"
@@ -45,7 +44,7 @@ def plan(question: Question, hits: Sequence[Hit]) -> Plan:
     complexity: Complexity = "simple" if len(topics) == 1 else "moderate"
     spoken = language(language_of(question.text) or "en")
     title = shorten_question(question.text) if is_long(question.text) else ""
-    if title and len(topics) == 1:  # the report does not say it twice
+    if title and len(topics) == 1:  # the report need not repeat it
         topics = (topics[0].model_copy(update={"name": title}),)
     return Plan(
         question=question.text,
@@ -60,8 +59,8 @@ def plan(question: Question, hits: Sequence[Hit]) -> Plan:
 
 
 def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
-    """What each side of a comparison of names alone is: the quotes that speak of all of them stand
-    on the pages of one.
+    """Return a topic for each side of a comparison of names: quotes about all of them are on one
+    side's page.
     """
     [only, *more] = asked
     among = only.compared
@@ -79,9 +78,7 @@ def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
 
 
 def _is_bare(part: Asked, spoken: Language) -> bool:
-    """Whether a comparison says no more than that its sides are compared, each of them a name: what
-    "the function tells you" is none.
-    """
+    """Return whether a comparison only names its sides; "the function tells you" is not a name."""
     longest = sorted(map(re.escape, part.sides), key=len, reverse=True)
     rest = re.sub(rf"(?<!\w)(?:{'|'.join(longest)})(?!\w)", " ", part.text)
     said = {word.casefold() for word in WORD.findall(rest)} - spoken.stop - spoken.compares
@@ -103,8 +100,8 @@ def _of_material(question: Question) -> Plan:
 
 
 def _topic(part: Asked, hits: Sequence[Hit], about: str = "") -> Topic:
-    """Return the topic of a part, searched under its own words, by each of its aspects, and by each
-    name alone, which finds their own pages. `about` is what the question before was about.
+    """Return the topic of a part, searched in its own words, by aspect, and by each name alone to
+    find their pages. `about` is the previous question's subject.
     """
     names = [name for name in names_in(part.text) if not _is_a_word(name, hits)]
     code = language_of(part.text) or "en"
@@ -127,8 +124,8 @@ def _topic(part: Asked, hits: Sequence[Hit], about: str = "") -> Topic:
 
 
 def _by_side(among: Compared) -> list[str]:
-    """The searches for the sides of a comparison, each with what all are looked at for; of more
-    sides than there are searches some share one.
+    """Return the searches for the sides of a comparison, each with the criteria; if there are too
+    many, sides share one.
     """
     most = MOST_QUERIES - 1
     shared = [" ".join(among.sides[n::most]) for n in range(most)]
@@ -136,16 +133,16 @@ def _by_side(among: Compared) -> list[str]:
 
 
 def in_context(question: Question) -> str:
-    """Return the question as it is typed, and what it takes from those before in brackets: "How
-    fast is it?" after "What is ferrolite?" is "How fast is it (ferrolite)?".
+    """Return the question with its subject from earlier ones in brackets: "How fast is it?" after
+    "What is ferrolite?" becomes "How fast is it (ferrolite)?".
     """
     about = taken_from_before(question)
     return f"{question.text.rstrip(' ?.!')} ({about})?" if about else question.text
 
 
 def taken_from_before(question: Question) -> str:
-    """Return what a follow-up is about and does not say: the first name of the question before,
-    else its content words; "" where it names something itself, or points at nothing.
+    """Return a follow-up's implied subject: the previous question's first name, else its content
+    words; "" if it names its own or refers to nothing.
     """
     if not question.earlier:
         return ""
@@ -162,15 +159,14 @@ def taken_from_before(question: Question) -> str:
 
 
 def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:
-    """What the question says that it is about: the sides of a comparison, and what the later parts
-    take up. What hits bear out is another thing where other words find another page first, and
-    changes no report (benchmarks/README.md).
+    """Return the question's subjects: the sides of a comparison, and what later parts refer to.
+    Subjects inferred from hits change no report (benchmarks/README.md).
     """
     taken_up = [subject_of(asked[0].text)] if len(asked) > 1 else []
     return tuple(dict.fromkeys([*taken_up, *(side for part in asked for side in part.sides)]))
 
 
 def _is_a_word(name: str, hits: Sequence[Hit]) -> bool:
-    """Whether only this question writes a word large: most of the hits write it small."""
+    """Return whether only this question capitalizes a word; most hits do not."""
     said = " ".join(hit.snippet for hit in hits).split()
     return name[1:].islower() and said.count(name.lower()) > said.count(name)

@@ -1,5 +1,5 @@
-"""A question that brings its own material, such as an abstract: the topics are what the material
-speaks of, a few sentences each.
+"""Questions with their own material, such as an abstract: its subjects become topics, a few
+sentences each.
 """
 
 from __future__ import annotations
@@ -15,26 +15,25 @@ from spadework.tools.text.language import DEFAULT, language, language_of
 from spadework.tools.text.sentences import sentences
 from spadework.values import Query, Question, Topic
 
-#: A question of more words than this brings material.
+#: A question with more words brings material.
 LONG = 45
-#: Topics made of material at most, beside the one of the whole, and queries of one.
+#: Maximum topics from material, besides the whole, and queries per topic.
 MOST_PARTS, MOST_QUERIES = 5, 4
-#: Words of a phrase that can name a topic, and the fewest characters of a sentence that is
-#: searched.
+#: Words of a phrase that can name a topic, and minimum characters of a searched sentence.
 PHRASE_WORDS, LEAST_CHARS = (2, 4), 30
-#: Words of a request at most: what it says is not what the material is about.
+#: Maximum words of a request, which is not part of the material.
 REQUEST_WORDS = 20
 _WORD = re.compile(r"[^\W_][\w'’+#$-]*|[^\w\s]")
 
 
 def brings_material(question: str) -> bool:
-    """Whether a question is so long that it cannot be searched as it stands."""
+    """Return whether a question is too long to be searched unchanged."""
     return len(question.split()) > LONG
 
 
 def topics_of(question: Question) -> list[Topic]:
-    """One topic for the whole, and one for each group of sentences; every one is searched with the
-    whole, too, which keeps it near.
+    """Return one topic for the whole, and one per group of sentences; each is also searched with
+    the whole, which keeps it relevant.
     """
     asked = " ".join(question.text.split())
     said = _material(
@@ -53,8 +52,8 @@ def topics_of(question: Question) -> list[Topic]:
 
 
 def _material(said: Sequence[str]) -> list[str]:
-    """The sentences that speak of something: not the request before or after them, nor where
-    something is to be had.
+    """Return the sentences with content: not the request around them, nor where something is
+    available.
     """
     last, spoken = len(said) - 1, language(language_of(" ".join(said)) or DEFAULT)
 
@@ -71,8 +70,8 @@ def _material(said: Sequence[str]) -> list[str]:
 
 
 def _topic(group: Sequence[str], whole: str, phrases: dict[str, float]) -> Topic | None:
-    """What a group of sentences speaks of, named by its best phrase that no other group took; None
-    where there is none left.
+    """Return the topic of a group of sentences, named by its best unused phrase; None if there is
+    none.
     """
     text = " ".join(group)
     name = max(
@@ -98,8 +97,8 @@ def _topic(group: Sequence[str], whole: str, phrases: dict[str, float]) -> Topic
 
 
 def _phrases(said: Sequence[str]) -> dict[str, float]:
-    """The runs of content words that can name a topic; the more often its words are used, the
-    better a phrase.
+    """Return the content-word runs that can name a topic, scored by the frequency of their
+    words.
     """
     runs = [run for sentence in said for run in _runs(sentence)]
     used = Counter(stem(word.lower()) for run in runs for word in run)

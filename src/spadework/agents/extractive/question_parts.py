@@ -1,4 +1,4 @@
-"""What a question asks, read from its words: its parts, and what would answer each."""
+"""The parts of a question, and what would answer each, by its words."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from spadework.tools.text.facts import stems
 from spadework.tools.text.language import Language, language, language_of
 from spadework.values import Expected, QuestionType
 
-#: Words for a thing and what is asked of it at least ("owns the ingestion service").
+#: Minimum words for a thing and what is asked of it ("owns the ingestion service").
 LEAST_WORDS = 3
-#: What a question asks for by the first of these cues that it shows: its type, and what answers it.
+#: Question type and expected answer by the first matching cue.
 _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "compare": ("compare", "both sides"),
     "steps": ("howto", "steps"),
@@ -26,9 +26,9 @@ _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "define": ("what", "definition"),
     "items": ("general", "items"),
 }
-#: What code can check of an answer. Any two sentences pass for steps, any two items for a list.
+#: Expected answers that code can check. Any two sentences pass for steps, any two items for a list.
 _CHECKED: frozenset[Expected] = frozenset({"number", "date", "name", "both sides"})
-#: A word of a name: "HTTP/2" is one, and so is "Vor- und Nachteile", whose halves are none.
+#: A word of a name: "HTTP/2" is one, and so is "Vor- und Nachteile", whose halves are not.
 _PART = r"(?:[A-Z][\w'’-]*-\s(?:and|or|und|oder)\s\w+|[A-Z0-9][\w'’.-]*\w(?:/\w+)*)"
 _NAME = re.compile(rf"{_PART}(?:\s+(?:(?:of|the|de|la|von|van|and the)\s+)*{_PART})*")
 _QUOTED = re.compile(r"[\"“]([^\"”]{2,80})[\"”]")
@@ -37,8 +37,8 @@ WORD = re.compile(r"[\w][\w'’.+#-]*[\w+#]|\w")
 
 @dataclass(frozen=True)
 class Asked:
-    """One part of a question; `type` is "general" and `expects` "open" where no cue tells its kind.
-    `compared` are the things of a comparison.
+    """One part of a question; `type` is "general" and `expects` "open" without a cue. `compared`
+    are the things of a comparison.
     """
 
     text: str
@@ -53,13 +53,12 @@ class Asked:
 
 
 def parts(question: str) -> list[Asked]:
-    """The parts of a question; at least one.
+    """Return the parts of a question, at least one.
 
-    It is parted only where every later part takes up the first by a pronoun, which is replaced by
-    what the first is about, or names something else: what stands in no part for itself would be
-    lost; and where each part is surely of another kind, and says what would answer it: facts about
-    one thing are looked for together. Only parts expect more than code can check: it is what tells
-    them apart.
+    It is split only if every later part refers to the first by a pronoun, replaced by its subject,
+    or names something else, so that nothing is lost; and if each part is clearly of another kind
+    with its own expected answer: facts about one thing are searched together. Only split parts
+    expect more than code can check, since it distinguishes them.
     """
     whole = " ".join(question.split())
     spoken = language(language_of(whole) or "en")
@@ -79,8 +78,8 @@ def parts(question: str) -> list[Asked]:
 
 
 def _stand_alone(texts: Sequence[str], spoken: Language) -> bool:
-    """Whether each part says itself what it asks about, and no two of them ask about one thing:
-    "when was the film shown", "how many people came" and "who won each of the games" do not.
+    """Return whether each part has its own subject: "when was the film shown", "how many people
+    came" and "who won each of the games" do not.
     """
     said = {word for text in texts[1:] for word in WORD.findall(text.casefold())}
     if not spoken.points or said & (spoken.points | spoken.pronouns):
@@ -92,7 +91,7 @@ def _stand_alone(texts: Sequence[str], spoken: Language) -> bool:
 
 
 def _tells(text: str, spoken: Language) -> bool:
-    """Whether a question has words enough, beside those that make it one, for a thing and what is
+    """Return whether a question has enough words besides its question words for a thing and what is
     asked of it.
     """
     asks = max((cue.match(text) for cue in spoken.cues.values()), key=lambda m: m.end() if m else 0)
@@ -101,15 +100,15 @@ def _tells(text: str, spoken: Language) -> bool:
 
 
 def _checked(part: Asked) -> Asked:
-    """A question with what it expects where code can check that: in other words it would often
+    """Return a question with its expected answer if code can check it; rephrased, it would often
     expect something else, which changes no report (benchmarks/README.md).
     """
     return part if part.expects in _CHECKED else replace(part, type="general", expects="open")
 
 
 def read(text: str) -> Asked:
-    """Return a question of one part with its kind, told by its first cue; "open" without one. A
-    comparison names two things at least.
+    """Return a single-part question with its kind by its first cue; "open" without one. A
+    comparison has at least two things.
     """
     code = language_of(text) or "en"
     found = language(code).asked(text)
@@ -121,8 +120,8 @@ def read(text: str) -> Asked:
 
 
 def aspects(text: str, code: str) -> list[str]:
-    """What a question asks that is looked for apart: for each side of a comparison the question
-    without the other ones; else its parts.
+    """Return the aspects searched separately: for each side of a comparison the question without
+    the others; else its parts.
     """
     if among := compared(text, code):
         return [_without(text, among.sides, side) for side in among.sides]
@@ -131,17 +130,16 @@ def aspects(text: str, code: str) -> list[str]:
 
 
 def _without(text: str, sides: Sequence[str], kept: str) -> str:
-    """The question without the sides of a comparison but one; the longest first, which may hold
-    another.
+    """Return the question without all sides but one; the longest are removed first, as they may
+    contain others.
     """
     found = rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(sides, key=len, reverse=True)))})(?!\w)"
     return re.sub(found, lambda side: side[0] if side[0] == kept else " ", text)
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names in a question: runs of capitalised words, without those that begin a
-    sentence (but what follows a question word there), titles ("Gov.") and dates; and what stands in
-    quotes.
+    """Return the names in a question: capitalized runs, except sentence starts (unless after a
+    question word), titles ("Gov.") and dates; and quoted text.
     """
     known = language(language_of(text) or "en")
     named = (_of_the_name(text, match, known) for match in _NAME.finditer(text))
@@ -149,9 +147,7 @@ def names_in(text: str) -> list[str]:
 
 
 def _of_the_name(text: str, match: re.Match[str], known: Language) -> str:
-    """Return what is the name of a run of capitalised words; "" for one that only begins a
-    sentence, or only dates something.
-    """
+    """Return the name in a capitalized run; "" if it only starts a sentence or is a date."""
     words = re.sub(r"['’]s$", "", match.group()).split()
     if text[match.end() : match.end() + 1] == ".":
         if words[-1].casefold() in known.abbreviations:
@@ -171,7 +167,7 @@ def _of_the_name(text: str, match: re.Match[str], known: Language) -> str:
 
 
 def _undated(words: Sequence[str], known: Language) -> str:
-    """Return the words of a name without a date in it; "" where nothing but figures is left."""
+    """Return a name without a date; "" if only figures remain."""
     groups = groupby(words, key=lambda word: word.rstrip(".").casefold() in known.months)
     runs = [list(run) for dated, run in groups if not dated]
     dated = len(runs) != 1 or len(runs[0]) != len(words)
@@ -186,14 +182,14 @@ def _undated(words: Sequence[str], known: Language) -> str:
 
 
 def content_words(text: str) -> str:
-    """Return the words of a question that are no function words."""
+    """Return the words of a question without function words."""
     stop = language(language_of(text) or "en").stop
     return " ".join(word for word in WORD.findall(text) if word.casefold() not in stop)
 
 
 def subject_of(text: str) -> str:
-    """What a question is about: its first name, else its longest run of words that are no function
-    words, of equal ones the last: "invented" stands before what was invented.
+    """Return a question's subject: its first name, else its longest run of content words, the last
+    of equals: "invented" precedes what was invented.
     """
     if named := names_in(text):
         return named[0]

@@ -1,5 +1,5 @@
-"""What a question asks for, and whether a passage holds it beside the question's subject: a number,
-a date, a name, a definition, steps, a list, code.
+"""What a question asks for, and whether a passage has it beside the question's subject: a number,
+date, name, definition, steps, list, code.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from spadework.tools.text.terms import terms
 
 Stems = frozenset[str]
 
-#: From so many words held on, one that is neither asked for nor a name may be missing.
+#: From this many matched words on, one may be missing that is neither asked for nor a name.
 LEAST_HELD = 3
-#: The kinds of candidates that have the form of an answer.
+#: Kinds of candidates with the form of an answer.
 _FORMS = {"steps": ("list", "code"), "items": ("list",)}
-#: What a sentence or a row says, and no list of things.
+#: Answers in a sentence or row, not in a list.
 _VALUES = ("number", "date", "name", "definition")
 _YEAR = re.compile(r"[12]\d{3}")
 
 
 @lru_cache(maxsize=60_000)
 def stems(text: str, code: str) -> Stems:
-    """Return the stems of a text, each once."""
+    """Return the distinct stems of a text."""
     return frozenset(terms(text, code))
 
 
 class Slot:
-    """What one aspect of a question asks for, in words that must stand where it is answered."""
+    """What one aspect of a question asks for, in words required in its answer."""
 
     def __init__(self, text: str, question: str, code: str) -> None:
         self.stems = stems(text, code)
         self.kind = read(text).expects
         self.words = self.stems - _form_words(text, code)
-        # What is asked for and whom it is about must stand there, whatever else does not.
+        # What is asked for, and its subject, are always required.
         counted = [word for word in terms(text, code) if word in self.words][:1]
         typed = [word for word in question.split() if not word.strip("?!.,;:¿¡").isalpha()]
         named = [*names_in(question), *typed, *_cue_words(text, code)]
@@ -56,11 +56,11 @@ class Slot:
 
     @property
     def is_fact(self) -> bool:
-        """Return whether a sentence or two answer it."""
+        """Whether a sentence or two answer it."""
         return self.kind not in _FORMS
 
     def fits(self, one: Candidate) -> bool:
-        """Return whether a candidate has the form of what is asked for."""
+        """Return whether a candidate has the requested form."""
         text, code = one.text, one.language
         if self.kind == "number":
             return bool((numbers(text, code) | spelled_numbers(text, code)) - self._numbers)
@@ -74,8 +74,8 @@ class Slot:
         return one.kind in _FORMS.get(self.kind, ())
 
     def proves(self, one: Candidate, own: Stems, near: Stems) -> bool:
-        """Return whether a candidate of that form speaks of all that the question names, by itself
-        or by what stands above it, and denies nothing that the question affirms.
+        """Return whether a candidate of that form covers everything the question names, with its
+        headings, and does not negate what the question affirms.
         """
         if self.kind in _VALUES and one.kind == "list":
             return False
@@ -88,9 +88,8 @@ class Slot:
         return bool(self.words & own or one.kind in ("list", "code"))
 
     def _may_lack(self, missing: Stems, one: Candidate) -> bool:
-        """Return whether the one word that is missing is neither asked for nor a name, in a
-        question of many words: most often its verb. Of a name that is asked for the verb says
-        whose it is.
+        """Return whether the only missing word of a long question is neither asked for nor a name,
+        usually its verb. If a name is asked for, the verb is needed.
         """
         return (
             len(missing) == 1
@@ -102,12 +101,12 @@ class Slot:
 
 
 def _cue_words(text: str, code: str) -> list[str]:
-    """Return what stands in a question for the asked thing ("cost", "population")."""
+    """Return the question's words for the requested thing ("cost", "population")."""
     return [m[0] for cue in language(code).cues.values() for m in cue.finditer(text)]
 
 
 def _form_words(text: str, code: str) -> Stems:
-    """Return the stems of a question word and what belongs to it: "how many", "which year"."""
+    """Return the stems of a question phrase: "how many", "which year"."""
     known = language(code)
     found = [m[0] for cue in known.cues.values() if (m := cue.search(text))]
     asks = [words for words in found if words.split()[0].casefold() in known.stop]
@@ -115,5 +114,5 @@ def _form_words(text: str, code: str) -> Stems:
 
 
 def _dates(text: str, code: str) -> set[str]:
-    """Return the months beside a number, and the years, of a text."""
+    """Return a text's months beside numbers, and its years."""
     return months(text, code) | {n for n in numbers(text, code) if _YEAR.fullmatch(n)}

@@ -1,5 +1,5 @@
-"""What a later question takes from the one before: "How is it used?" after "What is a lighthouse?"
-asks how a lighthouse is used.
+"""Pronouns of a later question resolved from the previous one: "How is it used?" after "What is a
+lighthouse?" asks how a lighthouse is used.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from collections.abc import Callable
 
 from spadework.tools.text.language import Language, language, language_of
 
-#: Words between a subject and its article at most ("the harbour of Port Aldermere").
+#: Maximum words between a subject and its article ("the harbour of Port Aldermere").
 MOST_BETWEEN = 5
 
 
 def take_up(text: str, before: str, subject: str) -> str:
-    """The text with its pronouns replaced by the `subject` of the question `before`, with the
-    article that it has there; as it is where it has none.
+    """Return the text with its pronouns replaced by the `subject` of the question `before`, with
+    its article there; unchanged without pronouns.
     """
     if not subject:
         return text
@@ -23,7 +23,7 @@ def take_up(text: str, before: str, subject: str) -> str:
     article, whole = _phrase_of(before, subject, spoken)
 
     def name(pronoun: str) -> str:
-        # Where a pronoun tells gender and case, the article follows it.
+        # Where pronouns show gender and case, so does the article.
         said = article and spoken.taken_up.get(pronoun.casefold(), article)
         return f"{said} {whole}".strip()
 
@@ -31,12 +31,12 @@ def take_up(text: str, before: str, subject: str) -> str:
 
 
 def put_in(text: str, subject: str) -> str:
-    """The text with its pronouns replaced by a subject."""
+    """Return the text with its pronouns replaced by a subject."""
     return _replace_pronouns(text, lambda _: subject)
 
 
 def _replace_pronouns(text: str, name: Callable[[str], str]) -> str:
-    """The text with its pronouns as they are named, but for those that stand for nothing."""
+    """Return the text with pronouns replaced, except those that refer to nothing."""
     spoken = language(language_of(text) or "en")
     if not spoken.pronouns:
         return text
@@ -49,14 +49,14 @@ def _replace_pronouns(text: str, name: Callable[[str], str]) -> str:
 
 
 def _belongs(word: str, spoken: Language) -> bool:
-    """Whether what follows a word belongs to what stands before it."""
+    """Return whether what follows a word belongs to what precedes it."""
     between = f" {word} "
     return bool(spoken.belongs.fullmatch(between) or spoken.regarding.fullmatch(between))
 
 
 def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
-    """The article of a subject, "" for none, and the subject with the words between the two, such
-    as what belongs to it: of "Who planned the harbour of Port Aldermere?" the whole harbour.
+    """Return a subject's article, "" if none, and the subject extended to it: "Who planned the
+    harbour of Port Aldermere?" gives the whole harbour.
     """
     bare = text.strip(" ?.!")
     if spoken.last_verb.search(bare) and bare.endswith(f" {subject.split()[-1]}"):

@@ -1,6 +1,4 @@
-"""The writer without a model: what the assessor chose, as it stands in its pages, each with its
-evidence, nothing added.
-"""
+"""The writer without a model: the assessor's quotes verbatim, each with its evidence."""
 
 from __future__ import annotations
 
@@ -12,15 +10,15 @@ from spadework.tools.text.quotes import plain
 from spadework.tools.text.sentences import sentences
 from spadework.values import Evidence, Part, Section, Sentence
 
-#: What a row with the names of columns is in the ledger.
+#: Kinds of a row with column names.
 _NAMES = ("columns", "cells")
-#: Rows of a table that are told as one: fewer are sentences.
+#: Minimum rows of a table; fewer are sentences.
 LEAST_ROWS = 2
 
 
 def section(heading: str, evidence: Sequence[Evidence]) -> Section:
-    """The quotes of a topic in the order of the ledger, which is that of their pages. Rows of a
-    table that stand together are a table.
+    """Return a topic's quotes in the order of the ledger, which is that of their pages. Adjacent
+    rows of a table become a table.
     """
     made = Section(heading=heading)
     named = {e.id: columns for e in evidence if (columns := columns_of(e, evidence))}
@@ -28,7 +26,7 @@ def section(heading: str, evidence: Sequence[Evidence]) -> Section:
     told = [e for e in evidence if e.kind != "columns" and e.id not in heads]
     for columns, together in groupby(told, lambda e: named.get(e.id)):
         own = list(together)
-        # Names that were quoted as a row are one of the rows.
+        # Names quoted as a row are one of the rows.
         if columns and len(own) + (columns.kind == "cells") >= LEAST_ROWS:
             made = made.followed_by(_table(own, columns))
         else:
@@ -38,7 +36,7 @@ def section(heading: str, evidence: Sequence[Evidence]) -> Section:
 
 
 def _table(rows: Sequence[Evidence], columns: Evidence) -> Section:
-    """Rows under the names of their columns, a sentence a cell that is not empty."""
+    """Return rows under their column names, one sentence per non-empty cell."""
     drawn = [cells_of(row, columns) for row in rows]
     names = max(([name for name, _ in found] for found in drawn), key=len)
     told, takes = list[Sentence](), list[int]()
@@ -52,7 +50,7 @@ def _table(rows: Sequence[Evidence], columns: Evidence) -> Section:
 
 
 def quote_entry(evidence: Evidence, columns: Evidence | None = None) -> Sentence:
-    """The sentence that is the quote itself, of a "row" with the names of its `columns`."""
+    """Return the quote as a sentence, a "row" with the names of its `columns`."""
     quote, ids = evidence.quote, tuple[str, ...]([evidence.id])
     if evidence.kind == "code":
         return Sentence(text=quote, evidence_ids=ids, code=True, language=evidence.language)
@@ -66,14 +64,14 @@ def quote_entry(evidence: Evidence, columns: Evidence | None = None) -> Sentence
 
 
 def cells_of(row: Evidence, columns: Evidence) -> list[tuple[str, str]]:
-    """The cells of a row, each behind the name of its column, and empty ones for other names."""
+    """Return a row's cells with their column names; missing ones are ""."""
     names, told = ([" ".join(cell.split()) for cell in cells(e.quote)] for e in (columns, row))
     return list(zip_longest(names, told, fillvalue=""))
 
 
 def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
-    """The entry with the names of the columns of a row: those of its own table. Of two columns the
-    names may have been quoted as a row.
+    """Return the entry with a row's column names, from its own table. With two columns they may
+    have been quoted as a row.
     """
     if row.columns is None:
         return None
@@ -83,8 +81,8 @@ def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
 
 
 def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
-    """Whether a text is a cell of a row that it cites: the first, where `row` is "", else one that
-    is told in a `row` and a column of these names.
+    """Return whether a text is a cell of a cited row: the first one if `row` is "", else one in the
+    row and column named by `row`.
     """
     for e in cited:
         columns = columns_of(e, cited)
@@ -96,15 +94,15 @@ def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
 
 
 def own_words(sentence: Sentence, cited: Sequence[Evidence]) -> bool:
-    """Whether a sentence is whole sentences of what it cites, and nothing else: words that are torn
-    from a sentence may say the opposite of it.
+    """Return whether a sentence consists of whole sentences of its quotes: fragments may say the
+    opposite.
     """
     if any(quote_entry(e, columns_of(e, cited)).text == sentence.text for e in cited):
         return True
     said = _words(sentence.text)
     for e in cited:
         told = [_words(e.quote[start:end]) for start, end in sentences(e.quote)]
-        # Its sentences that follow each other, from each on.
+        # Runs of consecutive sentences, from each one on.
         runs = (accumulate(told[first:], "{} {}".format) for first in range(len(told)))
         if any(said in run for run in runs):
             return True

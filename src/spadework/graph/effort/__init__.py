@@ -1,1 +1,1 @@
-"""What a run may take and will take: its policy for models, its forecast, its further rounds."""
+"""Effort of a run: estimate, policy for models, further rounds."""

@@ -1,12 +1,12 @@
-"""What a run will take by what earlier runs of its kind have taken, at the same model and on the
-same machine: a median, and a range in which nine runs of ten end.
+"""Estimates from earlier runs of the same kind, model and machine: a median, and a range that
+contains nine of ten runs.
 
-What counts is how an earlier run came out beside what constants had reckoned for it, as a ratio:
-its logarithms are alike for short runs and long ones. From LEAST runs on they are taken for normal,
-and the range is the prediction interval of Student; from ENOUGH on it lies between two of them,
-whatever their shape, as in conformal prediction: the next run is as likely in any gap between
-earlier ones as in any other, or in the first or last of them, which have no end: of so few runs
-that the range ends there, it ends by the gap before, OUTWARD times as wide.
+Each earlier run counts as the ratio of its actual to its reckoned value; its logarithm is alike for
+short and long runs. From LEAST runs on these are assumed normal, and the range is Student's
+prediction interval. From ENOUGH on it lies between two of them, whatever their distribution, as in
+conformal prediction: the next run is equally likely in any gap between earlier ones, or beyond the
+first or last. If the range ends beyond them, the gap there is taken as OUTWARD times the
+neighbouring one.
 """
 
 from __future__ import annotations
@@ -18,21 +18,24 @@ from typing import NamedTuple, cast
 
 from spadework.values import Forecast, Span
 
-#: Runs that say more than constants, of which two bound the range; and the newest that are asked.
+#: Runs from which they outweigh constants, runs from which two of them bound the range, and the
+#: maximum used, newest first.
 LEAST, ENOUGH, MOST = 5, 10, 60
-#: How much wider than the outermost gap between runs the one beyond them is taken to be. With 2, of
-#: 10 to 16 runs of five shapes (normal, two humps, a long tail, rare slow ones, even) .87 to .91
-#: end within the range; Student's holds .89 to .97, and is up to a third wider.
+#: Width of the gap beyond the outermost run relative to the one before. With 2, .87 to .91 of 10 to
+#: 16 runs from five distributions (normal, bimodal, long tail, rare slow ones, uniform) are in the
+#: range; Student's has .89 to .97 but is up to a third wider.
 OUTWARD = 2.0
-#: The share of runs that end within the range, and the quantile of the normal distribution for it.
+#: Share of runs within the range, and its normal quantile.
 SHARE, NORMAL = 0.90, 1.6449
-#: What is foreseen of a run, and the least by which two runs differ that differ at all.
+#: Estimated quantities, and their resolution.
 GRAINS: dict[str, float] = dict.fromkeys(("rounds", "searches", "pages", "calls", "tokens"), 1.0)
 GRAINS |= {"seconds": 0.01, "money": 0.0001}
 
 
 class Took(NamedTuple):
-    """A finished run: its kind, what constants reckoned, what it took, by the names of GRAINS."""
+    """A finished run: its kind, the constants' estimate, and the actual values, by the names of
+    GRAINS.
+    """
 
     kind: str
     machine: str
@@ -43,8 +46,8 @@ class Took(NamedTuple):
 def by_experience(
     reckoned: Forecast, earlier: Sequence[Took], limits: Mapping[str, float]
 ) -> Forecast:
-    """The forecast that constants have made, with what `earlier` runs (newest first) know better.
-    `limits` are the ceilings that end a run, by the names of GRAINS.
+    """Refine the constants' estimate by `earlier` runs, newest first. `limits` end a run, by the
+    names of GRAINS.
     """
     alike = [t for t in earlier if (t.kind, t.machine) == (reckoned.kind, reckoned.machine)][:MOST]
     if len(alike) < LEAST:
@@ -58,7 +61,7 @@ def by_experience(
 
 
 def reckoning(forecast: Forecast) -> dict[str, float]:
-    """The middle of what constants reckon, by the names of GRAINS: that of ratios."""
+    """Return the geometric middle of the constants' ranges, by the names of GRAINS."""
     spans = {name: cast("Span | None", getattr(forecast, name)) for name in GRAINS}
     return {
         name: math.sqrt(max(span.low, GRAINS[name]) * max(span.high, GRAINS[name]))
@@ -68,15 +71,15 @@ def reckoning(forecast: Forecast) -> dict[str, float]:
 
 
 def _learn_span(name: str, forecast: Forecast, alike: Sequence[Took]) -> Span | None:
-    """What runs say of one thing; None where one of them does not know it."""
+    """Return the range of one quantity from runs; None if one of them does not know it."""
     if name not in forecast.reckoned:
         return None
     grain = GRAINS[name]
     pairs = [(t.reckoned.get(name), t.actual.get(name)) for t in alike]
     known = [(math.log(max(r, grain)), math.log(max(a, grain))) for r, a in pairs if r and a]
-    if len(known) < len(pairs):  # nothing was asked of it, or its price is not known
+    if len(known) < len(pairs):  # nothing was asked of it, or its price is unknown
         return Span(median=0.0) if not any(actual for _, actual in pairs) else None
-    # Where runs took much the same whatever was reckoned for them, that tells nothing.
+    # If runs took much the same whatever was estimated, ignore the estimates.
     share = float(pstdev(a - r for r, a in known) < pstdev(a for _, a in known))
     rests = sorted(a - share * r for r, a in known)
     middle = share * math.log(max(forecast.reckoned[name], grain))
@@ -85,7 +88,7 @@ def _learn_span(name: str, forecast: Forecast, alike: Sequence[Took]) -> Span | 
 
 
 def _range(rests: Sequence[float]) -> tuple[float, float]:
-    """Where the next of some numbers lies, which are in order, in SHARE of the cases."""
+    """Return the range of the next of some sorted numbers with probability SHARE."""
     n = len(rests)
     if n < ENOUGH:
         off = _student(n - 1) * stdev(rests) * math.sqrt(1 + 1 / n)
@@ -95,7 +98,7 @@ def _range(rests: Sequence[float]) -> tuple[float, float]:
 
 
 def _between(rests: Sequence[float], at: float) -> float:
-    """The number at a place of a row of them, which may lie a little outside of it."""
+    """Return the number at a fractional position, possibly slightly outside."""
     if at < 0:
         return rests[0] + OUTWARD * at * (rests[1] - rests[0])
     if (beyond := at - len(rests) + 1) > 0:
@@ -106,8 +109,8 @@ def _between(rests: Sequence[float], at: float) -> float:
 
 
 def _student(freedom: int) -> float:
-    """The quantile of Student's distribution for SHARE, by its expansion around the normal one;
-    from 4 degrees of freedom on it is off by less than .2 %.
+    """Return Student's quantile for SHARE by expansion around the normal one; accurate to .2 % from
+    4 degrees of freedom.
     """
     z, v = NORMAL, freedom
     return (
@@ -119,7 +122,9 @@ def _student(freedom: int) -> float:
 
 
 def _tell_span(rest: Span, middle: float, grain: float) -> Span:
-    """A span of logarithms around a middle as numbers, in whole grains, the range outwards."""
+    """Convert a range of logarithms around a middle to numbers, rounded outwards to the
+    resolution.
+    """
     low, usual, high = (
         math.exp(middle + (part or 0.0)) / grain for part in (rest.low, rest.median, rest.high)
     )

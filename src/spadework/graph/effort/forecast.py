@@ -1,4 +1,4 @@
-"""What a run will take: from all topics covered in the first round to every round allowed."""
+"""Estimate of a run, from all topics covered in the first round to every round used."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from spadework.graph.nodes.distil import room_of
 from spadework.settings import Effort, Role, Settings
 from spadework.values import Forecast, Plan, Span, Task
 
-#: Seconds that a round of searching and reading takes on the web, that it takes where only files
-#: of this machine are searched, and that a wave of model calls takes: usually, and on a slow day.
+#: Seconds of a round on the web, of one with local files only, and of a wave of model calls:
+#: typical and slow.
 ROUND_SECONDS, LOCAL_SECONDS, WAVE_SECONDS = (3.0, 40.0), (0.5, 6.0), (2.0, 20.0)
-#: The providers that search files of this machine.
+#: Providers that search local files.
 LOCAL = frozenset({"library"})
-#: A model that took longer for the plan is reckoned to answer one call after the other, as one on
-#: the user's own machine does: a call takes such a share of the time that the plan took, usually
-#: and on a slow day.
+#: A model that took longer for the plan is assumed to answer calls in sequence, as local models do:
+#: each takes this share of the plan's time, typical and slow.
 SLOW_SECONDS, CALL_SHARE = 20.0, (0.5, 1.5)
-#: Waves of model calls of a run of one round, and those that a further round adds.
+#: Waves of model calls in a run of one round, and per further round.
 WAVES, WAVES_MORE = 4, 1
-#: Tokens of a prompt beside its material, and of the answers.
+#: Tokens of a prompt besides its material, and of answers.
 PROMPT_TOKENS, ASSESSMENT_TOKENS, SECTION_TOKENS, PLAN_TOKENS, SMALL_TOKENS = (
     1_000,
     (150, ANSWERS["assessor"]),
@@ -30,11 +29,11 @@ PROMPT_TOKENS, ASSESSMENT_TOKENS, SECTION_TOKENS, PLAN_TOKENS, SMALL_TOKENS = (
     (300, ANSWERS["lead"]),
     (30, ANSWERS["judge"]),
 )
-#: What the judge is asked of a topic in a round: which hits are worth reading, in deep effort also
-#: whether what was read is enough; and the tokens of the hits.
+#: Judge calls per topic and round: hit screening, and at deep effort also the reflection; and the
+#: tokens of the hits.
 JUDGED: dict[Effort, int] = {"quick": 0, "normal": 1, "deep": 2}
 HITS_TOKENS = 2_000
-#: Characters of a token, and of the evidence that a section is written from.
+#: Characters per token, and of the evidence for a section.
 CHARS, EVIDENCE_CHARS = 4, (800, 6_000)
 
 Tokens = dict[Role, tuple[int, int]]
@@ -49,14 +48,14 @@ def forecast(
     model: bool = True,
     plan_seconds: float = 0.0,
 ) -> Forecast:
-    """The forecast of a plan whose first tasks are `tasks`, within the ceilings of the settings;
-    the money is None where a price is unknown. `providers` are the names of those searched,
-    `plan_seconds` is how long a model took for the plan, 0 where it made none now.
+    """Return the estimate for a plan with these first `tasks`, within the settings' limits; money
+    is None if a price is unknown. `providers` are the names searched, `plan_seconds` the model's
+    planning time, 0 if it made none now.
     """
     count, more = len(plan.topics), settings.iterations - 1
     searches = sum(len(task.queries) for task in tasks) * len(providers)
     load = workload(plan, settings, model=model)
-    # The broad search before the plan is made by now.
+    # The broad search before the plan is done by now.
     looked = len(providers) if model and settings.effort != "quick" else 0
     gap_searches = looked + more * count * load.gap_queries * len(providers)
     pages = pages_of(tasks)
@@ -84,13 +83,13 @@ def forecast(
 
 
 def later(made: Forecast, gone: float, settings: Settings) -> Forecast:
-    """The forecast of a run that has lasted so many seconds, as for the index of a library."""
+    """Add the seconds already spent, as for indexing a library."""
     seconds = _span(made.seconds.low + gone, made.seconds.high + gone, settings.minutes * 60)
     return made.model_copy(update={"seconds": seconds})
 
 
 def ceilings(settings: Settings) -> dict[str, float]:
-    """What ends a run, by the names of the ranges of a forecast."""
+    """Return the limits that end a run, by the names of the estimate's ranges."""
     return {
         "rounds": settings.iterations,
         "searches": settings.searches,
@@ -103,23 +102,23 @@ def ceilings(settings: Settings) -> dict[str, float]:
 
 
 def pages_of(tasks: Sequence[Task]) -> int:
-    """The pages that the tasks of a round may read in all."""
+    """Return the maximum pages of a round's tasks."""
     whole = sum(task.pages for task in tasks)
     return min([whole, *(task.together for task in tasks if task.together is not None)])
 
 
 def _thinking(more: int, calls: tuple[int, int], plan_seconds: float) -> tuple[float, float]:
-    """Seconds that model calls take: wave by wave, or where the model is slow, call by call."""
+    """Return the seconds of model calls: in waves or, for a slow model, in sequence."""
     if plan_seconds > SLOW_SECONDS:
         return calls[0] * plan_seconds * CALL_SHARE[0], calls[1] * plan_seconds * CALL_SHARE[1]
     return WAVES * WAVE_SECONDS[0], (WAVES + more * WAVES_MORE) * WAVE_SECONDS[1]
 
 
 def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
-    """Model calls of a run of one round that goes well, and of one with `more`: the plan, an
-    assessment and a section a topic, a summary over several; in deep effort a reflection a topic
-    and the opinion; in normal effort a look at the hits of each topic. Cleaning is not foreseen: it
-    takes a third of the ceiling at most, and gives way to these.
+    """Return the model calls of a one-round run, and of one with `more`: plan, assessment and
+    section per topic, summary over several; at deep effort a reflection per topic and the review;
+    at normal effort screening per topic. Cleaning is not included: it takes at most a third of the
+    limit, and yields to these.
     """
     deep = settings.effort == "deep"
     low = 1 + 2 * count + (count > 1) + (2 * count + 1 if deep else 0)
@@ -128,7 +127,7 @@ def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
 
 
 def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
-    """Tokens in and out by role; `of` 0 for a run that goes well, 1 for the most."""
+    """Return tokens in and out by role; `of` is 0 for a good run, 1 for the maximum."""
     rounds = 1 + more
     shown = room_of(count, settings.window_tokens, settings.shown_tokens) // (2 - of)
     sections = count + (count > 1)
@@ -143,7 +142,7 @@ def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
             sections * SECTION_TOKENS[of],
         ),
     }
-    if of:  # where the report is in words that code cannot check
+    if of:  # if the report is in words that code cannot check
         told = PROMPT_TOKENS + sections * EVIDENCE_CHARS[of] // CHARS
         made["verifier"] = (told, ANSWERS["verifier"])
     if asked := JUDGED[settings.effort] if of or settings.effort == "deep" else 0:

@@ -1,6 +1,6 @@
-"""Whether the run's model may judge: it is examined while pages are read, once a home. One that
-does not pass plans and searches; code judges, and composes the report. One that only guessed is
-left out of the runs that follow.
+"""Whether the run's model may judge: it is examined while pages are read, once per home. One that
+fails plans and searches, while code judges and composes the report. One that only guessed is not
+used in later runs.
 """
 
 from __future__ import annotations
@@ -19,24 +19,23 @@ from spadework.graph.emit import Emit
 from spadework.settings import Role
 from spadework.values import Problem
 
-#: With fewer calls than this left none is spent on an examination.
+#: With fewer calls left there is no examination.
 FEW_CALLS = 4
 _KIND, _COST = "examination", "cost of the examination"
 _NO_TIME = "There was no time for it."
 
 
 def begin(context: SessionContext) -> None:
-    """Let the model be examined meanwhile. In a replay, whose clock is that of the last answer, it
-    is examined where the result is needed.
+    """Start the examination in the background. In a replay, whose clock is that of the last answer,
+    it runs when its result is needed.
     """
     if context.model and context.journal.recording is None:
         _begin(context)
 
 
 async def leave_out(context: SessionContext, emit: Emit | None = None) -> list[Problem]:
-    """Have the run go on without a model that has only guessed when it was examined before, where
-    it is that of all roles; what is told of that. Its plans bring a report no more than those of
-    code (benchmarks/small_model.py).
+    """Continue without a model that only guessed in an earlier examination, if it has all roles;
+    return the problems to report. Its plans are no better than code's (benchmarks/small_model.py).
     """
     model = context.model
     if model is None or len({model.place(role) for role in get_args(Role)}) > 1:
@@ -57,8 +56,8 @@ async def leave_out(context: SessionContext, emit: Emit | None = None) -> list[P
 
 
 async def examines(context: SessionContext) -> bool:
-    """Whether the run has a model that was not examined before in this home; what is examined
-    meanwhile changes nothing of that.
+    """Return whether the run's model was not examined before in this home; a result during the run
+    does not change this.
     """
     if context.examines is None:
         context.examines = bool(context.model and await _known(context, context.model) is None)
@@ -66,8 +65,8 @@ async def examines(context: SessionContext) -> bool:
 
 
 async def recall(context: SessionContext) -> None:
-    """Know in a run that is taken up whether its model has passed: from its last steps on nobody
-    may ask any more; and what was paid for that. Nothing is asked here.
+    """Restore in a resumed run whether the model has passed, since the last steps cannot ask, and
+    the cost. Nothing is asked here.
     """
     if await leave_out(context):
         return
@@ -78,7 +77,7 @@ async def recall(context: SessionContext) -> None:
 
 
 async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """The model that may judge and write from this step of the run on; or None, and why."""
+    """Return the model that may judge and write from this step on; or None, and why."""
     if context.model is None:
         return None, []
     result = await _result(context, at)
@@ -99,19 +98,19 @@ async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Pr
 
 
 async def judge_in_time(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """The same, None where only closing by code has time."""
+    """Return the same, but None if there is only time for closing by code."""
     return (None, []) if context.budget.until_closing() <= 0 else await judge(context, at)
 
 
 async def _result(context: SessionContext, at: str) -> Examined | str:
-    """The result, or why there is none; in a replay there was no time where there was none."""
+    """Return the result, or why there is none; in a replay, as recorded."""
     if why := await context.journal.noted("unexamined", at):
         return str(why)
     examination = _begin(context)
     if context.journal.recording is not None:
         return await asyncio.shield(examination)
     try:
-        # Who stops waiting does not end the examination.
+        # The examination continues when a caller stops waiting.
         result = await unless_stopped(
             context.stop, asyncio.shield(examination), seconds=context.budget.until_closing()
         )
@@ -130,7 +129,7 @@ def _begin(context: SessionContext) -> asyncio.Task[Examined | str]:
 
 
 async def _examine_once(context: SessionContext, model: Model) -> Examined | str:
-    """The result, or why there is none."""
+    """Return the result, or why there is none."""
     home = context.settings.common
     try:
         known = await _known(context, model)
@@ -148,14 +147,14 @@ async def _examine_once(context: SessionContext, model: Model) -> Examined | str
     except (ModelError, BudgetSpent) as error:
         found = str(error)
         if isinstance(error, Passing | Busy):
-            context.examination = None  # the server may be well at a later step
+            context.examination = None  # the server may be fine at a later step
     if context.budget.early:
         await context.journal.note(_COST, "", context.budget.early)
     return found
 
 
 async def _known(context: SessionContext, model: Model) -> Examined | None:
-    """The result from before this run."""
+    """Return the result from before this run."""
 
     async def before() -> Examined | None:
         return await result_at(model.place("verifier"), context.settings.common)

@@ -1,4 +1,6 @@
-"""When a model is asked only for what must be: in quick effort, where slow, where calls are few."""
+"""When a model is asked only for the necessary: at quick effort, if slow, or with few calls
+left.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +10,20 @@ from spadework.graph.context import SessionContext
 from spadework.settings import Role
 from spadework.values import Problem, Value
 
-#: Tokens in a second: who reads fewer needs the time for plan, assessment and report.
+#: Tokens per second below which the model's time is needed for plan, assessment and report.
 LEAST_SPEED = 200.0
 
 
-#: Tokens that a look at hits takes, and an assessment and a section at the least; the share of
-#: them that is said, not told. Those of the model's examination.
+#: Tokens of hit screening, and the minimum of an assessment and a section; the share that is
+#: output; and tokens of the examination.
 LOOK_TOKENS, ANSWER_TOKENS, SECTION_TOKENS, SAID = 800, 1_200, 800, 0.1
 EXAMINATION_TOKENS = 4_000
 
 
 def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) -> bool:
-    """Whether so many looks leave the calls that the answer needs: an assessment for each of the
-    `tasks` of the round, a section a topic, the summary, the check of citations and the editor; and
-    what those assessments take of the tokens and the money that are not held back for writing.
+    """Return whether the screenings leave the calls needed for the answer (an assessment per task,
+    a section per topic, summary, verification, editor) and, of tokens and money outside the
+    reserve, those of the assessments.
     """
     budget = context.budget
     if budget.limits.calls - budget.spent("calls") - looks < tasks + topics + 3:
@@ -30,7 +32,9 @@ def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) 
 
 
 def payable(context: SessionContext, *, closing: bool = False) -> float:
-    """Tokens that are left when all under way has cost the usual; money at the assessor's price."""
+    """Return the tokens left when running calls have cost the usual; money at the assessor's
+    price.
+    """
     free = context.budget.free(closing=closing, settled=True)
     examining = context.examination is not None and not context.examination.done()
     name = context.model.place("assessor").name if context.model else ""
@@ -41,14 +45,16 @@ def payable(context: SessionContext, *, closing: bool = False) -> float:
 
 
 class Permission(Value):
-    """Whether a model may be asked for what can be left out; and what is said where not."""
+    """Whether a model may be asked for optional work; and the note if not."""
 
     given: bool = True
     problems: tuple[Problem, ...] = ()
 
 
 async def sparing(context: SessionContext, *roles: Role) -> Permission:
-    """Whether these roles may be asked; why not, unless the user chose that, once in a run."""
+    """Return whether these roles may be asked; why not, once per run, unless the user chose
+    that.
+    """
     if context.model is None or context.quick:
         return Permission(given=False)
     for role in roles:

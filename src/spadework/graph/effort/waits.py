@@ -1,4 +1,4 @@
-"""Waiting that ends with the clock or with the user's wish to stop."""
+"""Waits that end at a deadline or when the user stops."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ T = TypeVar("T")
 
 
 class Stopped(Exception):
-    """The user wants the report now; what was waited for is cancelled."""
+    """The user wants the report now; the work was cancelled."""
 
 
 async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: float) -> T:
-    """What `work` gives. Raises TimeoutError after `seconds`, Stopped when `stop` is set before."""
+    """Return what `work` returns. Raises TimeoutError after `seconds`, Stopped when `stop` is set
+    first.
+    """
     doing = asyncio.ensure_future(work)
     stopping = asyncio.ensure_future(stop.wait())
     try:

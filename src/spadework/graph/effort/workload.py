@@ -1,4 +1,4 @@
-"""How much a question is worth: what workers ask and read, by complexity and effort (S3)."""
+"""Work per question: queries and pages of workers, by complexity and effort (S3)."""
 
 from __future__ import annotations
 
@@ -8,26 +8,23 @@ from spadework.settings import Settings
 from spadework.tools.ranking.selection import PRESETS
 from spadework.values import Complexity, Plan
 
-#: Queries of a topic in the first round.
+#: Queries per topic in the first round.
 QUERIES = 4
-#: Where a model says which gaps are left, a simple question is one worker with at most 10 searches
-#: and pages, one a page that fails; in quick effort every topic is as small. Without one the pages
-#: are all there is to go by, so none is saved: with so few, answers were missed
-#: (benchmarks/README.md).
+#: Where a model names gaps, a simple question is one worker with at most 10 searches and pages, one
+#: page spare; at quick effort every topic is as small. Without a model pages are all there is, so
+#: none is saved: with so few, answers were missed (benchmarks/README.md).
 SIMPLE_QUERIES, SIMPLE_PAGES = 3, 6
-#: Pages of a worker that fills gaps, in normal effort.
+#: Pages of a worker that fills gaps, at normal effort.
 GAP_PAGES = 5
-#: Times the pages of the preset in deep effort; the ceiling of pages bounds complex questions.
+#: Factor on the preset's pages at deep effort; the page limit bounds complex questions.
 DEEP_TIMES: dict[Complexity, int] = {"simple": 2, "moderate": 4, "complex": 4}
 DEEP_GAP_TIMES = 2
 
 
 class Workload(NamedTuple):
-    """The queries and pages of one worker at most, in the first round and in one for gaps, and the
-    seconds that a search for a gap may take. `broad`:
-    pages that another worker reads, too, do not count among those of the first round; `reads_on`:
-    every open topic also looks at what its first searches left unread, rather than only one that
-    has nothing else to ask.
+    """Maximum queries and pages of one worker, in the first round and for gaps, and the seconds of
+    a gap search. `broad`: pages that another worker reads too do not count in the first round;
+    `reads_on`: every open topic also uses hits left unread, not only those without queries.
     """
 
     queries: int
@@ -40,8 +37,8 @@ class Workload(NamedTuple):
 
 
 def workload(plan: Plan, settings: Settings, *, model: bool) -> Workload:
-    """Return what the workers of a plan may do; `model`: one judges what they bring. Rounds do not
-    depend on complexity: a further one searches only for what is open.
+    """Return the work of a plan's workers; `model`: one judges it. Rounds do not depend on
+    complexity: further ones only search what is open.
     """
     most, deep = PRESETS[settings.preset][1], settings.effort == "deep"
     simple = model and (plan.complexity == "simple" or settings.effort == "quick")

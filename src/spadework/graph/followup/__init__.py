@@ -1,1 +1,1 @@
-"""How a report changes: revised, extended, checked again in part."""
+"""Changes of a report: revised, extended, partly rechecked."""

@@ -1,5 +1,5 @@
-"""The report that a follow-up goes on from: kept by every run in its journal, read by the next, and
-joined with what that finds.
+"""The report that a follow-up continues: stored by every run in its journal, read by the next, and
+merged with its findings.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ from spadework.values import Coverage, Evidence, Plan, Question, Result, Section
 
 V = TypeVar("V", bound=Value)
 
-#: What a report is kept as.
 KIND = "report"
-#: What ends a run that answers from what was proven before.
+#: Reason for the end of a run that answers from existing evidence.
 RECALLED = "known"
 
 
 async def keep(context: SessionContext, state: ResearchState, result: Result) -> None:
-    """Keep the report of a run for those who follow it up."""
+    """Store a run's report for follow-ups."""
     kept = Earlier(
         plan=state["plan"],
         title=state.get("title", ""),
@@ -52,7 +51,7 @@ async def keep(context: SessionContext, state: ResearchState, result: Result) ->
 
 
 async def earlier(context: SessionContext, follows: str) -> Earlier | None:
-    """The report of the session `follows`; None where it left none, or one that says nothing."""
+    """Return the report of the session `follows`; None if there is none or it is empty."""
     if not follows:
         return None
     folder = context.folder.parent / checked_session_id(follows)
@@ -66,8 +65,8 @@ async def earlier(context: SessionContext, follows: str) -> Earlier | None:
 
 
 async def take_over(context: SessionContext, follows: str, before: Earlier) -> frozenset[str]:
-    """The hashes of the texts that a report names, put into this session, too. One that is gone, or
-    not what it was, proves nothing any more.
+    """Copy the texts of a report into this session and return their hashes. A missing or changed
+    text no longer counts as evidence.
     """
     named = [*(e.content_hash for e in before.evidence), *(p.content_hash for p in before.pages)]
     folder = context.folder.parent / checked_session_id(follows) / "pages"
@@ -83,7 +82,7 @@ async def take_over(context: SessionContext, follows: str, before: Earlier) -> f
 
 
 def answers_of(folder: Path, kind: str, shape: type[V]) -> list[V]:
-    """The answers of a kind in the journal of a session, in order; [] where it cannot be read."""
+    """Return the answers of a kind in a session's journal, in order; [] if unreadable."""
     try:
         file = (folder / "session.sqlite").as_uri()
         with closing(sqlite3.connect(f"{file}?mode=ro", uri=True)) as db:
@@ -97,7 +96,7 @@ def answers_of(folder: Path, kind: str, shape: type[V]) -> list[V]:
 
 
 def as_it_was(before: Earlier) -> dict[str, Any]:
-    """All channels of a report that is followed up, as it was left."""
+    """Return all channels of a followed-up report, unchanged."""
     return {
         "plan": before.plan,
         "title": before.title or before.plan.title or before.plan.question,
@@ -112,8 +111,8 @@ def as_it_was(before: Earlier) -> dict[str, Any]:
 
 
 def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, Any]:
-    """All channels of a follow-up that the evidence of a report answers: a plan of one topic, which
-    is proven. What was proven besides is kept for those who ask on.
+    """Return all channels of a follow-up that a report's evidence answers: a plan of one covered
+    topic. Other evidence is kept for later follow-ups.
     """
     made = plan(Question(text=asked), [])
     name = turn.heading or asked
@@ -127,7 +126,7 @@ def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, A
     found = Coverage(topic=name, covered=True, score=turn.score, evidence_ids=ids)
     own = {id_: known[id_].model_copy(update={"topic": name}) for id_ in ids}
     return {
-        # A fact needs no outline: what is told of it is what proves it.
+        # A fact needs no outline: its evidence is the text.
         "plan": made.model_copy(update={"topics": (topic,), "question_type": "fact"}),
         "evidence": [own.get(e.id, e) for e in before.evidence],
         "coverage": {name: found},
@@ -137,14 +136,14 @@ def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, A
 
 
 def found_for_it(before: Earlier, state: ResearchState) -> list[Evidence]:
-    """The entries that were found for the follow-up."""
+    """Return the entries found for the follow-up."""
     known = {e.id for e in before.evidence}
     return [e for e in proving(state) if e.id not in known]
 
 
 def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
-    """The plan of the report with the topics of the follow-up, the coverage of all of them, and
-    what the evidence of all lacks. A topic of both has the evidence of both.
+    """Return the report's plan extended by the follow-up's topics, with their coverage and
+    shortfalls. A topic in both has the evidence of both.
     """
     new = state["plan"]
     names = {topic.name for topic in before.plan.topics}
@@ -164,8 +163,8 @@ def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
 def _shortfalls(
     before: Earlier, plan: Plan, now: list[Shortfall], coverage: dict[str, Coverage]
 ) -> list[Shortfall]:
-    """What is lacking now, and what was lacking for topics that were not judged anew; the whole was
-    where the follow-up has proven anything.
+    """Return current shortfalls, and earlier ones of topics not judged again; those of the whole
+    only if the follow-up found nothing.
     """
     anew = {t.name for t in plan.topics if t.name in coverage and coverage[t.name].evidence_ids}
     anew |= {""} if anew else set()
@@ -173,7 +172,7 @@ def _shortfalls(
 
 
 def quote_sections(before: Earlier, plan: Plan, new: list[Evidence]) -> list[Section]:
-    """The sections of the report, and one in its sources' words for each topic of the follow-up."""
+    """Return the report's sections, and one of quotes for each topic of the follow-up."""
     found = [(topic.name, [e for e in new if e.topic == topic.name]) for topic in plan.topics]
     own = [extractive.section(name, entries) for name, entries in found if entries]
     return list(one_a_heading([*before.sections, *own]))

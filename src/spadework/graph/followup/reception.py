@@ -1,4 +1,4 @@
-"""The reception before the graph: what needs no research is answered at once, without a session."""
+"""Reception before the graph: direct answers to what needs no research, without a session."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from spadework.settings import Settings
 from spadework.tools.stores.journal import Journal
 from spadework.values import Usage, Value
 
-#: A model that is slower than that with a title is not waited for.
+#: A model slower than this with a title is abandoned.
 SECONDS = 20.0
 
 
 class Greeted(Value):
-    """What a message is, what is answered to it at once ("" where it is to be researched), and what
-    that took. `task` names a client's chore.
+    """A message's kind, the direct answer ("" if it is to be researched), and its usage. `task`
+    names a client's chore.
     """
 
     research: bool
@@ -33,8 +33,8 @@ class Greeted(Value):
 
 
 async def receive(said: str, settings: Settings, wishes: str = "") -> Greeted:
-    """Receive a message, with what system messages say as `wishes`. Nothing is opened for one whose
-    rules are sure. Raises SettingsError.
+    """Receive a message, with system messages as `wishes`. Opens nothing if rules suffice. Raises
+    SettingsError.
     """
     chore, budget = chore_of(said, wishes), Budget.of(settings)
     if chore is None and by_rules(said) is not None:
@@ -53,7 +53,7 @@ async def receive(said: str, settings: Settings, wishes: str = "") -> Greeted:
 
 
 async def _model(settings: Settings, budget: Budget, closing: AsyncExitStack) -> Model | None:
-    """The model of the settings, over a journal that goes with it; None where there is none."""
+    """Return the settings' model with a temporary journal; None if there is none."""
     try:
         name = await default_model(settings)
     except ModelError:

@@ -1,4 +1,4 @@
-"""Checking a report that changed in part: what did not change keeps its verdicts."""
+"""Recheck of a partly changed report: unchanged sentences keep their verdicts."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from spadework.values import Citation, Section, models_among
 
 @dataclass(frozen=True)
 class Base:
-    """A report as it was checked before some of it was written anew. `places` says for which of its
-    sections one stands that has another heading now. Where it was to be `better`, a section that
-    lost sentences to the check, so that fewer stand than before, is none.
+    """A report as checked before a change. `places` maps changed headings to its sections. If
+    `better` is required, a section with fewer sentences than before is not accepted.
     """
 
     sections: Sequence[Section]
@@ -30,7 +29,7 @@ class Base:
     better: bool = False
 
     def of(self, heading: str) -> Section | None:
-        """The section for which one of this heading stands; None for a new one."""
+        """Return the earlier section for a heading; None if it is new."""
         if (place := self.places.get(heading)) is not None:
             return self.sections[place]
         same = heading.casefold()
@@ -38,7 +37,7 @@ class Base:
 
 
 def base_of(state: ResearchState) -> Base | None:
-    """What sections are compared with: what the editor read, else the report followed up."""
+    """Return the report to compare with: the editor's, else the followed-up one."""
     if review := state.get("review"):
         return Base(review.sections, state.get("citations", []), better=True)
     if before := state.get("before"):
@@ -49,7 +48,7 @@ def base_of(state: ResearchState) -> Base | None:
 async def whole(
     state: ResearchState, model: Model | None, material: Material, check: Check
 ) -> dict[str, Any]:
-    """A report that is new, with what holds of it, as the update of the graph's channels."""
+    """Return a new report's verified sections, as channel updates."""
     found = await verify_sections(model, state["plan"], state.get("sections", []), material, check)
     return {
         "sections": found.sections,
@@ -61,8 +60,8 @@ async def whole(
 async def check_changed(
     state: ResearchState, model: Model | None, base: Base, material: Material, check: Check
 ) -> dict[str, Any]:
-    """The report with what holds of the sections that changed, as the update of the graph's
-    channels. Where nothing of one holds, it stays as it was.
+    """Return the report with its changed sections verified, as channel updates. If nothing of a
+    section holds, the earlier one stays.
     """
     sections = state.get("sections", [])
     changed = [section for section in sections if section not in base.sections]
@@ -79,7 +78,7 @@ async def check_changed(
         elif old and (now is None or section.heading in empty):
             now = old
         elif old and now and base.better:
-            # Of what was to be better less may be left than there was.
+            # A section that should improve must not lose sentences.
             left = sum(one in section.sentences for one in now.sentences)
             now = old if left < min(len(section.sentences), len(old.sentences)) else now
         if now is not None:
@@ -113,7 +112,7 @@ def _models_of(section: Section) -> list[str]:
 def _undone(
     state: ResearchState, stands: Sequence[Section], changed: Sequence[Section]
 ) -> dict[str, Any]:
-    """Where nothing is left of a report told otherwise: its plan, with its language, and title."""
+    """Restore plan, language and title if nothing of a reworded report is left."""
     before = state.get("before")
     if before is None or state["turn"].kind != "form" or tuple(stands) != before.sections:
         return {}
@@ -122,7 +121,7 @@ def _undone(
 
 
 def _citations(base: Base, sections: Sequence[Section], new: Sequence[Citation]) -> list[Citation]:
-    """The citations of the report: of what stayed as they were, of what changed the new ones."""
+    """Return the report's citations: earlier ones for unchanged sentences, new ones for changed."""
     old = {(c.sentence, c.evidence_id): c for c in base.citations}
     changed = {(c.sentence, c.evidence_id): c for c in new}
     return [

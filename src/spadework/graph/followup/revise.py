@@ -1,4 +1,4 @@
-"""A follow-up that revises a report: what does not change keeps words, evidence and verdicts."""
+"""A follow-up that revises a report: unchanged parts keep words, evidence and verdicts."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ from spadework.graph.state import Earlier, ResearchState, proving
 from spadework.settings import Settings
 from spadework.values import Plan, Problem, Question, Section, models_among
 
-#: What ends a run in which only the form of a report changed.
+#: Reason for the end of a run that only changed a report's form.
 REVISED = "revised"
 STAYED = "The report stands as it was."
-#: Why nothing can be told otherwise, and what is done instead.
+#: Why nothing can be reworded, and what happens instead.
 NO_REPORT = "There is no report that could be told otherwise."
 INSTEAD = "The question before was researched for one of that form."
-#: What is said of a follow-up for which not everything is researched.
+#: Notices for follow-ups that are not fully researched.
 _NOTICES: dict[TurnKind, str] = {
     "form": "The report before is told otherwise; nothing is searched.",
     "more": "The report before is kept; only what it lacks for this is searched.",
     "known": "What the session before has proven answers this; nothing is searched.",
 }
-#: Why code cannot tell a report otherwise.
+#: Why code cannot reword a report.
 _BY_MODEL = (
     "Without a language model only the length of a report that is made of quotes can be changed."
 )
@@ -62,7 +62,7 @@ _NOTHING = {
 
 
 async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Find the report that is followed up, and what is wanted of it now."""
+    """Find the followed-up report, and what the follow-up asks of it."""
     context = await context_of(state["session_id"], runtime.context)
     before = await earlier(context, state.get("follows", ""))
     emit = emitter(context, runtime)
@@ -83,7 +83,7 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     proofs = [e for e in before.evidence if e.id in turn.proofs]
     if turn.kind == "known" and not all(e.content_hash in texts for e in proofs):
         return {**told, "turn": Turn(kind="new"), "before": None}
-    if turn.kind != "form":  # what becomes of that is known once it is tried
+    if turn.kind != "form":  # known once it is tried
         emit(Notice(text=_NOTICES[turn.kind]))
     if turn.kind == "known":
         meant = turn.question or (asked if context.model else in_context(question))
@@ -92,7 +92,7 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     if turn.kind == "more":
         del told["plan"]
         return told if context.model else {**told, "question": requested_addition(asked) or asked}
-    # All pages are wanted, also old ones of what is asked about now.
+    # All pages are wanted, even old ones.
     await earlier_pages(
         context, state.get("follows", ""), before.plan.model_copy(update={"freshness": "any"})
     )
@@ -100,7 +100,9 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 
 
 def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
-    """Where another form of a report is wanted and there is none: the question before, for one."""
+    """Handle a requested rewording without a report: research the previous question instead, if
+    there is one.
+    """
     asked, before = state["question"], state.get("earlier", [])
     questions = [n for n, text in enumerate(before) if not sure_turn(text)]
     if not questions or sure_turn(asked) is None:
@@ -118,8 +120,8 @@ def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
 
 
 def _exchanges(state: ResearchState, before: Earlier) -> dict[str, Any]:
-    """The questions before with what was answered, the last one as the report before answers it.
-    What asked for another form of a report is no question that a later one could lean on.
+    """Return earlier questions with their answers, the last one's from the report. Requests for
+    another form are not questions that later ones could depend on.
     """
     asked = state.get("earlier", [])[:-1]
     answers = [*state.get("answers", []), *[""] * len(asked), ""]
@@ -132,7 +134,7 @@ def _exchanges(state: ResearchState, before: Earlier) -> dict[str, Any]:
 
 
 async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """The report in another form, from what it rests on already."""
+    """Return the report in another form, from its existing evidence."""
     context = await context_of(state["session_id"], runtime.context)
     before, turn, emit = state.get("before"), state["turn"], emitter(context, runtime)
     assert before is not None
@@ -155,7 +157,7 @@ async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 async def extend_report(
     context: SessionContext, state: ResearchState, model: Model | None, before: Earlier
 ) -> dict[str, Any]:
-    """The report with what was found for the follow-up, as the update of the graph's channels."""
+    """Return the report with the follow-up's findings, as channel updates."""
     new, whole = found_for_it(before, state), join_states(before, state)
     plan = whole["plan"]
     now: ResearchState = {**state, "coverage": whole["coverage"], "plan": plan}
@@ -202,13 +204,13 @@ async def _by_model(
 
 
 def _as_is(before: Earlier, why: str) -> dict[str, Any]:
-    """The report as it was, and why."""
+    """Return the report unchanged, with the reason."""
     problem = Problem(stage="writer", subject="revision", reason=why, effect=STAYED)
     return {"sections": list(before.sections), "problems": [problem]}
 
 
 async def _by_code(context: SessionContext, before: Earlier, turn: Turn) -> dict[str, Any]:
-    """The report shorter or longer, where it is made of passages; nothing else is for code."""
+    """Return the report shorter or longer, if made of passages; code can do nothing else."""
     by_model = models_among(c.maker for c in before.citations)
     if by_model or not turn.length or turn.language:
         return _as_is(before, _BY_MODEL)

@@ -1,4 +1,6 @@
-"""Revising in deep effort: what an editor found weak is written anew, once, if that holds."""
+"""Rewriting at deep effort: sections that an editor found weak are rewritten once, if the result
+holds.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +22,15 @@ from spadework.tools.export.markdown_report import sentences_markdown
 from spadework.tools.text.facts import nearest
 from spadework.values import Evidence, Review, Section, Weakness
 
-#: What a summary is written anew for; the entries themselves stand below, as data.
+#: Why a summary is rewritten; the entries follow it as data.
 TOLD_MORE = "The report now tells more, which its summary must not leave out: "
 
 
 async def rewritten(
     context: SessionContext, state: ResearchState, review: Review, model: Model | None
 ) -> dict[str, Any]:
-    """The sections that the editor found weak, or of whose topic more was found, written anew, all
-    in one wave. What was found of a topic that has no section gets one.
+    """Rewrite concurrently the sections that the editor found weak, or whose topic has new
+    evidence. A topic without a section gets one.
     """
     if model is None:
         return {}
@@ -71,7 +73,7 @@ async def rewritten(
 def _asked(
     review: Review, sections: Sequence[Section], fresh: Sequence[Evidence], homes: Mapping[str, str]
 ) -> dict[str, list[str]]:
-    """What each section is to say better, by its heading."""
+    """Return what each section should improve, by heading."""
     asked: dict[str, list[str]] = defaultdict(list)
     for point in review.weaknesses:
         if point.section and not point.outcome and (not point.query or _was_found(point, fresh)):
@@ -92,7 +94,9 @@ def _was_found(point: Weakness, fresh: Sequence[Evidence]) -> bool:
 def _home(
     entry: Evidence, review: Review, sections: Sequence[Section], ledger: Sequence[Evidence]
 ) -> str:
-    """The section for an entry: as the editor named it, else that which cites most of its topic."""
+    """Return the section for an entry: as the editor named it, else the one that cites most of its
+    topic.
+    """
     for point in review.weaknesses:
         if point.query and point.section and point.topic == entry.topic:
             return point.section
@@ -109,8 +113,8 @@ def _home(
 def _material(
     section: Section, asked: Sequence[str], homes: Mapping[str, str], ledger: Sequence[Evidence]
 ) -> list[Evidence]:
-    """What a section is written from anew: what it cites, what was found for it, and of the rest
-    what is nearest to what the editor says.
+    """Return a section's evidence for rewriting: what it cites, what was found for it, and the
+    entries closest to the editor's words.
     """
     cited = {id_ for one in section.sentences for id_ in one.evidence_ids}
     summary = section.kind == "summary"
@@ -125,7 +129,7 @@ def _material(
 
 
 def known_findings(state: ResearchState) -> dict[Stated, Finding]:
-    """What was found of the sentences that the editor read."""
+    """Return the findings on the sentences that the editor read."""
     review = state.get("review")
     cited = state.get("citations", [])
     found = {each.sentence: Finding(each.verdict, judge=each.judge) for each in cited}

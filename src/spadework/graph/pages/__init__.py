@@ -1,1 +1,1 @@
-"""Where pages come from, and how they are shared and cut."""
+"""Sources of pages, their distribution and chunking."""

@@ -1,4 +1,4 @@
-"""Cutting: a page as passages, each with the headings and the names of columns above it."""
+"""Chunking: a page as passages, each with its headings and column names."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from spadework.tools.text.passages import Block, Path, blocks, cut, heading_at, 
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Page, Passage
 
-#: A table with more characters than this is judged in runs of rows: as one passage it would leave
-#: no room for others, or find none.
+#: A larger table is judged in groups of rows: as one passage it would crowd out others, or find no
+#: room.
 MOST_TABLE_CHARS = 4_000
 
 
 class Cut(NamedTuple):
-    """A stretch of a page with its text, what is above it, its page's rank from 0, and language."""
+    """A span of a page with its text, headings, page rank (from 0) and language."""
 
     content_hash: str
     start: int
@@ -40,7 +40,7 @@ class Cut(NamedTuple):
 
 
 def show_passage(page: Page, text: str, passage: Passage) -> PassageView:
-    """A passage with its text and the headings above it."""
+    """Return a passage with its text and headings."""
     above, columns = heading_above(text, passage.start), columns_at(text, passage.start)
     return PassageView(
         page, passage.start, text[passage.start : passage.end], above, columns, passage.score
@@ -48,18 +48,18 @@ def show_passage(page: Page, text: str, passage: Passage) -> PassageView:
 
 
 def heading_above(text: str, at: int) -> str:
-    """The path of headings above a place in a text; one that speaks to machines is none."""
+    """Return the path of headings above a position, without any that instruct machines."""
     return heading_at(_headings(text), at)
 
 
 @lru_cache(maxsize=256)
 def _headings(text: str) -> list[Path]:
-    """The headings of a text, found once however many of its passages are shown."""
+    """Return the headings of a text, cached for all its passages."""
     return paths(found for found in headings(text) if not is_injection(found[2]))
 
 
 def cuts_of(page: Page, text: str, rank: int, passage_chars: int) -> list[Cut]:
-    """The passages of a page, by the rank of the page from 0."""
+    """Return the passages of a page with the given rank (from 0)."""
     found, code = _headings(text), spoken(text)
     pieces = [
         piece for span in cut(text, passage_chars) for piece in _runs(text, span, passage_chars)
@@ -79,7 +79,7 @@ def cuts_of(page: Page, text: str, rank: int, passage_chars: int) -> list[Cut]:
 
 
 def _runs(text: str, span: tuple[int, int], most: int) -> list[tuple[int, int]]:
-    """A passage, or in a long table what stands around the table, and runs of its rows."""
+    """Split a passage with a long table into the text around it and groups of rows."""
     start, end = span
     if end - start <= max(MOST_TABLE_CHARS, most):
         return [span]
@@ -102,7 +102,7 @@ def _runs(text: str, span: tuple[int, int], most: int) -> list[tuple[int, int]]:
 
 
 def columns_at(text: str, start: int) -> str:
-    """The names of the columns on a line, as short as a title, of a passage among rows; or ""."""
+    """Return the column names for a passage of rows, on a line as short as a title; or ""."""
     found = blocks_of(text)
     nearest = found[max(0, bisect_right(found, start, key=lambda block: block.start) - 1)]
     header = (
@@ -115,8 +115,8 @@ def columns_at(text: str, start: int) -> str:
 
 @lru_cache(maxsize=256)
 def names_at(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
-    """Where the names of a table's columns stand, of `least` columns; None for none, or if one
-    speaks to machines.
+    """Return the span of a table's column names, of at least `least` columns; None if there are
+    none, or one instructs machines.
     """
     header = header_of(text, table, least)
     names = cells(text[slice(*header)]) if header else []
@@ -125,11 +125,11 @@ def names_at(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | None
 
 @lru_cache(maxsize=256)
 def blocks_of(text: str) -> list[Block]:
-    """The blocks of a text, found once however many passages and quotes stand in it."""
+    """Return the blocks of a text, cached for all its passages and quotes."""
     return blocks(text)
 
 
 @lru_cache(maxsize=256)
 def steps_of(text: str) -> dict[int, Step]:
-    """The steps of a text by where their words begin, found once however many are quoted."""
+    """Return the steps of a text by where their words begin, cached."""
     return steps_of_lists(text, blocks_of(text))

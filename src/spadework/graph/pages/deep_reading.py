@@ -1,4 +1,6 @@
-"""Read many sources in deep effort: several calls share them, and a second look fills gaps."""
+"""Reading of many sources at deep effort: several calls share them, and a second search fills
+gaps.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +31,9 @@ from spadework.tools.text import tokens
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Evidence, Page, Passage, Plan, Problem, Topic, Unread
 
-#: Share of the time for assessing in which the pages are read; the rest is for judging the topics.
+#: Share of the time for assessing in which pages are read; the rest is for judging topics.
 READING = 0.7
-#: For how many topics' quotes that are entered into the ledger judging has time in the end.
+#: Number of topics whose entering into the ledger the time reserve covers.
 ENTERED = 3
 
 Place = tuple[str, int, int]
@@ -40,8 +42,8 @@ Place = tuple[str, int, int]
 async def in_shares(
     context: SessionContext, state: ResearchState, topics: Sequence[Topic], seconds: float
 ) -> Looked | None:
-    """What the pages of the first round prove of the topics, read in shares; None where all that
-    there is to show fits one window, or is not to be read by a model in deep effort.
+    """Return what the first round's pages contain for the topics, read in shares; None if
+    everything fits one context, or should not be read by a model at deep effort.
     """
     model = context.judging
     first = max(task.round for task in state["tasks"]) == min(t.round for t in state["tasks"])
@@ -124,7 +126,7 @@ def _passages_in(
 def _proven(
     plan: Plan, topic: Topic, spots: Sequence[Spot], shown: Sequence[PassageView]
 ) -> tuple[Spot, ...]:
-    """What was named for a topic and what confirms it; without any, what code finds likely."""
+    """Return what was named for a topic and what confirms it; else what code finds likely."""
     if not spots:
         found = extractive.assess(plan, topic, shown, ())
         spots = found.spots if found.score > LIKELY else ()
@@ -137,9 +139,9 @@ def shares_of(
     texts: Mapping[str, str],
     room: tuple[int, int],
 ) -> list[list[Served]]:
-    """The passages of all topics, each once with the topics it was found for, in shares of a window
-    each, all together in the second of the `room`s. The best of every page comes first: a page is
-    left out only where there is no room for one of each.
+    """Return the passages of all topics, each once with its topics, in shares of one context each;
+    `room` is the tokens per share and in total. The best of every page comes first: a page is left
+    out only if there is no room for one of each.
     """
     window, most = room
     served: dict[Place, list[int]] = {}
@@ -164,7 +166,7 @@ def shares_of(
 
 
 def _in_order(found: Sequence[Sequence[Passage]]) -> Iterator[Passage]:
-    """The passages of the topics turn by turn: first the best of every page, then the others."""
+    """Yield the topics' passages in turn: first the best of every page, then the others."""
     first: list[list[Passage]] = []
     for passages in found:
         best: dict[str, Passage] = {}
@@ -177,7 +179,7 @@ def _in_order(found: Sequence[Sequence[Passage]]) -> Iterator[Passage]:
 
 
 def _pack_shares(pages: Sequence[Sequence[tuple[Served, int]]], window: int) -> list[list[Served]]:
-    """Pages in shares, none with more tokens than a window; a page stays together where it can."""
+    """Pack pages into shares within the window; a page stays together if possible."""
     shares: list[list[Served]] = []
     left = 0
     for page in pages:
@@ -195,20 +197,19 @@ def _pack_shares(pages: Sequence[Sequence[tuple[Served, int]]], window: int) -> 
     ]
 
 
-#: Characters of the best passages that the reflection sees.
+#: Maximum characters of passages shown to the reflection.
 REFLECTION_CHARS = 6_000
-#: Pages that a refined query may bring.
+#: Maximum pages from a refined query.
 REFINED_PAGES = 4
-#: The round after which nothing is reflected on.
+#: The round after which there is no reflection.
 FIRST = 1
 
 
 async def looked_again(
     context: SessionContext, state: WorkerState, drafts: list[Page], emit: Emit
 ) -> tuple[list[Page], list[Unread], list[Problem]]:
-    """The pages that one refined query adds to those that were read in the first round, where a
-    reflection on these asks for it, and what it found and could not read. A further round is itself
-    such a search.
+    """Add the pages of one refined query, if a reflection on the first round's pages asks for it,
+    with its unread hits and problems. A further round is itself such a search.
     """
     task = state["task"]
     if not context.deep or context.model is None or not drafts or task.round > FIRST:

@@ -1,4 +1,4 @@
-"""Searching elsewhere where all providers have failed: at spares, opened when first needed."""
+"""Fallback search when all providers have failed: at others, opened on demand."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from spadework.graph.context import SessionContext
 
 
-#: What is noted where there is nobody to stand in.
+#: Recorded when there is no fallback.
 _NOBODY = ("", "")
 
 
 class StandIns:
-    """Those who stand in, in the order in which they are tried."""
+    """The fallback providers, in order."""
 
     def __init__(self, spares: Sequence[Spare]) -> None:
         self._spares = list(spares)
@@ -31,7 +31,7 @@ class StandIns:
         self._news: list[str] = []
 
     async def nth(self, context: SessionContext, n: int) -> Provider | None:
-        """The one to ask after `n` others have failed, None where there is none."""
+        """Return the provider to ask after `n` others failed, None if there is none."""
         async with self._lock:
             while n >= len(self.opened):
                 opening = partial(self._open, context)
@@ -47,18 +47,18 @@ class StandIns:
             return self.opened[n]
 
     def news(self) -> list[str]:
-        """What is to be told of those who were opened since this was last asked."""
+        """Return messages about providers opened since the last call."""
         told, self._news = self._news, []
         return told
 
     async def _open(self, context: SessionContext) -> tuple[str, str]:
-        """The next one that can be had: its name, and what it searches."""
+        """Open the next available one; return its name and description."""
         while self._spares:
             opening, seconds = self._spares.pop(0)(), context.budget.phase("search", "read")
             try:
                 found = await unless_stopped(context.stop, opening, seconds=seconds)
             except (SpadeworkError, OSError, TimeoutError, Stopped):
-                continue  # what all have failed with is told; this one was not asked for
+                continue  # the failure of all others is reported; nobody asked for this one
             if found is not None:
                 self.opened.append(found)
                 return found.name, found.describes

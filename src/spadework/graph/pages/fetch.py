@@ -1,5 +1,5 @@
-"""Where a page comes from: the web, a library, a file, or what earlier runs have read. What came is
-written down as it came, and read again from that in a replay.
+"""Origins of pages: the web, a library, a file, or earlier runs. What was fetched is recorded
+unchanged, and read again from that in a replay.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Attempt, Hit, Page, Problem, Value
 
-#: Characters of the name of a language that are kept.
 LANGUAGE_CHARS = 40
-#: Local documents are at level -1: nothing was fetched.
+#: Local documents have level -1: nothing was fetched.
 LOCAL_LEVEL = -1
 
 
@@ -40,13 +39,13 @@ class Kept(Value):
 
 
 def name_for_people(text: str) -> str:
-    """A title or the name of an author on a line; "" for one that speaks to machines."""
+    """Return a title or author on one line; "" if it instructs machines."""
     return "" if is_injection(text) else one_line(text)
 
 
 async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
-    """The page at an address. What comes is written down before it is read, so that a run that is
-    killed meanwhile does not ask for it again. Raises FetchError.
+    """Return the page at a URL. What arrives is recorded before it is parsed, so that a killed run
+    need not fetch it again. Raises FetchError.
     """
     key = {"url": canonical_url(url)}
     level = await context.noted("level", key, context.reader.level_at(url), 0)
@@ -58,7 +57,7 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
         async def ask(tape: Tape) -> Fetched:
             nonlocal fetching
             asked_at = time.monotonic()
-            made: Sequence[Attempt] = (Attempt(),)  # one that is given up
+            made: Sequence[Attempt] = (Attempt(),)  # cancelled
             try:
                 fetched = await fetch()
                 made = fetched.attempts
@@ -72,7 +71,7 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
                     cache_hits=sum(attempt.cached for attempt in made),
                     bytes=sum(attempt.bytes for attempt in made),
                 )
-            # From here on it is as old as it is.
+            # Its age counts from here.
             dated = fetched.dated or datetime.now(UTC)
             fetched = replace(fetched, dated=dated)
             attempts = [attempt.model_dump() for attempt in fetched.attempts]
@@ -92,7 +91,7 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
 
 
 async def _keep(context: SessionContext, fetched: Fetched, extracted: Extracted) -> Page:
-    """A page of the web, its text and its links put with those of the session."""
+    """Store a web page's text and links in the session."""
     digest, text = await context.pages.put(extracted.markdown)
     if extracted.links:
         await context.links.put(fetched.url, extracted.links)
@@ -115,7 +114,7 @@ async def _keep(context: SessionContext, fetched: Fetched, extracted: Extracted)
 
 
 async def from_knowledge(context: SessionContext, url: str, since: datetime | None) -> Page | None:
-    """The page as the knowledge store has it, with the day on which it was fetched."""
+    """Return the page from the knowledge store, with its fetch date."""
 
     async def work() -> Kept | None:
         entry = await context.page_cache.page(url, since)
@@ -133,7 +132,7 @@ async def from_knowledge(context: SessionContext, url: str, since: datetime | No
 
 
 async def from_library(context: SessionContext, url: str) -> Page:
-    """A document of the library. Raises FetchError."""
+    """Return a document of the library. Raises FetchError."""
 
     async def ask(tape: Tape) -> Piece:
         if context.library is None:
@@ -156,15 +155,15 @@ async def from_library(context: SessionContext, url: str) -> Page:
 
 
 async def from_provider(context: SessionContext, hit: Hit) -> Page:
-    """The page that a provider has given along with its hit."""
+    """Return the page that a provider included with its hit."""
     return await _local(context, hit.url, hit.title, hit.text, hit.published_at)
 
 
 async def attached_pages(
     context: SessionContext, attachments: Sequence[str]
 ) -> tuple[list[Page], list[Problem]]:
-    """The files given with the question as pages; one that cannot be read is a problem. Only a
-    session may name files: what comes to a graph on a server comes from anybody.
+    """Return the attached files as pages; an unreadable one is a problem. Only a session may name
+    files: a graph on a server takes input from anyone.
     """
     pages: list[Page] = []
     problems: list[Problem] = []
@@ -191,7 +190,7 @@ async def _read_attachment(context: SessionContext, path: Path, url: str) -> Pag
     async def ask(tape: Tape) -> Extracted:
         try:
             found = await asyncio.to_thread(path.stat)
-            if not S_ISREG(found.st_mode):  # to read a pipe or a device might never end
+            if not S_ISREG(found.st_mode):  # a pipe or device may never end
                 raise FetchError("it is no file")
             if found.st_size > most:
                 raise TooLarge(f"it has more than {most} bytes")

@@ -1,4 +1,4 @@
-"""Dealing out pages among the workers of a round: the same, whichever of them is first."""
+"""Distribution of pages among a round's workers, independent of their order."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from spadework.graph.effort.waits import Stopped, unless_stopped
 from spadework.tools.ranking.fusion import reciprocal_rank_fusion
 from spadework.tools.stores.journal import Journal
 
-#: What a worker would read, best first (canonical URLs), and how many pages it is to have.
+#: The pages a worker would read, best first (canonical URLs), and how many it wants.
 PageRequest = tuple[Sequence[str], int]
-#: The pages that every topic is dealt.
+#: Pages assigned by topic.
 Assignment = dict[str, list[str]]
 
-#: Seconds that the hits of others are waited for: a slow search does not hold up all topics.
+#: Seconds to wait for other workers' hits, so that a slow search does not delay all topics.
 ASSIGN_SECONDS = 5.0
 
 
 class How(NamedTuple):
-    """How pages are dealt out. `own`: each to one topic, else to all that would read it. `joint`:
-    by the rank that all wishes together give. `most`: so many in all, None for no bound.
+    """How pages are distributed. `own`: each to one topic, else to all that want it. `joint`: by
+    the combined ranking. `most`: the maximum in total, None for no limit.
     """
 
     own: bool = True
@@ -34,9 +34,9 @@ OWN = How()
 
 
 class PageAssignment:
-    """Where the workers of one round, by their topics `among`, lay down what they would read. What
-    was dealt is kept in the journal under `of`, the question and the round: a run that is taken up
-    again deals the same, and waits for nobody who had ended.
+    """The requests of a round's workers, by their topics `among`. Assignments are stored in the
+    journal under `of`, question and round: a resumed run repeats them, without waiting for finished
+    workers.
     """
 
     def __init__(
@@ -54,8 +54,8 @@ class PageAssignment:
     async def assign(
         self, topic: str, wish: PageRequest, stop: asyncio.Event, *, seconds: float
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """The pages that are dealt to this topic, and those dealt to others alone, once all wishes
-        are known or after `seconds`. Who comes later takes of what is left.
+        """Return the pages assigned to this topic, and those to others alone, once all requests are
+        known or after `seconds`. Late workers take from the rest.
         """
         self._wishes[topic] = wish
         if self._wishes.keys() >= set(self._among):
@@ -67,12 +67,12 @@ class PageAssignment:
                 ) or await self._made(stop, min(ASSIGN_SECONDS, seconds))
         gone = {url for urls in self._dealt.values() for url in urls}
         others = frozenset(gone - {*self._dealt.get(topic, ())}) if self._how.own else frozenset()
-        # What was dealt before a crash may not be found again.
+        # What was assigned before a crash may not be found again.
         mine = frozenset(url for url in self._dealt.get(topic, ()) if url in wish[0])
         return mine or self._left(wish, gone), others
 
     def _left(self, wish: PageRequest, gone: Set[str]) -> frozenset[str]:
-        """What somebody may have who was dealt nothing, or nothing that there is."""
+        """Return the pages for a worker without assigned or existing ones."""
         urls, wanted = wish
         room = wanted if self._how.most is None else min(wanted, self._how.most - len(gone))
         if self._how.own:
@@ -94,18 +94,17 @@ class PageAssignment:
             wishes = {name: self._wishes[name] for name in names if name in self._wishes}
             return assign_pages(wishes, self._how)
 
-        # In a hurry it is not for good: who takes the run up again has time for all of them.
+        # A stopped run does not record it: a resumed one has time for all.
         if stop.is_set():
             return await work()
         return await self._journal.once("deal", self._key, Assignment, work)
 
 
 def assign_pages(wishes: Mapping[str, PageRequest], how: How = OWN) -> Assignment:
-    """Turn by turn, in the order of `wishes`, each topic takes the best page that none has taken
-    yet or, where they are not to be its `own`, its next one, until it has as many as it wants, and
-    no new one when there are as many as may be. The best is the first of its own wish or, `joint`,
-    the one that all wishes together rank highest: what several parts of one matter lead to is
-    nearest to it.
+    """Assign pages in turns, in the order of `requests`: each topic takes its best page that is
+    free (or, unless they are to be its `own`, its next one) until it has enough or the total is
+    reached. The best is the first of its own request or, if `joint`, of the combined ranking: what
+    several parts of a matter lead to is most relevant.
     """
     if how.joint:
         place = {

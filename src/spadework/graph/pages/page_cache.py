@@ -1,4 +1,4 @@
-"""What earlier runs have read: asked before the web, added to in the end. It never stops a run."""
+"""Pages from earlier runs: consulted before the web, extended at the end. Never stops a run."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from spadework.values import Page, Problem
 
 T = TypeVar("T")
 
-#: An answer of the store is not waited for longer; then the run does without it.
+#: Maximum seconds to wait for the store.
 ANSWER_SECONDS = 4.0
-#: What is added meanwhile is waited for so long: by the report, and by the session's end.
+#: Maximum seconds that the report, and the session's end, wait for additions.
 REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
 class PageCache:
-    """The knowledge store of one run, or none. `problem` is why it cannot be asked, or written;
-    `left` gives the seconds in which it may be asked. `meaning`, the model by which it and the
-    library are searched, too, is closed with it.
+    """The knowledge store of one run, if any. `problem` is why it cannot be used; `left` returns
+    the seconds in which it may be asked. `meaning`, the embedding model for it and the library, is
+    closed with it.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class PageCache:
 
     @property
     def problems(self) -> list[Problem]:
-        """What is wrong with the store and with the model for embeddings by now."""
+        """Current problems of the store and the embedding model."""
         return [
             *([self.problem] if self.problem else []),
             *(self._meaning.problems if self._meaning else []),
         ]
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
-        """Pages fetched since then that fit a question; [] where the store cannot answer."""
+        """Return pages fetched since then that match a question; [] if the store cannot answer."""
         if self._store is None or self.problem:
             return []
         found = await self._answer(
@@ -64,14 +64,14 @@ class PageCache:
         return [one for one in found if self._may_see(one.entry)]
 
     async def page(self, url: str, since: datetime | None) -> Entry | None:
-        """The page at a URL if it was fetched since then."""
+        """Return the page at a URL if it was fetched since then."""
         if self._store is None or self.problem or since is None:
             return None
         entry = await self._answer(self._store.known(url, since=since), None)
         return entry if entry and self._may_see(entry) else None
 
     def keep(self, pages: Iterable[Page], text_of: Callable[[str], Awaitable[str]]) -> None:
-        """Begin to add the pages that are new and worth it; `text_of` gives the text of a content
+        """Start adding the new pages worth storing; `text_of` returns the text of a content
         hash.
         """
         new = [page for page in pages if page.url not in self._begun and worth_keeping(page)]
@@ -80,33 +80,33 @@ class PageCache:
             self._adding.add(asyncio.create_task(self._add(self._store, new, text_of)))
 
     async def kept(self) -> list[Problem]:
-        """Wait a moment for what is being added; then what is wrong with the store by now."""
+        """Wait briefly for additions; return the current problems."""
         if self._adding:
             await asyncio.wait(self._adding, timeout=REPORT_SECONDS)
         return self.problems
 
     async def close(self) -> None:
-        """Let what is being added end, and close the store, also when this is cancelled."""
+        """Finish additions and close the store, even when cancelled."""
         async with AsyncExitStack() as closing:
             if self._meaning:
                 closing.push_async_callback(self._meaning.close)
             if self._store:
                 closing.push_async_callback(self._store.close)
             if self._adding:
-                # Last in, first out: it is cancelled, then waited for.
+                # Last in, first out: cancelled, then awaited.
                 closing.push_async_callback(asyncio.wait, self._adding)
                 for adding in self._adding:
                     closing.callback(adding.cancel)
                 await asyncio.wait(self._adding, timeout=CLOSING_SECONDS)
         for adding in self._adding:
             if not adding.cancelled():
-                adding.result()  # a fault of ours is not passed over
+                adding.result()  # our own faults are raised
 
     async def _add(
         self, store: Knowledge, pages: Sequence[Page], text_of: Callable[[str], Awaitable[str]]
     ) -> None:
-        # Of a page only what is true for everybody is kept: not which question led to it, nor what
-        # it was worth for that.
+        # Only what is true for every run is stored: not the question that led to a page, nor its
+        # relevance.
         bare = {"relevance": 0.0, "rrf": 0.0, "linked": 0.0, "found_by": (), "origin": ""}
         bare |= {"attempts": (), "cleaning": 0.0}
         try:
@@ -141,5 +141,7 @@ class PageCache:
         )
 
     def _may_see(self, entry: Entry) -> bool:
-        """Whether a page may be used: that of an own host only by who may visit that."""
+        """Return whether a page may be used: one of a private host only by those who may visit
+        it.
+        """
         return not entry.own or is_owned(host_of(entry.page.url), self._owned)

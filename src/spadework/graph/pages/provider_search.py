@@ -1,4 +1,4 @@
-"""One query at one provider, through the journal: its filters, its hits, ranked."""
+"""One query at one provider, through the journal: filters, hits, ranking."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from spadework.values import Found, Freshness, Hit, Plan, Problem, Query, Recomm
 
 
 def date_queries(queries: Sequence[Query], freshness: Freshness) -> tuple[Query, ...]:
-    """The queries for pages as recent as the plan wants. Of what is asked about now, the first asks
-    for news, the others, at least that one again, for all pages of the past year.
+    """Return the queries for pages as recent as planned. For recent topics the first searches news,
+    and all of last year's pages are searched too.
     """
     if freshness == "any" or not queries:
         return tuple(queries)
@@ -38,7 +38,7 @@ def date_queries(queries: Sequence[Query], freshness: Freshness) -> tuple[Query,
 
 
 def with_filters(task: Task, settings: Settings, question: str) -> Task:
-    """The task with what the settings wish of every search, and the language of the question."""
+    """Add the settings' filters and the question's language to a task."""
     queries, again = (
         tuple(add_filters(query, settings, question) for query in of)
         for of in (task.queries, task.again)
@@ -47,8 +47,8 @@ def with_filters(task: Task, settings: Settings, question: str) -> Task:
 
 
 def gap_query(wanted: Recommendation, plan: Plan, seconds: float) -> Query:
-    """Return the query of a recommended search, which may take so many seconds; for a question
-    about now, over the past year.
+    """Return the query of a recommended search with its time limit; for recent topics, over the
+    past year.
     """
     return Query(
         text=wanted.query,
@@ -64,23 +64,22 @@ def gap_query(wanted: Recommendation, plan: Plan, seconds: float) -> Query:
 _HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
 
 
-#: In a short run a search may take this long all the same.
+#: Minimum seconds for a search even in a short run.
 LEAST_SECONDS = 3.0
 
 
-#: A provider keeps its own deadline; past this it is not waited for.
+#: Seconds past its own deadline until a provider is abandoned.
 GRACE_SECONDS = 1.5
 
 
-#: Characters of a snippet that are kept.
 SNIPPET_CHARS = 2_000
 
 
 async def search_one(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit] | Problem:
-    """The hits of one query at one provider with their relevance, or what went wrong. Where none is
-    recent enough, the query is asked again for pages of any age.
+    """Return a query's hits at one provider with their relevance, or the problem. If none is recent
+    enough, search again without age limit.
     """
     try:
         hits = await _hits(context, provider, query, seconds)
@@ -100,7 +99,7 @@ async def search_one(
 async def _hits(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit]:
-    """The hits of one query, asked once in the session; those of another session cost no search."""
+    """Return a query's hits, searched once per session; those of other sessions are free."""
     limit = context.settings.search_results
     new = False
 
@@ -118,7 +117,7 @@ async def _hits(
                 hits = await asked()
         except (Stopped, TimeoutError):
             raise SearchError("It was not waited for.") from None
-        if not tape.pieces:  # nothing of it came over a wire of ours
+        if not tape.pieces:  # not requested over our own connection
             tape.add({"hits": len(hits)}, _HITS.dump_json(hits))
         return hits
 
@@ -133,7 +132,7 @@ async def _hits(
 
     async def work() -> list[Hit]:
         hits = await context.journal.exchange(request, ask, read)
-        if new:  # what is kept before it is charged would be free for who takes the run up
+        if new:  # stored before it is charged, it would be free for a resumed run
             await context.search.keep(provider, query, hits, limit=limit)
         return hits
 
@@ -143,8 +142,8 @@ async def _hits(
 async def _asked_now(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit]:
-    """The hits of one provider; a search that failed is counted as such. Raises SearchError,
-    Stopped, TimeoutError.
+    """Return one provider's hits; a failed search is counted. Raises SearchError, Stopped,
+    TimeoutError.
     """
     made = False
 
@@ -163,7 +162,7 @@ async def _asked_now(
 
 
 async def kept_hits(context: SessionContext, provider: Provider, query: Query) -> list[Hit] | None:
-    """The hits that `search_one` has found in this session, None where it has not searched."""
+    """Return the hits found by `search_one` in this session, None if it has not searched."""
     hits = await context.journal.known("search", _key(context, provider, query), list[Hit])
     if not hits and _may_be_older(query):
         hits = await context.journal.known(
@@ -173,7 +172,7 @@ async def kept_hits(context: SessionContext, provider: Provider, query: Query) -
 
 
 def _key(context: SessionContext, provider: Provider, query: Query) -> dict[str, Any]:
-    """What makes a search the same as another."""
+    """Return what identifies a search."""
     wishes = query.model_dump(
         mode="json", exclude={"text", "kind", "results", "seconds"}, exclude_defaults=True
     )
@@ -186,7 +185,7 @@ def _key(context: SessionContext, provider: Provider, query: Query) -> dict[str,
 
 
 def _may_be_older(query: Query) -> bool:
-    """Whether pages of any age will do where none is recent enough: not where days are named."""
+    """Return whether pages of any age will do if none is recent: not if dates are requested."""
     return query.freshness != "any" and not is_dated(query)
 
 
@@ -195,7 +194,7 @@ def _of_any_age(query: Query) -> Query:
 
 
 def ranked_hits(hits: Sequence[Hit], query: Query) -> list[Hit]:
-    """The hits that can be read, with their relevance to a query and where they were found."""
+    """Return the readable hits with their relevance to a query and where they were found."""
     terms = query_terms(query.text)
     return [
         _rank_hit(hit, query, terms)
@@ -205,7 +204,7 @@ def ranked_hits(hits: Sequence[Hit], query: Query) -> list[Hit]:
 
 
 def search_seconds(budget: Budget, settings: Settings, query: Query) -> float:
-    """Return the seconds that one search may take now."""
+    """Return the seconds that a search may take now."""
     most = min(settings.search_seconds, query.seconds or settings.search_seconds)
     return min(most, budget.step("search", least=LEAST_SECONDS))
 

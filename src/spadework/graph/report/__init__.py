@@ -1,1 +1,1 @@
-"""The report of a run: its body, its sources, what is pruned and what was not found."""
+"""The report of a run: body, sources, pruning, and what was not found."""

@@ -1,4 +1,4 @@
-"""Building the report of a run: its sections, what was not found, how it was made."""
+"""Assembly of a run's report: sections, what was not found, how it was made."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spadework.values import Problem, Report, Section, Source, models_among
 
 
 def draft(state: ResearchState) -> str:
-    """The report as far as it stands, composed by code."""
+    """Return the report so far, composed by code."""
     evidence = proving(state)
     ledger = {e.id: e for e in evidence}
     sections = [
@@ -39,7 +39,7 @@ def build_report(
     problems: Sequence[Problem],
     sources: Sequence[Source],
 ) -> Report:
-    """Return the report of a run that was ended by `why`: its problems first where something was
+    """Return the report of a run ended by `why`, with its problems first if something was
     `unreached`, else last.
     """
     say = Phrases(state["plan"].language)
@@ -66,9 +66,7 @@ def build_report(
 
 
 def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
-    """Return the sections of the findings, and the one that tells what is left open, empty where
-    it stands among them.
-    """
+    """Return the sections of findings, and the one about open topics, empty if it is among them."""
     coverage, told = state.get("coverage", {}), {c.evidence_id for c in state.get("citations", [])}
     answered = {name for name, found in coverage.items() if found.state == "answered"}
     unread = [one for one in unread_hits(state) if one.topic not in answered]
@@ -95,7 +93,7 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
         for unanswered in (False, True)
     )
     if rest:
-        # Who reads only the beginning must not take the nearest for the answer.
+        # Readers of the beginning must not mistake the closest passages for the answer.
         return [*answers, open_ones, *rest], open_ones.model_copy(update={"sentences": ()})
     return answers, open_ones
 
@@ -118,8 +116,8 @@ def _about(
 
 
 def _nearest(state: ResearchState, say: Phrases) -> dict[str, Section]:
-    """Return the sections of topics that code could not prove, by their headings, as the report has
-    them: as the closest passages.
+    """Return the sections of topics without an answer by code, by heading, presented as closest
+    passages.
     """
     coverage, sections = state.get("coverage", {}), state.get("sections", [])
     unproven = {n for n, found in coverage.items() if not found.covered and found.quality is None}
@@ -134,13 +132,13 @@ def _nearest(state: ResearchState, say: Phrases) -> dict[str, Section]:
 
 
 def _left_open(state: ResearchState, why: str) -> bool:
-    """Whether a follow-up is answered, and something of the report before is not."""
+    """Return whether a follow-up is answered, but some of the previous report is not."""
     coverage = state.get("coverage", {}).values()
     return bool(state.get("before")) and why == "coverage" and not all(c.covered for c in coverage)
 
 
 def _describe_revision(state: ResearchState, why: str, say: Phrases) -> list[str]:
-    """What a revised report says of itself: how much of it was written anew, what it left out."""
+    """Return a revised report's notes: how much was rewritten, what was left out."""
     before = state.get("before")
     if before is None:
         return []

@@ -1,4 +1,4 @@
-"""What a report says first: what could not be reached at all; and what was found and not read."""
+"""What could not be reached at all, shown first, and hits that could not be read."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from spadework.tools.text.markdown import one_line
 from spadework.tools.web.urls import canonical_url, host_of, hosts_for_urls
 from spadework.values import Part, Problem, Section, Sentence, Unread
 
-#: Unread hits that are listed where no page was read, and where others were; characters of each.
+#: Maximum unread hits listed if no page was read, and if others were; characters of each.
 MOST_UNREAD, MOST_BESIDE, UNREAD_CHARS = 10, 4, 300
-#: Reasons that the sentence on them names; each stands with its page in the list, too.
+#: Maximum reasons named in the sentence; each page's own is in the list.
 MOST_REASONS = 3
-#: What a role says whose budget is spent, or which was in no time asked.
+#: Reasons of a role without budget or time, which are not faults.
 _NOT_A_FAULT = "the budget of"
 
 
 class Unreached(NamedTuple):
-    """A sentence on what could not be reached at all, and the problems that it tells of."""
+    """A sentence on something unreachable, and the problems it covers."""
 
     said: str
     problems: tuple[Problem, ...]
@@ -32,7 +32,7 @@ class Unreached(NamedTuple):
 def list_unreached(
     context: SessionContext, state: ResearchState, problems: Sequence[Problem]
 ) -> list[Unreached]:
-    """What could not be asked, searched or read at all."""
+    """Return what could not be asked, searched or read at all."""
     return [*_model(context, problems), *_providers(state, problems), *_pages(state, problems)]
 
 
@@ -56,7 +56,7 @@ def _model(context: SessionContext, problems: Sequence[Problem]) -> Iterator[Unr
 
 
 def _providers(state: ResearchState, problems: Sequence[Problem]) -> Iterator[Unreached]:
-    """Who was asked and has not answered once; or that all have, and found nothing."""
+    """Yield providers that never answered; or that all did and found nothing."""
     finds = state.get("finds", [])
     heard = {name for find in finds for name in find.heard}
     failed = [problem for problem in problems if problem.stage == "search"]
@@ -69,7 +69,7 @@ def _providers(state: ResearchState, problems: Sequence[Problem]) -> Iterator[Un
 
 
 def _pages(state: ResearchState, problems: Sequence[Problem]) -> Iterator[Unreached]:
-    """That pages were found, and none of them could be read; each reason once."""
+    """Yield that pages were found but none could be read; each reason once."""
     unread = unread_hits(state)
     if state.get("pages") or not unread:
         return
@@ -82,16 +82,14 @@ def _pages(state: ResearchState, problems: Sequence[Problem]) -> Iterator[Unreac
 
 
 def first_of_all(found: Sequence[Unreached], rest: Section) -> Section:
-    """Return what could not be reached as the section that a report begins with, before the `rest`
-    of what went wrong.
-    """
+    """Return the report's first section: what was unreachable, then the `rest` of the problems."""
     said = (*(Sentence(text=one.said) for one in found), *rest.sentences)
     parts = (Part(form="bullets" if len(said) > 1 else "paragraph", takes=(1,) * len(said)),)
     return rest.model_copy(update={"sentences": said, "parts": parts})
 
 
 def unread_hits(state: ResearchState) -> list[Unread]:
-    """What was found and could not be read, best first, each page once."""
+    """Return the hits that could not be read, best first, each page once."""
     had = {canonical_url(url) for url in state.get("pages", {})}
     found: dict[str, Unread] = {}
     for one in (one for find in state.get("finds", []) for one in find.unread):
@@ -103,8 +101,8 @@ def unread_hits(state: ResearchState) -> list[Unread]:
 def with_unread(
     section: Section, hits: Sequence[Unread], say: Phrases, *, beside: bool = False
 ) -> Section:
-    """Return a section of what was not found, and under it what was found and not read, best first:
-    only its names where it stands `beside` pages that were read, else with snippets and reasons.
+    """Add to a section about missing answers the unread hits, best first: only names if `beside`
+    pages that were read, else with snippets and reasons.
     """
     if not hits:
         return section
@@ -126,9 +124,7 @@ def with_unread(
 
 
 def _name_hit(hit: Unread, *, whole: bool) -> str:
-    """Name a page that was not read by title and host; the `whole` has what the search shows of it
-    and why it was not read, too.
-    """
+    """Return an unread page's title and host; the `whole` also has its snippet and the reason."""
     host, title = host_of(hit.url), hosts_for_urls(hit.title)
     named = f"“{title}” ({host})" if title and title != host else host
     shown = one_line(hosts_for_urls(hit.snippet), UNREAD_CHARS + 1) if whole else ""

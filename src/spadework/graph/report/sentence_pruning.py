@@ -1,4 +1,4 @@
-"""What is left of checked sections: without what does not hold, and each thing said once."""
+"""Pruning of verified sections: failed sentences and repetitions are removed."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from spadework.tools.text.sentences import leads
 from spadework.tools.web.urls import hosts_for_urls, inert_addresses
 from spadework.values import Problem, Section, Sentence
 
-#: A topic with fewer sentences of its own says again, up to so many, what stands elsewhere.
+#: A topic with fewer sentences of its own may repeat up to this many from elsewhere.
 LEAST_SAID = 4
-#: Why a sentence was taken out that holds by itself.
+#: Why a valid sentence was removed.
 LEANING = "It leaned on a sentence that was taken out."
 LEADING = "It led to nothing that was left."
 AGAIN = "It stood in the place of what did not hold, and could not be checked itself."
 
 
 def settle_changes(section: Section, changes: Changes, findings: Findings) -> Checked:
-    """A section as mended; what held stays where what stands in its place does not."""
+    """Return a section after repair; a sentence that held stays if its replacement fails."""
     old = judge_section(section, findings).findings
     new = iter(judge_section(section.changed(changes), findings).findings)
     kept, told = dict(changes), list[Finding]()
@@ -44,7 +44,7 @@ def settle_changes(section: Section, changes: Changes, findings: Findings) -> Ch
 
 
 def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stated, Finding]:
-    """What stands in the place of what did not hold, and could not be checked, does not, either."""
+    """Reject replacements of failed sentences that could not be checked."""
     after = iter(state_sentences(before.section.changed(changes)))
     found = {}
     for n, old in enumerate(before.findings):
@@ -55,8 +55,8 @@ def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stat
 
 
 def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list[Problem]]:
-    """A section without what does not hold in its place, and without what would then hang in the
-    air. What is shortened to stand alone has the finding of what it was.
+    """Return a section without failed sentences and those that depend on them. A sentence shortened
+    to stand alone keeps its finding.
     """
     section, gone = checked.section, dict[int, str]()
     while fallen := _fallen(checked, findings, gone):
@@ -82,7 +82,7 @@ def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list
 
 
 def _fallen(checked: Checked, findings: Findings, gone: Mapping[int, str]) -> dict[int, str]:
-    """What falls once others are gone, by position, and why."""
+    """Return what falls after others are gone, by position, with reasons."""
     section = checked.section
     fallen = dict.fromkeys(dangling(section, gone), LEADING)
     around = zip(state_sentences(section, gone), places(section), strict=True)
@@ -101,7 +101,7 @@ def _fallen(checked: Checked, findings: Findings, gone: Mapping[int, str]) -> di
 
 
 def _alone(sentence: Sentence) -> Sentence | None:
-    """A sentence as it can stand by itself; None where it cannot."""
+    """Return a sentence that can stand alone; None if impossible."""
     if not leaning(sentence):
         return sentence
     text = language(spoken(sentence.text)).alone(sentence.text)
@@ -109,9 +109,9 @@ def _alone(sentence: Sentence) -> Sentence | None:
 
 
 def once(sections: Sequence[Checked]) -> list[Checked]:
-    """The sections without the sentences that a section before says; where few are left, the best
-    of those, too: an answer stands with its question. A summary may repeat what the sections say;
-    what others lean on stays, and so do steps. A table stands where it is told last.
+    """Drop sentences that an earlier section has; if few are left, keep the best of them, since an
+    answer belongs to its question. Summaries may repeat; steps and what others depend on stay. A
+    table stays at its last position.
     """
     said: set[str] = set()
     made = []
@@ -121,7 +121,7 @@ def once(sections: Sequence[Checked]) -> list[Checked]:
         later = {table for others in tables[n + 1 :] for table in others}
         twice = {at for table, own in tables[n].items() if table in later for at in own}
         if section.kind == "summary" or len(twice) == len(section.sentences):
-            twice = set()  # an answer stands with its question
+            twice = set()  # an answer belongs to its question
         bound = (each.row or each.follows or each.label for each in state_sentences(section))
         stays = leant_on(section) | {n for n, each in enumerate(bound) if each} | _steps(section)
         told = section.sentences
@@ -141,7 +141,7 @@ def once(sections: Sequence[Checked]) -> list[Checked]:
 
 
 def _tables(section: Section) -> dict[tuple[str, ...], range]:
-    """The tables of a section by their names and cells, and the positions of these."""
+    """Return the tables of a section, by names and cells, with their positions."""
     found, at = dict[tuple[str, ...], range](), 0
     for part in section.parts:
         end = at + sum(part.takes)
@@ -153,7 +153,7 @@ def _tables(section: Section) -> dict[tuple[str, ...], range]:
 
 
 def _steps(section: Section) -> set[int]:
-    """The positions of what stands in steps, each of which is needed where it is told."""
+    """Return the positions of sentences in steps, all of which are needed."""
     found, at = set[int](), 0
     for part in section.parts:
         end = at + sum(part.takes)
@@ -163,7 +163,7 @@ def _steps(section: Section) -> set[int]:
 
 
 def unlinked(checked: Checked) -> Checked:
-    """A section in whose prose no address can be followed; in headings each is only its host."""
+    """Make all addresses in a section's prose unclickable; in headings only hosts remain."""
     section = checked.section
     told = {n: (without_addresses(one),) for n, one in enumerate(section.sentences)}
     parts = tuple(
@@ -180,7 +180,7 @@ def unlinked(checked: Checked) -> Checked:
 
 
 def without_addresses(sentence: Sentence) -> Sentence:
-    """A sentence without links: those of a report are in its sources. Code stays as it is."""
+    """Return a sentence without links, since the sources have them. Code is unchanged."""
     if sentence.code:
         return sentence
     return sentence.model_copy(update={"text": beside_code(sentence.text, inert_addresses)})

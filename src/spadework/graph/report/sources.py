@@ -1,4 +1,4 @@
-"""The sources of a report: the pages that were read, with their worth, and why some are unused."""
+"""Sources of a report: the pages read, with their trust, and why some are unused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spadework.tools.ranking.trust import trust
 from spadework.tools.web.urls import domain_of
 from spadework.values import Conflict, Evidence, Page, Section, Source
 
-#: Why no sentence of the report rests on a page.
+#: Why no sentence cites a page.
 QUOTED = "It was quoted, and the report does not need it."
 COPY = "It repeats the text of another page."
 NOTHING = "It was looked through for the question, and nothing in it was worth a quote."
@@ -22,7 +22,7 @@ FAR = "No passage of it comes near the question."
 def sources_of(
     state: ResearchState, sections: Sequence[Section], conflicts: Sequence[Conflict]
 ) -> list[Source]:
-    """The pages that were read, numbered from 1, first those cited, in the order of citation."""
+    """Return the pages read, numbered from 1, cited ones first in order of citation."""
     evidence = state.get("evidence", [])
     ledger = {e.id: e for e in evidence}
     disputed = [
@@ -40,7 +40,7 @@ def sources_of(
     pages = {url: _as_cited(page, evidence, told) for url, page in state.get("pages", {}).items()}
     rest = sorted(pages, key=lambda url: -pages[url].rrf)
     before = state.get("before")
-    # What stands as it was cites by the same numbers, as far as its sources are still cited.
+    # Unchanged text cites by the same numbers while its sources are cited.
     same = [url for url in before.numbered if url in cited] if before else []
     order = [url for url in dict.fromkeys([*same, *cited, *rest]) if url in pages]
     return [
@@ -50,8 +50,8 @@ def sources_of(
 
 
 def _as_cited(page: Page, evidence: Sequence[Evidence], told: AbstractSet[str]) -> Page:
-    """A page as sentences rest on it: one that was read again for a follow-up with another text is
-    that which the report has cited, unless what it says now is cited, too.
+    """Return a page as cited: if it was read again with another text for a follow-up, the version
+    cited by the report, unless the new one is cited too.
     """
     own = [e.content_hash for e in evidence if e.url == page.url and e.content_hash in told]
     if not own or page.content_hash in own:
@@ -78,13 +78,13 @@ def _source(
         content_hash=page.content_hash,
         known=page.known,
         unused=unused,
-        # Of a local document, whose text alone is known, what its name says.
+        # A local document, of which only the text is known, by its name.
         shape=foreseen(page.url).shape if page.level < 0 else shape_of_type(page.media_type),
     )
 
 
 def _why_unused(page: Page, state: ResearchState, told: AbstractSet[str]) -> str:
-    """Why no sentence of the report rests on a page; "" where one does."""
+    """Return why no sentence cites a page; "" if one does."""
     digest = page.content_hash
     if digest in told:
         return ""
