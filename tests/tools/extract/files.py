@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+import struct
 import tarfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from PIL import Image
 
@@ -289,3 +290,86 @@ def saved(image: Image.Image, form: str, **options: object) -> bytes:
     buffer = io.BytesIO()
     image.save(buffer, form, **options)
     return buffer.getvalue()
+
+
+def storage(streams: Mapping[str, bytes]) -> bytes:
+    """A compound file (MS-CFB) with these streams, a folder before `/`; filled up with zeros."""
+    folders = dict.fromkeys(name.partition("/")[0] for name in streams if "/" in name)
+    names = [*folders, *streams]
+    padded = {
+        name: body.ljust(-(-max(len(body), 4_096) // 512) * 512, b"\0")
+        for name, body in streams.items()
+    }
+    entries = -(-(len(names) + 1) // 4)
+    fat = [0xFFFF_FFFD, *range(2, entries + 1), 0xFFFF_FFFE]
+    starts = {}
+    for name, body in padded.items():
+        starts[name] = len(fat)
+        fat += [*range(len(fat) + 1, len(fat) + len(body) // 512), 0xFFFF_FFFE]
+    assert len(fat) <= 128
+
+    def entry(name: str, kind: int, right: int, child: int, start: int = 0, size: int = 0) -> bytes:
+        wide = name.encode("utf-16-le") + b"\0\0"
+        head = struct.pack("<64sHBB3I", wide, len(wide), kind, 1, 0xFFFF_FFFF, right, child)
+        return head + struct.pack("<16xI16xIQ", 0, start, size)
+
+    def following(around: str, behind: int) -> int:
+        """The number of the next entry in the same folder."""
+        inside = (
+            n
+            for n, name in enumerate(names[behind:], behind + 1)
+            if name.rpartition("/")[0] == around
+        )
+        return next(inside, 0xFFFF_FFFF)
+
+    folder = entry("Root Entry", 5, 0xFFFF_FFFF, following("", 0), 0xFFFF_FFFE)
+    for n, name in enumerate(names, 1):
+        around, _, own = name.rpartition("/")
+        place = (
+            (following(name, 0), 0, 0)
+            if name in folders
+            else (0xFFFF_FFFF, starts[name], len(padded[name]))
+        )
+        folder += entry(own, 1 if name in folders else 2, following(around, n), *place)
+    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + struct.pack(
+        "<16x5H6x9I", 0x3E, 3, 0xFFFE, 9, 6, 0, 1, 1, 0, 4_096, 0xFFFF_FFFE, 0, 0xFFFF_FFFE, 0
+    )
+    table = struct.pack("<128I", *fat, *[0xFFFF_FFFF] * (128 - len(fat)))
+    return b"".join(
+        [
+            (head + struct.pack("<I", 0)).ljust(512, b"\xff"),
+            table,
+            folder.ljust(entries * 512, b"\0"),
+            *padded.values(),
+        ]
+    )
+
+
+def xls(
+    cells: Mapping[tuple[int, int], str | float], *, dates: Iterable[tuple[int, int]] = ()
+) -> bytes:
+    """A workbook of Excel 97 with a sheet `Dues`, and a hidden one; `dates` are shown as such."""
+
+    def record(kind: int, body: bytes) -> bytes:
+        return struct.pack("<HH", kind, len(body)) + body
+
+    def begin(kind: int) -> bytes:
+        return record(0x809, struct.pack("<4H2I", 0x600, kind, 0, 0, 0, 0))
+
+    end = record(0x0A, b"")
+    written = b""
+    for (row, column), value in sorted(cells.items()):
+        place = struct.pack("<3H", row, column, int((row, column) in dates))
+        if isinstance(value, str):
+            text = struct.pack("<HB", len(value), 1) + value.encode("utf-16-le")
+            written += record(0x204, place + text)
+        else:
+            written += record(0x203, place + struct.pack("<d", value))
+    formats = b"".join(record(0xE0, struct.pack("<HH16x", 0, number)) for number in (0, 14))
+    sheets = [begin(0x10) + written + end, begin(0x10) + end]
+    start = len(begin(5) + formats + end) + 2 * 16
+    body = begin(5) + formats
+    for name, sheet in (("Dues", sheets[0]), ("Kept", sheets[1])):
+        body += record(0x85, struct.pack("<IBBBB", start, name == "Kept", 0, 4, 0) + name.encode())
+        start += len(sheet)
+    return storage({"Workbook": body + end + b"".join(sheets)})

@@ -75,8 +75,8 @@ def _used(process: int) -> float:
     ("body", "media_type"),
     [
         (docx(p("A boat.")), ""),
-        (xlsx({}), ""),
-        (epub(["<p>A</p>"]), ""),
+        (xlsx({"A": '<row><c r="A1"><v>14</v></c></row>'}), ""),
+        (epub(["<p>A boat pays 14 crowns.</p>"]), ""),
         (RSS.encode(), ""),
         (ATOM.encode(), ""),
         (MAIL, "message/rfc822"),

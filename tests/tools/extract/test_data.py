@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from datetime import UTC, datetime
 
 import pytest
@@ -13,6 +14,7 @@ from spadework.tools.extract import read_document
 from spadework.tools.extract.extracted import Extracted, Link
 from spadework.tools.extract.markdown_writer import MAX_ROWS
 from spadework.tools.text.quantities import moment
+from tests.tools.extract.files import storage
 
 URL = "https://example.com/feed"
 
@@ -204,3 +206,46 @@ def test_markup_in_a_title_takes_nothing_away():
     found = read(feed, "application/atom+xml")
     assert found.title == "Tides and dues"
     assert found.markdown == "# Tides and dues\n\n## High tides today\n\nA boat pays."
+
+
+def properties(sent: datetime) -> bytes:
+    ticks = int((sent - datetime(1601, 1, 1, tzinfo=UTC)).total_seconds()) * 10_000_000
+    return bytes(32) + struct.pack("<IIQ", 0x0039_0040, 6, ticks)
+
+
+OUTLOOK = {
+    "__substg1.0_0037001F": "Harbour dues".encode("utf-16-le"),
+    "__substg1.0_0C1A001F": "R. Penn".encode("utf-16-le"),
+    "__substg1.0_5D01001F": "penn@quay.example".encode("utf-16-le"),
+    "__properties_version1.0": properties(datetime(2026, 2, 14, 9, tzinfo=UTC)),
+    "__attach_version1.0_#00000000/__substg1.0_3707001F": "dues.pdf".encode("utf-16-le"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("1000001F", "A boat pays 14 crowns — a day.\r\n".encode("utf-16-le")),
+        ("1000001E", "A boat pays 14 crowns — a day.\r\n".encode("cp1252")),
+        ("10130102", "<p>A boat pays 14 crowns — a day.</p>".encode()),
+    ],
+)
+def test_a_message_of_outlook_is_an_email(name: str, body: bytes):
+    message = storage({**OUTLOOK, f"__substg1.0_{name}": body})
+    found = read_document(message, media_type="application/octet-stream", url="https://x.example/m")
+    assert found.markdown == (
+        "# Harbour dues\n\nR. Penn <penn@quay.example> · 2026-02-14\n\n"
+        "A boat pays 14 crowns — a day.\n\n… Not opened: dues.pdf."
+    )
+    assert (found.title, found.author) == ("Harbour dues", "R. Penn <penn@quay.example>")
+    assert found.published_at == datetime(2026, 2, 14, 9, tzinfo=UTC)
+
+
+def test_a_message_of_outlook_that_is_not_read_says_why():
+    with pytest.raises(Unreadable, match="packed RTF alone; save it as"):
+        read_document(
+            storage({**OUTLOOK, "__substg1.0_10090102": b"x"}), media_type="", url="m.msg"
+        )
+    whole = storage(OUTLOOK)
+    with pytest.raises(Unreadable, match="The Outlook message is damaged"):
+        read_document(whole[:30] + b"\xff" + whole[31:], media_type="", url="m.msg")

@@ -21,6 +21,7 @@ from spadework.tools.extract.child import read_apart
 from spadework.tools.extract.document_kinds import kind_of
 from spadework.tools.extract.office import office
 from spadework.tools.extract.office.office import OLE, old_office
+from tests.tools.extract.files import xls
 
 needs_libreoffice = pytest.mark.skipif(not office.program(), reason="needs LibreOffice")
 
@@ -59,8 +60,6 @@ async def read(body: bytes, seconds: float = 60) -> str:
     ("streams", "ending"),
     [
         (("Root Entry", "WordDocument"), "doc"),
-        (("Root Entry", "Workbook"), "xls"),
-        (("Root Entry", "Book"), "xls"),
         (("Root Entry", "PowerPoint Document"), "ppt"),
     ],
 )
@@ -69,6 +68,17 @@ def test_what_an_old_file_is_its_inside_says(streams: tuple[str, ...], ending: s
     assert found
     assert found.ending == ending
     assert kind_of(storage(*streams), "", "https://x.example/").reader == "old"
+
+
+def test_a_workbook_is_read_without_libreoffice():
+    cells = {(0, 0): "Boat", (0, 1): "Crowns", (1, 0): "small", (1, 1): 14.5, (2, 1): 45_000.0}
+    found = read_document(xls(cells, dates=[(2, 1)]), media_type="", url="https://x.example/d.xls")
+    assert found.kind == "xls"
+    assert found.markdown == (
+        "## Dues\n\n| Boat | Crowns |\n| --- | --- |\n| small | 14.5 |\n|  | 2023-03-15 |"
+    )
+    with pytest.raises(Unreadable, match="The workbook is damaged"):
+        read_document(storage("Root Entry", "Workbook"), media_type="", url="d.xls")
 
 
 def test_what_only_looks_alike_is_none():
@@ -89,9 +99,9 @@ async def test_without_libreoffice_one_sentence_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.setattr(office, "program", lambda: "")
-    with pytest.raises(Unreadable, match=r"Old Excel files \(\.xls\) are read by LibreOffice") as e:
-        await read(storage("Root Entry", "Workbook"))
-    assert "libreoffice-calc-nogui" in str(e.value)
+    with pytest.raises(Unreadable, match=r"Old Word files \(\.doc\) are read by LibreOffice") as e:
+        await read(storage("Root Entry", "WordDocument"))
+    assert "libreoffice-writer-nogui" in str(e.value)
     assert e.value.hint
 
 

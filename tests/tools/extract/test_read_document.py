@@ -138,8 +138,41 @@ def test_source_code_is_one_fenced_block_named_like_its_file():
     )
 
 
-def test_an_empty_file_is_empty():
-    assert read_document(b" \n", media_type="text/x-python", url=URL).markdown == ""
+@pytest.mark.parametrize(
+    ("body", "media_type", "why"),
+    [
+        (b" \n", "text/x-python", "The document is empty."),
+        (b"", "", "The document is empty."),
+        (b"<!-- x -->", "text/markdown", "no text in the document, which was read as markdown"),
+        (b"<rss><channel/></rss>", "text/xml", "no text in the document, which was read as xml"),
+    ],
+)
+def test_a_document_that_gives_nothing_is_refused(body, media_type, why):
+    with pytest.raises(Unreadable, match=why):
+        read_document(body, media_type=media_type, url=URL)
+
+
+TABLE = "| a | b |\n| --- | --- |\n| 1 | 2 |"
+HEADERS = "From: a@b.example\nMIME-Version: 1.0\nSubject: Dues\n\nA boat pays 14 crowns.\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type", "kind", "shown"),
+    [
+        (b"\n {\\rtf1 A boat.\\par}", "application/msword", "rtf", "A boat."),
+        (b"a\tb\n1\t2\n", "application/vnd.ms-excel", "csv", TABLE),
+        (b"<table><tr><th>a<th>b<tr><td>1<td>2</table>", "application/vnd.ms-excel", "", "| 1 |"),
+        (b"A boat pays.\n", "application/msword", "text", "A boat pays."),
+        (HEADERS.encode(), "", "mail", "# Dues\n"),
+        (HEADERS.encode("utf-16"), "text/plain", "mail", "# Dues\n"),
+        (HEADERS.encode("utf-16-be"), "message/rfc822", "mail", "# Dues\n"),
+        (b"<!--" + b" x" * 2_000 + b"--><html><p>A boat pays 14 crowns.", "", "", "A boat pays"),
+    ],
+)
+def test_what_a_document_holds_tells_more_than_its_name(body, media_type, kind, shown):
+    found = read_document(body, media_type=media_type, url=URL)
+    assert shown in found.markdown
+    assert found.kind == kind or not kind
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,12 @@ def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") 
     Text behind its first MAX_CHARS is left out, which its last line says. Raises Unreadable for a
     damaged document and for a format that is not read, TooLarge for one over a limit of its reader.
     """
-    found = _read(body, kind_of(body, media_type, url), url, charset=charset)
+    kind = kind_of(body, media_type, url)
+    found = _read(body, kind, url, charset=charset)
+    if not found.markdown.strip() and kind.reader != "html":  # its scripts may show a page
+        form = found.kind if kind.reader == "zip" else kind.reader
+        read_as = f"There is no text in the document, which was read as {form}."
+        raise Unreadable(read_as if body.strip() else "The document is empty.")
     rest = len(found.markdown) - MAX_CHARS
     if rest <= 0:
         return found

@@ -24,6 +24,7 @@ from spadework.tools.extract.office.odt import extract_odt
 from spadework.tools.extract.office.package import Package, open_zip, whole
 from spadework.tools.extract.office.pptx import extract_pptx
 from spadework.tools.extract.office.xlsx import extract_xlsx
+from spadework.tools.extract.readers import bytes_reader
 from spadework.tools.extract.text.epub import extract_epub
 
 #: Members behind this one are not read.
@@ -170,6 +171,8 @@ def extract_zip(body: bytes, url: str, read: ReadMember | None) -> Extracted:
     """
     package = Package(body, "file")
     reader = _OFFICE.get(package.main.partition("/")[0])
+    if package.main == "xl/workbook.bin" and (read_binary := bytes_reader("xls")):
+        return read_binary(body, url)
     if reader:
         return reader(package, url)
     if "META-INF/container.xml" in package.names:

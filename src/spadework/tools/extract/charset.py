@@ -13,13 +13,9 @@ _SUPERSETS = {
     "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs",
     "shift_jis": "cp932", "euc_kr": "cp949",
 }  # fmt: skip
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-    (b"<\0", "utf-16-le"),
-    (b"\0<", "utf-16-be"),
-)
+_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+#: So many bytes of markup, or of the head of an e-mail, are ASCII.
+_FIRST = 8
 _DECLARED = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]{1,40})",
     re.IGNORECASE,
@@ -61,11 +57,24 @@ def decode(body: bytes, charset: str = "") -> str:
 
 def decode_body(body: bytes, charset: str = "") -> Decoded:
     """The text of a document with its charset; `charset` is what the server named."""
-    for mark, codec in _MARKS:
-        if body.startswith(mark):
-            return Decoded(body.decode(codec, "replace"), codec)
+    marked = "utf-8-sig" if body.startswith(codecs.BOM_UTF8) else utf_16(body)
+    if marked:
+        return Decoded(body.decode(marked, "replace"), marked)
     declared = _declared_codecs(body, charset)
     return _stateful(body, declared) or _utf8(body) or _by_its_letters(body, declared)
+
+
+def utf_16(body: bytes) -> str:
+    """Return which UTF-16 some bytes are, "" for none: by their mark, or by their first letters, as
+    far as these are ASCII.
+    """
+    if body.startswith(_WIDE_MARKS):
+        return "utf-16"
+    for codec in ("utf-16-le", "utf-16-be"):
+        start = body[:_FIRST].decode(codec, "replace")
+        if len(start) > 1 and all(" " <= letter < "\x7f" or letter.isspace() for letter in start):
+            return codec
+    return ""
 
 
 def _declared_codecs(body: bytes, charset: str) -> list[str]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
+from spadework.tools.extract.charset import utf_16
 from spadework.tools.extract.formats import added_formats
-from spadework.tools.extract.office.office import OLE, STORAGE
+from spadework.tools.extract.office.office import OLE, STORAGE, storage_reader
 
 #: First bytes that leave no doubt.
 _MAGIC = (
@@ -31,22 +32,16 @@ _FURTHER_ON = (
     (b"RIFF", 8, b"AVI ", "application/x-riff"), (b"", 4, b"ftypavif", "image/avif"),
     (b"", 4, b"ftypavis", "image/avif"), (b"BM", 6, bytes(4), "image/bmp"),
 )  # fmt: skip
-#: UTF-16 by its mark, or by the first character of its markup.
-_UTF16 = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
 #: Markup with at most this share of null bytes is a faulty page, with more it is binary data.
 _MOST_NULLS = 0.05
 _SNIFFED = 1_024
 
-_HTML = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<!--.{0,500}?-->\s*)?(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype"
-    rb" html|html|head|body|title)\b",
-    re.I | re.S,
+#: What may stand before the first element of a page, and of a document that is XML.
+_BEFORE = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,20000}?-->\s*)?", re.S
 )
-
-#: The first element of a document that is XML, behind what may stand before it.
-_XML = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml\b|(?:<!--.{0,500}?-->\s*)?<(?:rss|feed|rdf:RDF)\b)", re.S
-)
+_HTML = re.compile(rb"(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype html|html|head|body|title)\b", re.I)
+_XML = re.compile(rb"<(?:rss|feed|rdf:RDF)\b")
 
 _READERS = {
     media_type: reader
@@ -64,6 +59,8 @@ _READERS = {
         "tar": "application/x-tar",
         "packed": "application/gzip application/x-bzip2 application/x-xz",
         "old": STORAGE,
+        "xls": "application/vnd.ms-excel",
+        "msg": "application/vnd.ms-outlook",
     }.items()
     for media_type in media_types.split()
 }
@@ -76,7 +73,14 @@ _READER_ENDINGS = {
     "eml": "mail",
 }
 #: What the first bytes alone can tell: without them, it is not what the server says.
-_BY_MAGIC = frozenset({"pdf", "rtf", "image", "zip", "tar", "packed", "old"})
+_BY_MAGIC = frozenset({"pdf", "rtf", "image", "zip", "tar", "packed", "old", "xls", "msg"})
+#: The types that programs of Office give to whatever they save.
+_OF_OFFICE = re.compile(r"application/(?:msword|rtf|vnd\.(?:ms-|openxml|oasis))")
+#: What some programs write before the first bytes of a file.
+_BLANK = b"\xef\xbb\xbf\0 \t\r\n"
+#: The headers that an e-mail begins with, and of which one is in every one.
+_HEADERS = re.compile(rb"(?:[A-Z][\w-]{1,60}:[^\n]{1,900}\n(?:[ \t]+\S[^\n]{0,900}\n){0,40}){3}")
+_OF_MAIL = re.compile(rb"^(?:received|return-path|message-id|mime-version):", re.I | re.M)
 _TAR = slice(257, 262)
 
 #: Types that say nothing, or are given to all text: the content or the ending must tell.
@@ -124,23 +128,51 @@ def kind_of(body: bytes, media_type: str, url: str) -> Kind:
             return Kind(name, media_type)
     told = media_type not in _VAGUE and media_type not in _READERS
     if found := _by_magic(body):
-        return Kind(_READERS.get(found, ""), media_type if told else found)
+        reader = storage_reader(body) if found == STORAGE else _READERS.get(found, "")
+        return Kind(reader, media_type if told else found)
     if body[_TAR] == b"ustar":
         return Kind("tar", "application/x-tar")
     head = body[:_SNIFFED]
     if head[4:8] == b"ftyp" or _is_binary(head):
         sent = f" sent as {media_type}" if media_type else ""
         return Kind("", media_type if told else f"a binary format{sent}")
-    if media_type != "text/plain" and (kind := _by_markup(head)):
+    if media_type != "text/plain" and (kind := _by_markup(body)):
         return kind
     if media_type in _READERS and _READERS[media_type] not in _BY_MAGIC:
         return Kind(_READERS[media_type], media_type)
-    return _vague(media_type, url) if media_type in _VAGUE else _other(media_type, url)
+    if media_type in _VAGUE and _is_mail(body):
+        return Kind("mail", "message/rfc822")
+    if media_type in _VAGUE:
+        return _vague(media_type, url)
+    kind = _other(media_type, url)
+    is_other = not kind.reader and _OF_OFFICE.match(media_type) and _is_text(head)
+    return _by_lines(head, media_type) if is_other else kind
+
+
+def _is_mail(body: bytes) -> bool:
+    """Return whether some bytes begin with the headers of an e-mail."""
+    head = body[: 4 * _SNIFFED]
+    if wide := utf_16(head):
+        head = head.decode(wide, "replace").encode()
+    return _HEADERS.match(head) is not None and _OF_MAIL.search(head) is not None
+
+
+def _is_text(head: bytes) -> bool:
+    """Return whether the first bytes hold nothing that no text holds."""
+    return bool(head.strip()) and not any(byte < 32 and byte not in b"\t\n\r\f" for byte in head)
+
+
+def _by_lines(head: bytes, media_type: str) -> Kind:
+    """Return the kind of a text that is sent as a file of a program, which it is not."""
+    if head.lstrip(_BLANK).startswith(b"<"):
+        return Kind("html", media_type)
+    first = head.partition(b"\n")[0]
+    return Kind("delimited" if b"\t" in first or first.count(b",") > 1 else "text", media_type)
 
 
 def _is_binary(head: bytes) -> bool:
     most = len(head) * _MOST_NULLS if head.lstrip(b"\0 \t\r\n").startswith(b"<") else 0
-    return head.count(0) > most and not head.startswith(_UTF16)
+    return head.count(0) > most and not utf_16(head)
 
 
 def _by_magic(body: bytes) -> str:
@@ -148,13 +180,17 @@ def _by_magic(body: bytes) -> str:
     for magic, place, sign, found in _FURTHER_ON:
         if body.startswith(magic) and body.startswith(sign, place):
             return found
-    return next((found for magic, found in _MAGIC if body.startswith(magic)), "")
+    start = body[:_SNIFFED].lstrip(_BLANK)
+    return next((found for magic, found in _MAGIC if start.startswith(magic)), "")
 
 
-def _by_markup(head: bytes) -> Kind | None:
-    if _HTML.match(head):
+def _by_markup(body: bytes) -> Kind | None:
+    before = _BEFORE.match(body)
+    start = before.end() if before else 0
+    if _HTML.match(body, start):
         return Kind("html", "text/html")
-    return Kind("xml", "application/xml") if _XML.match(head) else None
+    is_xml = b"<?xml" in body[:start] or _XML.match(body, start)
+    return Kind("xml", "application/xml") if is_xml else None
 
 
 def _vague(media_type: str, url: str) -> Kind:

@@ -30,7 +30,7 @@ _ENDINGS: dict[Shape, str] = {
     "text": "txt md rst",
     "feed": "rss atom",
     "data": "json jsonl xml yaml yml ipynb",
-    "e-mail": "eml",
+    "e-mail": "eml msg",
     "sound": "mp3 ogg wav flac m4a",
     "video": "mp4 webm avi mov mkv m4v",
     "program": "exe msi dmg apk deb rpm iso bin dll so jar whl",
@@ -40,7 +40,7 @@ _SHAPES: dict[str, Shape] = {
 }
 #: Endings that nobody reads here, beside those of sound, video and programs.
 _UNREAD = {"ps": "PostScript", "heic": "HEIC", "7z": "7z", "rar": "rar", "zst": "zstd"}
-_OLD = frozenset({"doc", "xls", "ppt"})
+_OLD = frozenset({"doc", "ppt"})
 #: What search engines write before the title of a file.
 _MARK = re.compile(r"^\s*[\[(](pdf|docx?|xlsx?|pptx?|odt|rtf)[\])]", re.IGNORECASE)
 #: Addresses under which a file is shown on a page.
@@ -65,7 +65,7 @@ _WORDS: dict[Shape, tuple[str, ...]] = {
     "presentation": ("presentation", "powerpoint"),
     "document": ("word", "opendocument", "rtf", "epub"),
     "feed": ("rss", "atom"),
-    "e-mail": ("rfc822",),
+    "e-mail": ("rfc822", "outlook"),
     "data": ("json", "xml"),
     "archive": ("zip", "tar", "x-bzip", "x-xz"),
 }

@@ -23,7 +23,8 @@ _OF_TEXT = {
 }  # fmt: skip
 _OF_BYTES = {
     "pdf": "pdf.reader.extract_pdf", "mail": "text.mail.extract_mail",
-    "rtf": "office.rtf.extract_rtf",
+    "rtf": "office.rtf.extract_rtf", "xls": "office.xls.extract_xls",
+    "msg": "text.outlook.extract_msg",
     "image": "pdf.image.extract_image",
 }  # fmt: skip
 _OF_HOLDERS = {

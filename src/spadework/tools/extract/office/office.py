@@ -1,5 +1,5 @@
-"""The old binary files of Office (doc, xls, ppt): what they are by their inside, and made into
-their modern relatives by LibreOffice where that is installed.
+"""The storages in which Office kept its files before 2007: what each is by its inside; documents
+and slides (doc, ppt) are made into their modern relatives by LibreOffice where it is installed.
 
 It runs in a process of its own, with a profile of its own that is thrown away: no macros, no links
 that are followed, no network where the system allows to take it away, and killed with its children
@@ -45,15 +45,10 @@ class Old:
 
 
 _WORD = Old("Word", "doc", "docx", "writer")
-_EXCEL = Old("Excel", "xls", "xlsx", "calc")
 _POWERPOINT = Old("PowerPoint", "ppt", "pptx", "impress")
-#: By a stream that stands in each.
-_STREAMS = {
-    "WordDocument": _WORD,
-    "Workbook": _EXCEL,
-    "Book": _EXCEL,
-    "PowerPoint Document": _POWERPOINT,
-}
+#: By a stream that stands in each: what LibreOffice reads, and who reads the others.
+_STREAMS = {"WordDocument": _WORD, "PowerPoint Document": _POWERPOINT}
+_READERS = {"Workbook": "xls", "Book": "xls", "__properties_version1.0": "msg"}
 _LOCKED = ("EncryptedPackage", "EncryptionInfo")
 _SETTINGS = "\n".join(
     f'<item oor:path="/org.openoffice.{path}"><prop oor:name="{name}" oor:op="fuse">'
@@ -85,6 +80,13 @@ def old_office(body: bytes) -> Old | None:
     if any(_holds(body, name) for name in _LOCKED):
         raise Unreadable("The document is locked by a password.")
     return next((old for name, old in _STREAMS.items() if _holds(body, name)), None)
+
+
+def storage_reader(body: bytes) -> str:
+    """Return who reads a storage: `xls`, `msg`, or `old` for what is none of them, or locked."""
+    if any(_holds(body, name) for name in (*_LOCKED, *_STREAMS)):
+        return "old"
+    return next((reader for name, reader in _READERS.items() if _holds(body, name)), "old")
 
 
 def _holds(body: bytes, stream: str) -> bool:

@@ -50,7 +50,7 @@ _MOST_MERGED, _MOST_ROWS = 2_000, 1_048_576
 _DAY_ONE = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
 
 
-class _Range(NamedTuple):
+class Range(NamedTuple):
     """Merged cells: columns from 0, rows from 1."""
 
     left: int
@@ -72,7 +72,8 @@ def extract_xlsx(package: Package, url: str) -> Extracted:
         name = relations.get(attribute(sheet, "id"), "")
         xml = package.read(name)
         first, behind = _first_rows(xml)
-        rows = sheet_table(values.rows(first, _merged(xml[len(first) :] or xml)), behind=behind)
+        told = spread(values.rows(first), _merged(xml[len(first) :] or xml))
+        rows = sheet_table(told, behind=behind)
         shown = [rows, *_beside(package, package.relations(name))]
         head = heading(attribute(sheet, "name"), 2)
         parts.append(blocks([head, *shown]) if any(shown) else "")
@@ -99,28 +100,11 @@ class _Values:
         self._strings = [_string(element) for element in shared]
         self._dates = _date_styles(package.tree("xl/styles.xml"))
 
-    def rows(self, xml: bytes, merged: Iterable[_Range]) -> Iterator[list[str]]:
-        """The rows of a sheet; `merged` cells say their text in each of their rows and columns,
-        but where it is all that a row says.
-        """
-        if not xml.strip():
-            return
-        coming = sorted(merged, key=lambda found: found.top, reverse=True)
-        said: list[tuple[_Range, str]] = []
-        for place, row in enumerate(below(xml_tree(xml, self._what), "row"), 1):
-            cells = self._row(row)
-            at = number(attribute(row, "r"), most=_MOST_ROWS) or place
-            own = sum(map(bool, cells))
-            while coming and coming[-1].top <= at:
-                found = coming.pop()
-                shown = cells[found.left] if found.left < len(cells) else ""
-                said += [(found, shown)] if shown and found.top == at else []
-            said = [(found, shown) for found, shown in said if found.bottom >= at]
-            for found, shown in said:
-                if own > 1 or found.top < at:
-                    cells += [""] * (found.right + 1 - len(cells))
-                    cells[found.left : found.right + 1] = [shown] * (found.right + 1 - found.left)
-            yield cells
+    def rows(self, xml: bytes) -> Iterator[tuple[int, list[str]]]:
+        """The rows of a sheet that are written, each with its number, from 1."""
+        tree = xml_tree(xml, self._what) if xml.strip() else None
+        for place, row in enumerate(below(tree, "row") if tree is not None else (), 1):
+            yield number(attribute(row, "r"), most=_MOST_ROWS) or place, self._row(row)
 
     def _row(self, row: Element) -> list[str]:
         cells: dict[int, str] = {}
@@ -156,12 +140,37 @@ class _Values:
             if style not in self._dates:
                 return f"{days:.15g}"
             if self._dates[style] and days >= 1:
-                minutes, seconds = divmod(round(days * 86_400), 60)
-                return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
+                return lapse(days * 86_400)
             moment = (self._day_one + timedelta(seconds=round(days * 86_400))).isoformat(" ")
         except (ValueError, OverflowError):
             return written
         return moment.removesuffix(" 00:00:00") if days >= 1 else moment[11:]
+
+
+def lapse(seconds: float) -> str:
+    """Return time that goes by, of which there may be more than a day, as `HH:MM:SS`."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60:02}:{minutes % 60:02}:{rest:02}"
+
+
+def spread(rows: Iterable[tuple[int, list[str]]], merged: Iterable[Range]) -> Iterator[list[str]]:
+    """Return the rows of a sheet, in which merged cells say their text in each of their rows and
+    columns, but where it is all that a row says.
+    """
+    coming = sorted(merged, key=lambda found: found.top, reverse=True)
+    said: list[tuple[Range, str]] = []
+    for at, cells in rows:
+        own = sum(map(bool, cells))
+        while coming and coming[-1].top <= at:
+            found = coming.pop()
+            shown = cells[found.left] if found.left < len(cells) else ""
+            said += [(found, shown)] if shown and found.top == at else []
+        said = [(found, shown) for found, shown in said if found.bottom >= at]
+        for found, shown in said:
+            if own > 1 or found.top < at:
+                cells += [""] * (found.right + 1 - len(cells))
+                cells[found.left : found.right + 1] = [shown] * (found.right + 1 - found.left)
+        yield cells
 
 
 def _column(place: str, following: int) -> int:
@@ -173,13 +182,13 @@ def _column(place: str, following: int) -> int:
     return column - 1 if found else following
 
 
-def _merged(xml: bytes) -> list[_Range]:
+def _merged(xml: bytes) -> list[Range]:
     """The ranges of merged cells of a sheet, as far as columns are shown."""
     found = []
     for left, top, right, bottom in islice(_MERGED.findall(xml), _MOST_MERGED):
         columns = _column(left.decode() + "1", 0), _column(right.decode() + "1", 0)
         first, last = columns[0], min(columns[1], MAX_COLUMNS - 1)
-        found.append(_Range(first, int(top), last, int(bottom)))
+        found.append(Range(first, int(top), last, int(bottom)))
     return [merged for merged in found if merged.left <= merged.right]
 
 

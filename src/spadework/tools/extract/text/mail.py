@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
+from datetime import datetime
 from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.parser import BytesParser
 
 from spadework.errors import FetchError, Unreadable
-from spadework.tools.extract.charset import decode
+from spadework.tools.extract.charset import decode, utf_16
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
 from spadework.tools.extract.markdown_writer import blocks, heading, plain
@@ -24,6 +26,8 @@ MAX_NAMES = 20
 
 def extract_mail(body: bytes, url: str) -> Extracted:
     """An e-mail's text; attachments stay closed. Raises Unreadable when it nests without end."""
+    if wide := utf_16(body):
+        body = body.decode(wide, "replace").encode()
     try:
         message = BytesParser().parsebytes(body)
         whole = [part for part in message.walk() if not part.is_multipart()]
@@ -31,14 +35,21 @@ def extract_mail(body: bytes, url: str) -> Extracted:
         raise Unreadable("The e-mail is damaged.") from None
     attached = [part for part in whole if part.get_content_disposition() == "attachment"]
     shown = [part for part in whole if part.get_content_disposition() != "attachment"]
-    sender, subject = _header(message, "From"), _header(message, "Subject")
+    names = [_file_name(part) for part in attached[:MAX_NAMES]]
     date = moment(_header(message, "Date"))
+    text = _text(shown, url)
+    return letter(_header(message, "Subject"), _header(message, "From"), date, text, names)
+
+
+def letter(
+    subject: str, sender: str, date: datetime | None, text: str, attached: Sequence[str]
+) -> Extracted:
+    """Return an e-mail of these parts; `text` is its Markdown, `attached` files are named."""
     line = " · ".join(part for part in (sender, date.date().isoformat() if date else "") if part)
-    names = ", ".join(_file_name(part) for part in attached[:MAX_NAMES])
-    closed = plain(f"… Not opened: {names}.") if attached else ""
+    closed = plain(f"… Not opened: {', '.join(attached[:MAX_NAMES])}.") if attached else ""
     return Extracted(
         title=subject,
-        markdown=blocks([heading(subject, 1), plain(line), _text(shown, url), closed]),
+        markdown=blocks([heading(subject, 1), plain(line), text, closed]),
         author=sender,
         published_at=date,
         kind="mail",
