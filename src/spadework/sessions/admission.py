@@ -1,6 +1,6 @@
-"""Letting sessions into the process: as many at once as one wants and as have room, the others wait
-in one queue: the user with fewest inside comes first, of several the one who was let in longest
-ago. What is one user's is let in first come, first served.
+"""Admission control: limits concurrent sessions per process. Others wait in one queue: the user
+with the fewest running sessions comes first, then the one admitted least recently; one user's
+sessions are admitted in order.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import NamedTuple
 
 from spadework.sessions import capacity
 
-#: How often those who wait look whether there is room: what is open belongs to others, too.
+#: Seconds between two checks for room, which also depends on other processes.
 LOOK_SECONDS = 1.0
 
-#: Is told a place in the queue, from 1, and how many wait.
+#: Called with a position in the queue, from 1, and its length.
 Told = Callable[[int, int], None]
 
 
 class Whose(NamedTuple):
-    """The user whose a session is, and how many of theirs may be inside at once (0: any number)."""
+    """The user of a session, and how many of theirs may run at once (0: any number)."""
 
     user: str = ""
     most: int = 0
@@ -42,7 +42,7 @@ class _Waiter:
 
 
 class Admission:
-    """The queue before a process, its threads and loops. `fits`: is there room beside so many?"""
+    """The process's queue, for all threads and loops. `fits`: is there room beside this many?"""
 
     def __init__(self, fits: Callable[[int], bool] = capacity.fits) -> None:
         self._fits = fits
@@ -50,38 +50,38 @@ class Admission:
         self._waiting: list[_Waiter] = []
         self._line: list[_Waiter] | None = None  # the order, until something changes
         self._inside: Counter[str] = Counter()
-        self._let = Counter[str]()  # when each user was let in last, counted in visits
-        #: How many have stepped out.
+        self._let = Counter[str]()  # when each user was last admitted, counted in admissions
+        #: Sessions that wait for their user.
         self.out = 0
-        #: Whether nobody is let in any more.
+        #: Whether no one is admitted any more.
         self.closed = False
 
     @property
     def inside(self) -> int:
-        """How many are inside."""
+        """The number of sessions running."""
         return self._inside.total()
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """The number of sessions waiting."""
         return len(self._waiting)
 
     def close(self) -> None:
-        """Let nobody in any more: who is inside stays until done, who waits goes on waiting."""
+        """Admit no more sessions: running ones finish, waiting ones keep waiting."""
         self.closed = True
 
     def inside_of(self, user: str) -> int:
-        """How many of a user are inside."""
+        """Return how many of a user's sessions run."""
         return self._inside[user]
 
     @asynccontextmanager
     async def place(
         self, most: int, stop: asyncio.Event, told: Told, whose: Whose = NOBODYS
     ) -> AsyncIterator[None]:
-        """A place inside, waited for as long as `most` are there or one more does not fit, or its
-        user has as many inside as may be.
+        """Run a session in the context, waiting while `most` sessions run, another does not fit, or
+        its user's limit is reached.
 
-        Who shall `stop` waits no longer: it has nothing left to do but to end.
+        One that should `stop` waits no longer: it only has to end.
         """
         waiter = _Waiter(most, whose, asyncio.get_running_loop(), asyncio.Event())
         with self._lock:
@@ -106,7 +106,7 @@ class Admission:
 
     @contextmanager
     def stepped_out(self, user: str = "") -> Iterator[None]:
-        """Leave the place to others while a user thinks; who comes back goes in at once."""
+        """Free the place while a user thinks; afterwards the session continues at once."""
         with self._lock:
             self._leave(user)
             self.out += 1
@@ -119,7 +119,7 @@ class Admission:
                 self.out -= 1
 
     async def _called(self, waiter: _Waiter, stop: asyncio.Event, told: Told) -> None:
-        """Return with a place inside, and out of the queue."""
+        """Wait for admission, and leave the queue."""
         place = 0
         while not self._let_in(waiter, at_once=stop.is_set()):
             with self._lock:
@@ -151,7 +151,7 @@ class Admission:
         return its_turn and self.inside < waiter.most and self._fits(self.inside)
 
     def _order(self) -> list[_Waiter]:
-        """Those who wait, in the order they come in; who has as many inside as may be is last."""
+        """Return the queue in order of admission; users at their limit are last."""
         if self._line is None:
             ahead, keys = Counter(self._inside), {}
             for n, waiter in enumerate(self._waiting):
@@ -168,7 +168,7 @@ class Admission:
             del self._inside[user]
 
     def _wake(self) -> None:
-        """Let all who wait look again: their places have changed."""
+        """Let all waiters check again, since their positions have changed."""
         self._line = None
         for waiter in self._waiting:
             try:
@@ -187,12 +187,11 @@ async def _first_of(*events: asyncio.Event, seconds: float) -> None:
         await asyncio.gather(*waits, return_exceptions=True)
 
 
-#: The queue before this process.
 _admission = Admission()
 
 
 def _after_fork() -> None:
-    global _admission  # who was inside is not copied
+    global _admission  # sessions do not survive a fork
     _admission = Admission()
 
 
@@ -201,5 +200,5 @@ if hasattr(os, "register_at_fork"):
 
 
 def here() -> Admission:
-    """The queue before this process."""
+    """Return this process's queue."""
     return _admission

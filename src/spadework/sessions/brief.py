@@ -1,4 +1,4 @@
-"""What a session was asked to do: the question with its files, and the session it follows up."""
+"""The request behind a session: the question with its files, and the session it follows up."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from spadework.sessions.storage.files import Kind, Metadata, exchanges_before
 
 @dataclass(frozen=True)
 class Brief:
-    """The question, paths of files to read first, the id of the session followed up, and the
-    questions before, oldest first, with what was answered to them. `wishes` are for the form of the
-    report, beside the question; `most_words` bounds its length (0: as the settings say).
+    """The question, files to read first, the id of the followed-up session, and earlier questions,
+    oldest first, with their answers. `wishes` are instructions about the report's form;
+    `most_words` limits its length (0: as in the settings).
 
-    Of the `kind` "gather" the question is a query for which at most so many `pages` are read, of
-    "read" the address of one; nothing is written of either.
+    For the `kind` "gather" the question is a query for which at most `pages` are read, for "read"
+    it is a URL; neither writes a report.
     """
 
     question: str
@@ -41,16 +41,16 @@ class Brief:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """The brief of a new session; one that follows another is told what that was asked and has
-        answered, else `earlier` questions without answers. Raises SessionNotFound.
+        """Return the brief of a new session; one that follows another gets its questions and
+        answers, else `earlier` questions without answers. Raises SessionNotFound.
         """
         before = exchanges_before(home, follows) if follows else [(text, "") for text in earlier]
         return cls(question, attachments, follows, *_apart(before))
 
     @classmethod
     def again(cls, home: Path, metadata: Metadata) -> Self:
-        """The brief of a session that was begun. Where the one it follows is gone by now or broken,
-        it has no questions before it: on that one's pages and plan, not its words, it was built.
+        """Return the brief of a stored session. If the one it follows is gone or damaged, it has no
+        earlier questions: its pages and plan are copied, its words are not.
         """
         before: list[tuple[str, str]] = []
         with suppress(SessionError):
@@ -60,21 +60,21 @@ class Brief:
         return replace(made, kind=metadata.kind, pages=metadata.pages)
 
     def told(self) -> dict[str, Any]:
-        """All of it as JSON."""
+        """Return all of it as JSON."""
         return asdict(self)
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Self:
-        """The brief that was told."""
+        """Return the brief of what `told` returned."""
         tuples = {name: tuple(told[name]) for name in ("attachments", "earlier", "answers")}
         return cls(**{**told, **tuples})
 
     def state(self) -> dict[str, Any]:
-        """What the graph is given."""
+        """Return the graph's input."""
         told = {name: value for name, value in vars(self).items() if name not in ("kind", "pages")}
         return {n: list(value) if isinstance(value, tuple) else value for n, value in told.items()}
 
 
 def _apart(exchanges: Sequence[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Questions and answers, each for themselves."""
+    """Split pairs into questions and answers."""
     return tuple(text for text, _ in exchanges), tuple(answer for _, answer in exchanges)

@@ -1,5 +1,5 @@
-"""How many sessions the process has room for: files and connections that may be open, and threads
-that may be started, are counted against the system's limits; and what it gives back after them.
+"""Capacity of the process for sessions: open files, connections and threads, counted against the
+system's limits; and returning memory afterwards.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: What a session takes at most, reckoned: its files, its connections to pages, search and model.
+#: Estimated maximum of a session: its files and connections to pages, search and model; its
+#: threads.
 DESCRIPTORS, THREADS = 40, 6
-#: What is left for the rest of the process, such as those who watch a server.
+#: Reserve for the rest of the process, such as watchers of a server.
 SPARE_DESCRIPTORS, SPARE_THREADS = 96, 48
 
 _PIDS = Path("/sys/fs/cgroup/pids.max")
@@ -21,7 +22,7 @@ _PIDS = Path("/sys/fs/cgroup/pids.max")
 
 @dataclass
 class Stock:
-    """Something of which the system gives only so much; `limit` is None where none is known."""
+    """A limited system resource; `limit` returns None if unknown."""
 
     each: int
     spare: int
@@ -30,13 +31,13 @@ class Stock:
     _before: int = field(default=0, init=False)
 
     def empty(self) -> None:
-        """Nobody is inside now: what is used is the process's own."""
+        """Record the process's own usage while no session runs."""
         self._before = self.used()
 
     def fits(self, inside: int) -> bool:
-        """Whether one more session has what it may take, beside so many that are `inside`.
+        """Return whether another session fits beside those `inside`.
 
-        Those that have just come in have yet to take what is theirs.
+        New ones have yet to take their share.
         """
         limit = self.limit()
         expected = max(self.used(), self._before + inside * self.each)
@@ -44,7 +45,7 @@ class Stock:
 
 
 def open_files() -> int:
-    """Descriptors that the process holds; 0 where the system does not say."""
+    """Return the open descriptors of the process; 0 if unknown."""
     for folder in ("/proc/self/fd", "/dev/fd"):
         with suppress(OSError):
             return len(list(Path(folder).iterdir()))
@@ -52,7 +53,7 @@ def open_files() -> int:
 
 
 def most_files() -> int | None:
-    """Descriptors that the process may hold."""
+    """Return the limit on open descriptors."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -62,7 +63,7 @@ def most_files() -> int | None:
 
 
 def most_threads() -> int | None:
-    """Threads that the control group of the process may have, such as that of a container."""
+    """Return the thread limit of the process's control group, such as a container's."""
     with suppress(OSError, ValueError):
         return int(_PIDS.read_text())
     return None
@@ -75,15 +76,15 @@ _STOCKS = (
 
 
 def give_back() -> None:
-    """Hand the system the memory that nothing holds any more: glibc keeps the holes that a run's
-    pages have left, a third of the process after fifty runs. Other systems do so by themselves.
+    """Return unused memory to the system: glibc keeps what pages of a run have left, a third of the
+    process after fifty runs. Other systems need no help.
     """
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def fits(inside: int) -> bool:
-    """Whether the process has room for one more session beside those inside; one it always has."""
+    """Return whether another session fits; the first one always does."""
     if not inside:
         for stock in _STOCKS:
             stock.empty()

@@ -1,4 +1,4 @@
-"""Where a session runs: here, once it has a place in the process, or by workers."""
+"""Where a session runs: here, once admitted, or on workers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.journal_rows import claim_on
 
-#: Whether this is done within a session: one that it starts must not wait for its end.
+#: Whether this runs within a session: a nested one must not wait for its end.
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 
@@ -29,10 +29,12 @@ async def entered(
     stop: asyncio.Event,
     progress: Callable[[str], None] | None,
 ) -> AsyncIterator[None]:
-    """A place in the process, the clock standing still meanwhile; and what all machines share."""
+    """Run in the context once admitted, with the clock stopped while waiting, and with shared
+    limits.
+    """
     replayed = budget.replayed is not None
     sharing = nullcontext() if replayed else limits_shared(settings, session_id)
-    if _inside.get() or brief.kind == "read":  # one page waits for no research
+    if _inside.get() or brief.kind == "read":  # a single page does not wait for research
         async with sharing:
             yield
         return
@@ -45,6 +47,6 @@ async def entered(
 
 
 def by_workers(session_id: str, brief: Brief, settings: Settings) -> bool:
-    """Whether workers run a session: not one that a worker runs now, nor what is within another."""
+    """Return whether workers run a session: not one that runs on a worker now, nor a nested one."""
     wanted = settings.database_url is not None and brief.kind == "research"
     return wanted and not _inside.get() and claim_on(session_id) is None

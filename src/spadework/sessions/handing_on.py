@@ -1,5 +1,5 @@
-"""Handing on the events of a session, which runs in a task of its own: a reader that goes away
-half-way cancels that task, and waits for its end no longer than it may take.
+"""Delivery of a session's events. The session runs in its own task: a reader that leaves cancels
+it, and waits a limited time for its end.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ from spadework.budget import Budget
 from spadework.events import Event, Finished
 from spadework.sessions.storage.disk import disk_faults
 
-#: Seconds that a run may take to close its files and connections: of a finished one not beyond its
-#: deadline, but this much at least.
+#: Maximum seconds for a run to close its files and connections: for a finished one not past its
+#: deadline, but at least the minimum.
 CLOSING_SECONDS, LEAST_CLOSING = 10.0, 1.0
 
 
 async def handed_on(
     events: AsyncGenerator[Event, None], folder: Path, budget: Budget
 ) -> AsyncGenerator[Event, None]:
-    """The events of a session in `folder` as they happen. Closing the iterator cancels the run.
+    """Yield the events of the session in `folder` as they happen. Closing the iterator cancels the
+    run.
 
-    Raises what the run raises, faults of its disk as errors of ours.
+    Raises what the run raises, and disk faults as our errors.
     """
     queue: asyncio.Queue[Event | None] = asyncio.Queue()
     running = asyncio.create_task(_drive(events, folder, queue))
@@ -35,14 +36,12 @@ async def handed_on(
         await running
     finally:
         try:
-            # Who leaves with the result in hand need not strike what is only closing its files and
-            # connections, until the deadline.
+            # A reader that has the result need not interrupt the closing until the deadline.
             rest = max(LEAST_CLOSING, min(CLOSING_SECONDS, budget.left()))
             await asyncio.wait({running}, timeout=rest if over else 0)
         finally:
             running.cancel()
-            # What does not end even so is dropped with the process; what it says of its end is
-            # nobody's any more.
+            # What still does not end is dropped with the process; its outcome no longer matters.
             ending = asyncio.gather(running, return_exceptions=True)
             await asyncio.wait({ending}, timeout=LEAST_CLOSING if over else CLOSING_SECONDS)
 

@@ -1,4 +1,4 @@
-"""A library made ready ahead of the first question, and questions that it answers."""
+"""Indexing a library ahead of the first question, and example questions that it answers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from spadework.values import Page, Value
 
 
 class Indexed(Value):
-    """What an index holds, in words, and the files that were left out, each with the reason."""
+    """The contents of an index in words, and the files left out, with reasons."""
 
     holds: str
     skipped: tuple[str, ...] = ()
 
 
 class Embedded(Value):
-    """The model by which passages have vectors, the new texts it was asked, and their tokens."""
+    """The embedding model, the number of new texts, and their tokens."""
 
     by: str
     texts: int
@@ -35,8 +35,8 @@ class Embedded(Value):
 async def index(
     settings: Settings, tell: Callable[[str], None] = lambda text: None
 ) -> AsyncGenerator[Indexed | Embedded, None]:
-    """Build or bring up to date the index of the library of the settings, then the vectors of its
-    passages where a model is named; what was done, as it is done. `tell` is told how far it is.
+    """Build or update the index of the settings' library, then its vectors if a model is set,
+    yielding what was done. `tell` receives progress messages.
     """
     async with AsyncExitStack() as opened:
         if meaning := meaning_of(settings):
@@ -54,14 +54,14 @@ async def index(
             yield Embedded(by=name, texts=asked, tokens=meaning.embeds.tokens)
 
 
-#: Documents that are looked at.
+#: Maximum documents examined.
 MOST_DOCUMENTS = 40
-#: Somebody waits for the page.
+#: Someone waits for the page.
 SECONDS = 1.5
 
 
 async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
-    """At most so many questions that the library answers; () without an index that can be read."""
+    """Return at most `most` questions that the library answers; () without a readable index."""
     try:
         _, library = await Library.made(settings.library, home=settings.common)
         if library is None:

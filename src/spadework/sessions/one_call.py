@@ -1,4 +1,4 @@
-"""Research in one call, and as a tool for others' agents."""
+"""Research in one call, and as a tool for other agents."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ async def research(
     follows: str = "",
     providers: Sequence[Any] = (),
 ) -> Result:
-    """The result of researching a question, or of following up the session `follows` (its id).
+    """Return the result of researching a question, or of following up the session `follows` (its
+    id).
 
-    `providers` are what is searched with: see `Session.search_with`. Raises SettingsError for
-    settings that cannot be used, SessionNotFound for an unknown `follows`.
+    For `providers` see `Session.search_with`. Raises SettingsError for unusable settings,
+    SessionNotFound for an unknown `follows`.
     """
     session = Session.start(
         question, settings=settings, budget=budget, attachments=attachments, follows=follows
@@ -50,8 +51,8 @@ def research_sync(
     follows: str = "",
     providers: Sequence[Any] = (),
 ) -> Result:
-    """The same for code that is not asynchronous, also where an event loop runs already, as in a
-    notebook.
+    """Research from synchronous code, even while an event loop runs, as in a notebook; see
+    `research`.
 
     Ctrl-C cancels the run (the session can be resumed) and raises KeyboardInterrupt.
     """
@@ -68,7 +69,7 @@ def research_sync(
 
 
 def run_to_end(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """What `work` gives, run to its end; in a thread where this one has a running loop."""
+    """Run `work` to its end and return its result, in a thread if this one has a running loop."""
     if not _loop_runs():
         return asyncio.run(work())
     runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
@@ -107,15 +108,15 @@ DESCRIPTION = (
 
 
 def research_tool(settings: Settings | None = None) -> StructuredTool:
-    """The tool `deep_research(question)`. Its content is the report; its artifact the whole result
-    as JSON (`spadework.Result`).
+    """Return the tool `deep_research(question)`. Its content is the report; its artifact the whole
+    result as JSON (`spadework.Result`).
 
-    In a LangGraph run the events of the research come on the custom stream. What goes wrong is told
-    to the model in one sentence.
+    In a LangGraph run the research's events appear on the custom stream. Errors are reported to the
+    model in one sentence.
     """
 
     async def deep_research(question: str) -> tuple[str, dict[str, Any]]:
-        # No reader of events can answer here: a tool's caller is a model.
+        # A tool's caller is a model, which cannot answer questions.
         asked = (settings or Settings.load()).with_(clarify=False, approve=False)
         write = _writer()
 
@@ -143,7 +144,7 @@ def research_tool(settings: Settings | None = None) -> StructuredTool:
 
 
 def _writer() -> Callable[[Any], None]:
-    """Writes to the custom stream of the LangGraph run around this, if there is one."""
+    """Return a writer to the custom stream of the surrounding LangGraph run, if any."""
     try:
         return get_stream_writer()
     except (RuntimeError, KeyError):

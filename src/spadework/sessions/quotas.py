@@ -1,4 +1,4 @@
-"""What one user may have of a server: sessions at once, and dollars a day."""
+"""A user's quotas on a server: concurrent sessions, and dollars per day."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import private_file
 
-#: The folder of a home that holds what was spent, and the end of its files' names.
+#: A home's folder of spending records, and their file extension.
 SPENT, ENDING = "spent", ".txt"
 
 
 class DayLimit:
-    """The limit of one home. One of 0 is none."""
+    """The daily limit of one home; 0 means none."""
 
     def __init__(self, home: Path) -> None:
         self._folder = home / SPENT
@@ -43,11 +43,11 @@ class DayLimit:
         self._holds: list[Hold] = []
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
-        """Write down what was spent here, and read what was spent elsewhere."""
+        """Record spending here, and read that of other processes."""
         await on_disk(self._exchange)
 
     def free(self, *, settled: bool = False) -> Free:
-        """What is left of the day; `settled`: as if no call were under way."""
+        """Return what is left of the day; `settled`: as if no calls were running."""
         with self._lock:
             holds = () if settled else self._holds
             pending = sum(money for _, money in self._pending)
@@ -55,18 +55,18 @@ class DayLimit:
         return Free(math.inf, self.money - money)
 
     def take(self, hold: Hold) -> None:
-        """Set aside what a call may cost."""
+        """Reserve what a call may cost."""
         with self._lock:
             self._holds.append(hold)
 
     def settle(self, hold: Hold, tokens: int, money: float) -> None:
-        """Give back what was set aside, and take what the call has cost."""
+        """Release a reservation and charge the call's cost."""
         with self._lock:
             self._holds.remove(hold)
             self._pending.append((tokens, money))
 
     def check(self) -> None:
-        """Raises DaySpent where nothing is left."""
+        """Raise DaySpent if nothing is left."""
         if self.free(settled=True).money <= 0:
             raise DaySpent(
                 f"The {self.money:,.2f} US dollars that you may use in a day are used up.",
@@ -95,8 +95,8 @@ class DayLimit:
             whole = file.read().rpartition(b"\n")[0]
             self._at += len(whole) + bool(whole)
             for line in whole.splitlines():
-                with suppress(ValueError):  # a line that a full disk has cut off
-                    _, money = line.split()  # the tokens count for nobody
+                with suppress(ValueError):  # a line truncated by a full disk
+                    _, money = line.split()  # the tokens are not used
                     self._told += float(money)
 
 
@@ -112,7 +112,7 @@ def _made(settings: Settings) -> DayLimit:
 
 
 async def day_limit_of(settings: Settings) -> DayLimit | None:
-    """The limit of a home, up to date, None without one. Raises DaySpent if it is used up."""
+    """Return a home's current limit, None without one. Raises DaySpent if it is used up."""
     if not settings.user_money:
         return None
     limit = _limits.setdefault((settings.home, settings.database_url), _made(settings))
@@ -126,20 +126,20 @@ STOPPING = "This server is being stopped and takes no new question."
 
 
 def check_open() -> None:
-    """Whether this process takes new research. Raises Stopping."""
+    """Check that this process accepts research. Raises Stopping."""
     if admission.here().closed:
         TALLY.refused["stopping"] += 1
         raise Stopping(STOPPING, hint="Ask again in a moment.")
 
 
 async def accept(settings: Settings) -> None:
-    """Whether a server takes one more question. Raises Stopping, DaySpent."""
+    """Check that a server accepts another question. Raises Stopping, DaySpent."""
     check_open()
     await check(settings)
 
 
 async def check(settings: Settings, *, replayed: bool = False) -> None:
-    """Whether a session may begin, now or from the queue. Raises DaySpent."""
+    """Check that a session may begin, now or from the queue. Raises DaySpent."""
     if replayed:
         return
     try:
@@ -152,7 +152,7 @@ async def check(settings: Settings, *, replayed: bool = False) -> None:
 def place(
     settings: Settings, stop: asyncio.Event, progress: Callable[[str], None] | None
 ) -> AbstractAsyncContextManager[None]:
-    """A place in the process, waited for; `progress` is told the place in the queue."""
+    """Wait for admission to the process; `progress` receives the position in the queue."""
 
     def told(place: int, of: int) -> None:
         if progress:
@@ -165,7 +165,7 @@ def place(
 
 
 def stepped_out(settings: Settings) -> AbstractContextManager[None]:
-    """Leave the place to others while the user is thinking."""
+    """Free the place while the user thinks."""
     return admission.here().stepped_out(_whose(settings).user)
 
 
@@ -174,7 +174,9 @@ def _whose(settings: Settings) -> Whose:
 
 
 def why_waiting(most: int) -> str:
-    """Why one must wait: for `most` runs of one's own, as many as may be, or (0) for others'."""
+    """Return why a session waits: for `most` runs of its own user, the limit, or (0) for
+    others'.
+    """
     if most:
         many = "1 question is" if most == 1 else f"{most} questions are"
         return f"{many} being researched for you, as many as may be at once"
@@ -183,7 +185,7 @@ def why_waiting(most: int) -> str:
 
 @asynccontextmanager
 async def day_limit(budget: Budget, settings: Settings, *, replayed: bool) -> AsyncIterator[None]:
-    """Let a run, not a replay, take no more than its user may have today. Raises DaySpent."""
+    """Limit a run, except a replay, to the rest of its user's day. Raises DaySpent."""
     found = None if replayed else await day_limit_of(settings)
     if found is None:
         yield

@@ -1,4 +1,4 @@
-"""The reception, for the doors where people and their programs talk."""
+"""The reception, for interfaces where users and their programs chat."""
 
 from spadework.graph.followup.reception import Greeted, receive
 

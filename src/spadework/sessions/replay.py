@@ -1,4 +1,4 @@
-"""Replaying: a finished session run again from what it heard, without network and model."""
+"""Replay: a finished session run again from its recordings, without network or model."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from spadework.values import Result
 
 @dataclass(frozen=True)
 class Replayed:
-    """A replay: its result, and what the session had reported. `replayed` and `new` count the
-    exchanges that were recorded, and those asked anew; `missing` are the others.
+    """A replay's result, and the session's own. `replayed` and `new` count exchanges that were
+    recorded or made anew; `missing` lists the others.
     """
 
     result: Result
@@ -38,7 +38,7 @@ class Replayed:
 
     @property
     def same(self) -> bool:
-        """Whether the report is the same, byte for byte."""
+        """Whether the reports are identical."""
         return self.result.report == self.before.report
 
 
@@ -48,11 +48,11 @@ async def replay(
     anew: Settings | None = None,
     watch: Callable[[Event], None] | None = None,
 ) -> Replayed:
-    """Run a finished session again, in a home of its own that is gone afterwards; by `anew` a model
-    is asked what was not recorded. `watch` is given each event as it happens.
+    """Run a finished session again, in a temporary home; the model `anew` answers what was not
+    recorded. `watch` receives each event.
 
-    Raises SessionNotFound, SessionUnreadable, and SessionError for one that is not finished or has
-    no recording.
+    Raises SessionNotFound, SessionUnreadable, and SessionError if it is unfinished or has no
+    recording.
     """
     folder = session_folder(home, session_id)
     before = await asyncio.to_thread(read_result, folder)
@@ -77,7 +77,7 @@ async def replay(
 
 
 async def _session(home: Path, session_id: str, recording: Recording) -> Session:
-    """The session as it was begun, in another home."""
+    """Return the session as begun, in another home."""
     told = await recording.noted(Request("opened", ""))
     brief = await recording.noted(Request("brief", ""))
     if told is None or brief is None:
@@ -88,9 +88,9 @@ async def _session(home: Path, session_id: str, recording: Recording) -> Session
     known = Opened.model_validate(told).settings
     kept = {name: value for name, value in known.items() if name in Settings.model_fields}
     if "search_country" not in known and kept.get("search_language") == "en":
-        del kept["search_language"]  # it was so of itself, and wished nothing of SearXNG and others
+        del kept["search_language"]  # it was a default, without effect on SearXNG and others
     settings = Settings.load(**{**kept, "home": home})
-    # Nothing depends on the keys of whoever replays it.
+    # Nothing depends on the replaying user's keys.
     settings = settings.model_copy(update=dict.fromkeys(SECRETS))
     session = Session.resume(session_id, settings=settings)
     session.brief = Brief.of(brief)
@@ -98,7 +98,7 @@ async def _session(home: Path, session_id: str, recording: Recording) -> Session
 
 
 def _copy(folder: Path, home: Path) -> None:
-    """The journal and what is known of a session, where a replay may write."""
+    """Copy a session's journal and metadata to a writable place."""
     own = home / "sessions" / folder.name
     own.mkdir(parents=True)
     shutil.copy(folder / METADATA, own)

@@ -1,4 +1,4 @@
-"""A session that researches: the graph to its result, or to the deadline, where code closes."""
+"""A research session: the graph to its result, or to the deadline, where code closes it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from spadework.sessions.storage.session_file import JOURNAL
 from spadework.sessions.stream import ANSWER_SECONDS, in_its_time, tell_beginning, watch_graph
 from spadework.values import Result
 
-#: Steps of the graph at most; rounds are bounded by the budget long before.
+#: Maximum steps of the graph; the budget limits rounds long before.
 MOST_STEPS = 200
 
 
 class Researching:
-    """The work of one such session. `answered` waits for what the user answers."""
+    """The work of one such session. `answered` waits for the user's answer."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Researching:
         self._answered = answered
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Do it; its events, the last being Finished."""
+        """Yield the events of the work, ending with Finished."""
         context, records = self._context, self._records
         record = context.record
         saved = checkpoints_of(context.session_id, context.journal, record)
@@ -80,7 +80,7 @@ class Researching:
     async def _cut_off(
         self, graph: Graph, config: RunnableConfig, before: ResearchState, saved: AfterTelling
     ) -> Result:
-        """The result of a run cut off at the deadline, in whatever node: what the ledger holds."""
+        """Return the result of a run cut off at the deadline in any node: the ledger."""
         journal = self._context.journal
         state: ResearchState
         if await journal.answers(ANSWER_SECONDS):
@@ -93,13 +93,13 @@ class Researching:
         return result
 
     async def _finished(self, result: Result) -> list[Event]:
-        """Write the result down; what is told at the end of it."""
+        """Write the result; return the final events."""
         await self._records.finish(result)
         self._context.record.tell(Finished(result=result))
         return list(self._context.record.heard())
 
     async def _taken_up(self, graph: Graph, config: RunnableConfig) -> ResearchState:
-        """What is known of the run from before."""
+        """Return the saved state of the run."""
         before = await last_state(graph, config)
         if before:
             await recall(self._context)

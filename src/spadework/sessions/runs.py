@@ -1,8 +1,8 @@
-"""The sessions that run in this process, each followed by any number of watchers: a server's open
+"""The sessions running in this process, each with any number of watchers: a server's open
 questions.
 
-A watcher that comes late or comes back gets every event from the one it names, in order and once. A
-run that its server was killed under is marked in its folder, and taken up by the next server.
+A watcher that joins late gets every event from the one it names, in order and once. A run whose
+server was killed is marked in its folder, and resumed by the next server.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import make_folder
 from spadework.values import Result
 
-#: The file that marks a session as run by a server.
+#: Marks a session as run by a server.
 SERVED = ".served"
-#: How long it is waited for that a run of another machine tells that it was cancelled.
+#: Seconds to wait until a run on another machine confirms its cancellation.
 CANCEL_SECONDS = 5.0
 
 
 class Run:
-    """A session that runs, and what it has told so far; event n is `told[n - 1]`, as in its log.
-    `notes` are for those who watch now.
+    """A running session and its events so far; event n is `told[n - 1]`, as in its log. `notes` are
+    for current watchers.
     """
 
     def __init__(self, session: Session, told: list[Event | None]) -> None:
@@ -47,40 +47,42 @@ class Run:
 
     @property
     def asked(self) -> Asked | None:
-        """What the user is being asked now."""
+        """The question the user is being asked now."""
         told = (event for event in reversed(self.told) if isinstance(event, (Asked, Answered)))
         last = None if self.over else next(told, None)
         return last if isinstance(last, Asked) else None
 
     @property
     def result(self) -> Result | None:
-        """What it has ended with, which it tells before it is over; None until then."""
+        """The result, reported before it is over; None until then."""
         ends = (event for event in reversed(self.told) if isinstance(event, (Started, Finished)))
         last = next(ends, None)
         return last.result if isinstance(last, Finished) else None
 
     @property
     def finished(self) -> bool:
-        """True when a result was told."""
+        """Whether a result was reported."""
         return self.result is not None
 
     def tell(self, event: Event) -> None:
-        """Hand an event to all watchers."""
+        """Send an event to all watchers."""
         self.told.append(event)
         self._wake()
 
     def note(self, text: str) -> None:
-        """Tell those who watch now what is being done before the run begins."""
+        """Send current watchers a message about the wait before the run."""
         self.notes.append((len(self.told), Notice(text=text)))
         self._wake()
 
     def end(self) -> None:
-        """No more events will come."""
+        """End the stream of events."""
         self.over = True
         self._wake()
 
     async def watch(self, after: int) -> AsyncGenerator[tuple[int, Event], None]:
-        """Events after `after` as (number, event) to the last; a note has the number before it."""
+        """Yield events after `after` as (number, event) to the last; a note has the number before
+        it.
+        """
         n, noted = after, 0
         while True:
             more = self._more
@@ -103,7 +105,7 @@ class Run:
 
 
 class Runs:
-    """The runs of a process by session id. What still runs when it is closed can be taken up."""
+    """The runs of a process by session id. Those running at close can be resumed."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -111,7 +113,7 @@ class Runs:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def start(self, session: Session) -> Run:
-        """Run a session; when it runs already, its run."""
+        """Run a session; if it runs already, return its run."""
         if session.session_id in self._runs:
             return self._runs[session.session_id]
         run = Run(session, read_log(session.folder))
@@ -126,7 +128,7 @@ class Runs:
         return run
 
     async def take_up(self) -> list[Run]:
-        """Run on with what a server before this one was stopped in."""
+        """Resume what an earlier server was stopped in."""
         runs = []
         for mark in sorted((self.settings.home / "sessions").glob(f"*/{SERVED}")):
             with suppress(SpadeworkError, OSError):
@@ -134,27 +136,27 @@ class Runs:
         return runs
 
     async def find(self, session_id: str) -> None:
-        """Bring a session here that workers know, and watch it from here while they run it."""
+        """Copy a session here that workers know, and watch it while they run it."""
         if session_id not in self._runs and await find(self.settings, session_id):
             self.start(await asyncio.to_thread(Session.resume, session_id, home=self.settings.home))
 
     def running(self, session_id: str) -> Run | None:
-        """The run of a session, None when it does not run here."""
+        """Return a session's run, None if it does not run here."""
         return self._runs.get(session_id)
 
     def current(self) -> list[Run]:
-        """All runs, the newest first."""
+        """Return all runs, newest first."""
         return list(reversed(self._runs.values()))
 
     def written(self) -> bool:
-        """Whether all that runs can be found by a next server, and nothing that is over is left."""
+        """Return whether a next server can find all runs, and no finished one is left."""
         runs = self._runs.values()
         return all((run.session.folder / METADATA).exists() and not run.finished for run in runs)
 
     async def watch(
         self, session_id: str, after: int = 0
     ) -> AsyncGenerator[tuple[int, Event], None]:
-        """Events of a session after `after`, as they happen or logged. Raises SessionNotFound."""
+        """Yield a session's events after `after`, live or from its log. Raises SessionNotFound."""
         if run := self._runs.get(session_id):
             async with aclosing(run.watch(after)) as events:
                 async for numbered in events:
@@ -178,7 +180,7 @@ class Runs:
             await self._ended(run, Ended(how="cancelled"))
 
     async def close(self) -> None:
-        """Stop all runs where they are."""
+        """Stop all runs."""
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
@@ -197,7 +199,7 @@ class Runs:
             async with aclosing(session.events(progress=told)) as events:
                 async for event in events:
                     run.tell(event)
-                    if isinstance(event, Finished | Ended):  # the latter of one that others run
+                    if isinstance(event, Finished | Ended):  # Ended, of one that workers run
                         break
             await self._forget(run)
         except (SpadeworkError, BudgetSpent, OSError) as error:
@@ -205,7 +207,7 @@ class Runs:
             await self._ended(run, Ended(how="failed", text=f"{error} {hint}".strip()))
 
     def _broke(self, run: Run, task: asyncio.Task[None]) -> None:
-        """A fault of ours: its watchers hear of it, and its traceback goes to the log."""
+        """Report a fault of ours to the watchers, and log its traceback."""
         if task.cancelled() or (fault := task.exception()) is None:
             return
         log = logging.getLogger(__name__)
@@ -217,7 +219,7 @@ class Runs:
         self._tasks.pop(run.session.session_id, None)
 
     async def _ended(self, run: Run, event: Ended) -> None:
-        """A run that is over without a result; one of workers stands in their record."""
+        """Record a run that ended without a result; a workers' run is in their record."""
         if not run.session.elsewhere:
             with suppress(OSError):
                 await on_disk(end, run.session.folder, event)
@@ -225,8 +227,10 @@ class Runs:
         await self._forget(run)
 
     async def _forget(self, run: Run) -> None:
-        """A run that is over is read from its log from now on, except by those who watch it."""
-        with suppress(OSError):  # the disk that ended the run; what is finished is not run again
+        """Remove a run that is over, which is then read from its log, except by current
+        watchers.
+        """
+        with suppress(OSError):  # the disk that ended the run; a finished one is not run again
             await on_disk((run.session.folder / SERVED).unlink, missing_ok=True)
         run.end()
         self._runs.pop(run.session.session_id, None)

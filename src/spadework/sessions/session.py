@@ -1,4 +1,4 @@
-"""A research session, shared by every front door: start, watch, answer, stop, resume, follow up."""
+"""A research session, shared by all interfaces: start, watch, answer, stop, resume, follow up."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ from spadework.visible import visible
 
 
 class Session:
-    """One question and its run. Make it with `start` or `resume`, then iterate `events()` or await
-    `result()`.
+    """One question and its run. Create it with `start` or `resume`, then iterate `events()` or
+    await `result()`.
     """
 
     def __init__(self, session_id: str, brief: Brief, settings: Settings, budget: Budget) -> None:
@@ -58,18 +58,18 @@ class Session:
         self.folder = settings.home / "sessions" / session_id
         self._providers: tuple[Any, ...] = ()
         self._replay: Replay | None = None
-        #: The work of a session that gathers pages, once it has begun.
+        #: The work of a gathering session, once begun.
         self.gathering: Gathering | None = None
         self._stop = asyncio.Event()
         self._answers: asyncio.Queue[str] = asyncio.Queue()
-        #: Which of its kept settings are not taken, in words.
+        #: Stored settings that were ignored, in words.
         self._set_aside = ""
-        #: How many of its events who watches knows, where others run it; None: what is told here.
+        #: Events already known to a watcher of others' run; None: those reported here.
         self.seen: int | None = None
 
     @property
     def question(self) -> str:
-        """What was asked."""
+        """The question."""
         return self.brief.question
 
     @classmethod
@@ -83,11 +83,11 @@ class Session:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """A new session; one that `follows` another (its id) uses that one's pages first, and
-        searches only for what they lack.
+        """Return a new session; one that `follows` another (its id) uses its pages first, and only
+        searches for what they lack.
 
-        `earlier` are the questions before this one where no session is followed, oldest first.
-        Raises SettingsError for an empty question, SessionNotFound for an unknown `follows`.
+        `earlier` are previous questions if no session is followed, oldest first. Raises
+        SettingsError for an empty question, SessionNotFound for an unknown `follows`.
         """
         question = " ".join(visible(question).split())
         if not question:
@@ -99,7 +99,9 @@ class Session:
 
     @classmethod
     def resume(cls, session_id: str, *, settings: Settings | None = None, **changed: Any) -> Self:
-        """A session taken up; `changed` settings replace its own. Raises SessionNotFound."""
+        """Return a stored session to continue; `changed` settings replace its own. Raises
+        SessionNotFound.
+        """
         home = Path(changed.get("home") or (settings or Settings.load()).home).absolute()
         metadata = read_metadata(session_folder(home, session_id))
         asked = {name: value for name, value in changed.items() if value is not None}
@@ -113,15 +115,15 @@ class Session:
         return made
 
     def attach(self, paths: Sequence[Path]) -> None:
-        """Give files along that are read first. Before the run begins."""
+        """Attach files that are read first. Call before the run begins."""
         files = (*self.brief.attachments, *(str(path.absolute()) for path in paths))
         self.brief = replace(self.brief, attachments=files)
 
     def wishing(self, wishes: str, most_words: int = 0) -> Self:
-        """Wish for the form of the report, before the run begins: in words what length, form,
-        language and readers it shall have, and how many words at most (0: as the settings say).
+        """Set instructions about the report's form before the run begins: length, format, language
+        and readers in words, and maximum words (0: as in the settings).
 
-        Nothing else in the words is followed: they change neither what is searched nor with what.
+        Nothing else in the words is followed: they do not affect the search.
         """
         self.brief = replace(
             self.brief, wishes=visible(wishes)[:MOST_WISHES], most_words=max(0, most_words)
@@ -129,31 +131,33 @@ class Session:
         return self
 
     def search_with(self, *sources: Any) -> Self:
-        """Search with these, before the run begins: objects with `async def search(query, *, limit,
-        seconds)` as `spadework.tools.search.provider.Provider` says, or tools and retrievers of
-        LangChain.
+        """Set search providers before the run begins: objects with `async def search(query, *,
+        limit, seconds)` as in `spadework.tools.search.provider.Provider`, or LangChain tools and
+        retrievers.
 
-        They take the place of `auto`; what else the setting `search` names is asked besides. A
-        resumed session must be given them again.
+        They replace `auto`; providers named in the setting `search` are also used. A resumed
+        session must be given them again.
         """
         self._providers += sources
         return self
 
     def replaying(self, replay: Replay) -> Self:
-        """Answer what the run asks from a recording, before the run begins."""
+        """Answer the run's requests from a recording. Call before the run begins."""
         self._replay, self.budget.replayed = replay, 0.0
         return self
 
     def stop(self) -> None:
-        """Stop searching and write the report with what there is."""
+        """Stop searching and write the report with the evidence so far."""
         self._stop.set()
 
     def answer(self, text: str) -> None:
-        """Answer an `Asked` event: words, an option, or the topics wanted, one a line ("": yes)."""
+        """Answer an `Asked` event: words, an option, or the topics wanted, one per line ("":
+        yes).
+        """
         self._answers.put_nowait(text)
 
     async def result(self, watch: Callable[[Event], None] | None = None) -> Result:
-        """Run to the end and give the result; `watch` is given each event as it happens."""
+        """Run to the end and return the result; `watch` receives each event."""
         async with aclosing(self.events()) as events:
             async for event in events:
                 if watch:
@@ -163,11 +167,11 @@ class Session:
         raise SessionNotFound(f"Session {self.session_id} ended without a result.")
 
     def events(self, progress: Callable[[str], None] | None = None) -> AsyncGenerator[Event, None]:
-        """Run the session; its events as they happen, the last being Finished.
+        """Run the session, yielding its events, ending with Finished.
 
-        `progress` is told what takes long before the run begins: its place in the queue where the
-        process is full, building an index. Closing the iterator cancels the run, which can be
-        resumed. Raises SettingsError, SessionBusy, DiskFailed, SessionUnreadable.
+        `progress` receives messages about slow steps before the run: its position in the queue,
+        building an index. Closing the iterator cancels the run, which can be resumed. Raises
+        SettingsError, SessionBusy, DiskFailed, SessionUnreadable.
         """
         return handed_on(self._events(progress), self.folder, self.budget)
 
@@ -184,17 +188,17 @@ class Session:
             return
         await quotas.check(self.settings, replayed=bool(self._replay))
         if self.settings.otel:
-            await asyncio.to_thread(telemetry.providers)  # before anything is paid for
+            await asyncio.to_thread(telemetry.providers)  # before anything is charged
         await asyncio.to_thread(make_folder, self.folder)
         with hold_session(self.folder):
             records = await Records.begin(
                 self.folder, self.brief, self.settings, self.budget.limits
             )
-        # What is asked stands written down while it waits, so that it can be taken up.
+        # The question is recorded while it waits, so that it can be resumed.
         me = self.session_id, self.brief, self.settings, self.budget
         async with entered(*me, self._stop, progress):
             with hold_session(self.folder):
-                # While it waited another process may have run it, to its end or not.
+                # Meanwhile another process may have run it, to its end or not.
                 for event in (told := await self._ended()):
                     yield event
                 if told:
@@ -208,7 +212,7 @@ class Session:
                         yield event
 
     async def _ended(self) -> tuple[Event, ...]:
-        """What is told of a session that has its result, which is () of any other."""
+        """Return the events of a session that has its result, () for others."""
         if (done := await asyncio.to_thread(whole_result, self.folder)) is None:
             return ()
         await asyncio.to_thread(end_drawing, self.folder, self.settings, done)
@@ -217,7 +221,7 @@ class Session:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether workers run it; what needs objects of this process runs here."""
+        """Whether workers run it; one that needs objects of this process runs here."""
         own = bool(self._replay or self._providers)
         return not own and by_workers(self.session_id, self.brief, self.settings)
 
@@ -271,7 +275,7 @@ class Session:
                 await self._told_of(records)
 
     async def _told_of(self, records: Records) -> None:
-        """Count what should be looked at in the run, and tell OpenTelemetry of it where wanted."""
+        """Count the run's alerts, and export it to OpenTelemetry if requested."""
         course = records.course
         if course.result is None:
             return
@@ -287,7 +291,7 @@ class Session:
         return self.gathering.events()
 
     async def _answered(self) -> str:
-        """What the user answers; "" when they want the report now, or say nothing for long."""
+        """Return the user's answer; "" if they want the report now, or do not answer in time."""
         seconds = self.settings.answer_minutes * 60
         with quotas.stepped_out(self.settings), suppress(TimeoutError, Stopped):
             return await unless_stopped(self._stop, self._answers.get(), seconds=seconds)

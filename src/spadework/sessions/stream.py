@@ -1,4 +1,4 @@
-"""The stream of a running graph: cut off at the deadline, what it adds written down, as events."""
+"""The stream of a running graph as events: recorded, and cut off at the deadline."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from spadework.values import Result
 
 #: Seconds past the deadline after which the run is cut off and closed by code.
 GRACE_SECONDS = 0.3
-#: How long what is just being saved is waited for then, and the run's end; and the journal, which
-#: answers at once on a disk that does.
+#: Seconds to wait then for a save in progress, for the run's end, and for the journal, which
+#: responds at once if its disk does.
 SAVING_SECONDS, CANCEL_SECONDS, ANSWER_SECONDS = 1.0, 5.0, 0.4
 T = TypeVar("T")
-#: Stands among the parts where the time to write has come.
+#: Marks the time to write among the parts.
 EMERGENCY = object()
-#: Stands after the last part.
+#: Follows the last part.
 _END = object()
 
 
 async def parts_until_deadline(
     stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
-    """Yield the parts of `stream` as they come, among what is told to the record of the context;
-    EMERGENCY when it is time to write. End with the stream, or a little after the deadline, or at
-    the mark `unwritten` where no report is begun by then. The run never outlives this generator.
+    """Yield the parts of `stream` and the events recorded in the context, and EMERGENCY when it is
+    time to write. End with the stream, shortly after the deadline, or at the mark `unwritten` if no
+    report is begun. The run never outlives this generator.
 
-    The graph runs in a task of its own, so that neither its consumer nor the clock can strike it in
-    the middle of the other's work.
+    The graph runs in its own task, so that neither its consumer nor the clock interrupts the
+    other's work.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)
@@ -50,8 +50,8 @@ async def parts_until_deadline(
     try:
         while True:
             try:
-                # Not asyncio.wait_for: on Python 3.11 it can lose a cancellation that comes
-                # together with a part.
+                # Not asyncio.wait_for, which on Python 3.11 can lose a cancellation that coincides
+                # with a part.
                 async with asyncio.timeout(_next_mark(budget, unwritten, told=told)):
                     part = await queue.get()
             except TimeoutError:
@@ -68,13 +68,13 @@ async def parts_until_deadline(
     finally:
         task.cancel()
         await asyncio.wait({task}, timeout=ANSWER_SECONDS)
-        # What waits for a journal that does not answer is not waited for.
+        # Work waiting for an unresponsive journal is abandoned.
         if not task.done() and await journal.answers(ANSWER_SECONDS):
             await asyncio.wait({task}, timeout=CANCEL_SECONDS)
 
 
 def _next_mark(budget: Budget, unwritten: Mark, *, told: bool) -> float | None:
-    """Seconds until the clock next strikes, if no part comes; None in a replay."""
+    """Return the seconds until the next mark; None in a replay."""
     if budget.replayed is not None:
         return None
     if not told:
@@ -88,8 +88,8 @@ async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) ->
         async for part in stream:
             queue.put_nowait(part)
     except asyncio.CancelledError as cancelled:
-        # LangGraph hands over the task in which it is still saving, to be waited for before the
-        # file is closed.
+        # LangGraph passes on the task that is still saving, to be awaited before the file is
+        # closed.
         saving = [left for left in cancelled.args if isinstance(left, asyncio.Task)]
         if saving:
             await asyncio.wait(saving, timeout=SAVING_SECONDS)
@@ -101,8 +101,8 @@ async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) ->
 async def watch_graph(
     graph: Graph, config: RunnableConfig, context: SessionContext, records: Records, given: Any
 ) -> AsyncGenerator[Event, None]:
-    """Run the graph with what it is given, or from its checkpoint, and tell what happens, until it
-    ends or asks something. The files of a result are written before it is told.
+    """Run the graph with its input, or from its checkpoint, and yield events until it ends or asks
+    something. A result's files are written before it is reported.
     """
     stream = graph.astream(
         given,
@@ -131,7 +131,7 @@ async def watch_graph(
 def start_event(
     session_id: str, brief: Brief, mode: str, searching: tuple[str, ...], *, resumed: bool
 ) -> Started:
-    """What tells that a run begins, or goes on."""
+    """Return the event of a run's start or resumption."""
     return Started(
         session_id=session_id,
         question=brief.question,
@@ -145,7 +145,7 @@ def start_event(
 def tell_beginning(
     context: SessionContext, brief: Brief, before: Mapping[str, Any], records: Records
 ) -> None:
-    """Tell that the run begins, or goes on from the state `before`."""
+    """Report that the run begins, or continues from the state `before`."""
     record = context.record
     resumed = bool(before)
     record.tell(
@@ -153,7 +153,7 @@ def tell_beginning(
     )
     for notice in (*(f"{p.reason} {p.effect}" for p in context.problems), *context.notices):
         record.tell(Notice(text=notice))
-    # A run that was killed has told of less than its state holds.
+    # A killed run has reported less than its state contains.
     proven = records.proven
     untold = [entry for entry in before.get("evidence", []) if entry.id not in proven]
     for event in _of_change({"evidence": untold, "problems": before.get("problems", [])}):
@@ -161,8 +161,8 @@ def tell_beginning(
 
 
 async def in_its_time(work: Coroutine[Any, Any, T], folder: Path, budget: Budget) -> T:
-    """What work on the journal in a session's folder gives before the deadline, or a little after
-    it in a run whose time was over when it was taken up. Raises DiskHangs.
+    """Run journal work in a session's folder until the deadline, or slightly longer in a run
+    resumed after it. Raises DiskHangs.
     """
     return await in_time(work, folder / JOURNAL, budget.left())
 
@@ -178,7 +178,9 @@ def _emergency(budget: Budget) -> Notice:
 
 
 def _of_update(part: Any) -> list[Event]:
-    """What a node's update tells: a question, evidence, problems, the result; not of a worker."""
+    """Return the events of a node's update: a question, evidence, problems, the result; none for
+    workers.
+    """
     if part["ns"]:
         return []
     if waiting := part["data"].get("__interrupt__"):
@@ -187,7 +189,7 @@ def _of_update(part: Any) -> list[Event]:
 
 
 def _of_change(change: Any) -> list[Event]:
-    """What a change of the state tells."""
+    """Return the events of a state change."""
     if not isinstance(change, dict):
         return []
     added, result = change.get("evidence", []), change.get("result")

@@ -1,1 +1,1 @@
-"""The files of a session that people read, drawn from its record."""
+"""The files of a session for readers, drawn from its record."""

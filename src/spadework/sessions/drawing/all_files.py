@@ -1,4 +1,4 @@
-"""All files that are drawn from the record of a session, by their names."""
+"""All files drawn from a session's record, by name."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ SEARCHES, RESEARCH = "search_workproduct", "intelligent_research_workproduct"
 REPORT, REVIEW = "research_report", "editorial_review"
 
 
-#: What a run found, chose and read, and the seconds of each kind of work, summed.
+#: Counts of what was found, chosen and read, and the total seconds of each kind of work.
 Measures = dict[str, float | int | None]
 
 
 def stamp_name(name: str, metadata: Metadata) -> str:
-    """The name of a file that bears the moment at which its session began."""
+    """Return a file's name with the session's start time."""
     return f"{name}_{metadata.created_at:%Y%m%d_%H%M%S}.md"
 
 
 def drawn_progress(course: Course, result: Result | None) -> Progress:
-    """How far a session is."""
+    """Return a session's progress."""
     plan = course.plan
     ended = course.ended.how if course.ended else ""
     state = result.status if result else ended or ("searching" if plan else "started")
@@ -50,7 +50,7 @@ def drawn_progress(course: Course, result: Result | None) -> Progress:
 def drawn_work(
     folder: Path, course: Course, metadata: Metadata, result: Result | None
 ) -> dict[str, bytes]:
-    """The two work products; texts of pages are read in `folder`."""
+    """Return the two work products; page texts are read from `folder`."""
 
     def text_of(content_hash: str) -> str | None:
         with suppress(SessionUnreadable):
@@ -66,7 +66,7 @@ def drawn_work(
 
 
 def drawn_ledger(evidence: list[Evidence]) -> bytes:
-    """The whole ledger, one JSON object a line; that an entry is no step is not said."""
+    """Return the ledger, one JSON object per line, without step fields where unused."""
     lines = (
         entry.model_dump_json(exclude={"step", "steps"} if entry.step is None else None)
         for entry in evidence
@@ -75,7 +75,7 @@ def drawn_ledger(evidence: list[Evidence]) -> bytes:
 
 
 def drawn_report(result: Result, metadata: Metadata) -> dict[str, bytes]:
-    """What is handed over: the report, what is said of it, and the result."""
+    """Return the report, its review, and the result."""
     reviewed = {stamp_name(REVIEW, metadata): review(result).encode()} if result.topics else {}
     return {
         stamp_name(REPORT, metadata): result.report.encode(),
@@ -87,7 +87,7 @@ def drawn_report(result: Result, metadata: Metadata) -> dict[str, bytes]:
 def drawn_metadata(
     folder: Path, course: Course, metadata: Metadata, result: Result | None
 ) -> Metadata:
-    """What is known of a session by now, with its measures and the files that it has."""
+    """Return a session's metadata with its metrics and existing files."""
     metrics = _measures(course) if course.timed else {}
     changes: dict[str, object] = {"performance_metrics": metrics}
     if result:
@@ -115,7 +115,7 @@ def drawn_metadata(
 
 
 def _written_files(folder: Path, metadata: Metadata, result: Result | None) -> dict[str, str]:
-    """The files of the session that exist by now, by what they are."""
+    """Return the session's existing files by kind."""
     named = {kind: stamp_name(kind, metadata) for kind in (SEARCHES, RESEARCH, REVIEW)}
     found = {
         kind: name
@@ -127,12 +127,12 @@ def _written_files(folder: Path, metadata: Metadata, result: Result | None) -> d
 
 
 def as_file(value: Metadata | Progress) -> bytes:
-    """A value as it stands in its file."""
+    """Return a value as in its file."""
     return value.model_dump_json(indent=1).encode()
 
 
 def _measures(course: Course) -> Measures:
-    """The measures by name; a share or a mean of nothing is None."""
+    """Return the metrics by name; a share or mean of nothing is None."""
     return {**_of_searching(course), **_of_reading(course), **_of_models(course)}
 
 
@@ -156,7 +156,7 @@ def _of_reading(course: Course) -> Measures:
     tried: dict[str, list[Read]] = {}
     for read in course.reads:
         tried.setdefault(canonical_url(read.url), []).append(read)
-    # A page that several topics want comes once: the others only wait for it.
+    # A page wanted by several topics counts once.
     came = [min(some, key=lambda read: bool(read.reason)) for some in tried.values()]
     pages = course.pages.values()
     cleaning = [*(read.cleaning for read in pages), *(e.seconds for e in course.cleanings)]
@@ -185,7 +185,7 @@ def _of_models(course: Course) -> Measures:
 
 
 def _sum(seconds: Iterable[float | None]) -> float:
-    # A sum that no order changes: what is drawn again is the same to the byte.
+    # A sum independent of order: redrawn files are identical.
     return round(math.fsum(one or 0.0 for one in seconds), 3)
 
 

@@ -1,4 +1,4 @@
-"""When each phase of a run began, and how long it took."""
+"""Start and duration of each phase of a run."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ Name = Literal["plan", "search", "read", "assess", "write"]
 
 
 class Phase(Kept):
-    """A phase of a round: the second of the run at which it began, and how long it took so far.
-    `began` is that moment as a clock tells it. The plan has round 0, writing that after which it
-    began.
+    """A phase of a round: the second of the run when it began, and its duration so far. `began` is
+    the clock time. The plan has round 0, writing that of the round before it.
     """
 
     name: Name
@@ -40,13 +39,13 @@ class Phase(Kept):
 
 
 def phases(course: Course) -> tuple[Phase, ...]:
-    """The phases of a run so far, in their order; () of one whose record has no times."""
+    """Return the phases of a run so far, in order; () if its record has no times."""
     return tuple(_phases(course))
 
 
 def _phases(course: Course) -> Iterator[Phase]:
     planned = course.of(Planned)
-    # Who takes a run up finds the plan of it.
+    # A resumed run already has its plan.
     began = [e for e in course.of(Started) if not e.resumed][:1]
     yield from _phase("plan", 0, [*began, *planned[-1:]])
     rounds = sorted({e.round for e in course.of(Selected)} | {e.round for e in course.rounds})
@@ -69,7 +68,9 @@ def _round(course: Course, number: int) -> Iterator[Phase]:
 
 
 def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
-    """The phase that events tell of, from the first's beginning to the last; none of one alone."""
+    """Yield the phase of some events, from the first's start to the last; none for a single
+    event.
+    """
     timed = [(e.after - (e.seconds or 0.0), e) for e in told if e.after is not None and e.at]
     if len(timed) < 2:
         return

@@ -1,4 +1,4 @@
-"""The work product of the research: how far topics are proven, and pages with what they prove."""
+"""Work product of the research: coverage of topics, and pages with their evidence."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.web.urls import canonical_url
 from spadework.values import STATE_WORDS, Choice, Coverage, Result, Source
 
-#: The text of a page by its content hash, None where there is none.
+#: Returns a page's text by content hash, or None.
 TextOf = Callable[[str], str | None]
 
 
 def drawn_research(course: Course, question: str, result: Result | None, text_of: TextOf) -> str:
-    """The work product as Markdown."""
+    """Return the work product as Markdown."""
     pages = _Pages(course, result, text_of)
     lines = [f"# Research: {escape_markdown(question)}", "", "## Topics", "", *_topics(course), ""]
     lines += ["## Pages", "", *(list(pages.lines()) or ["None was read."]), ""]
@@ -47,7 +47,7 @@ def _topics(course: Course) -> Iterator[str]:
 
 
 class _Pages:
-    """The pages of a course, with what is known of each."""
+    """The pages of a course, with their details."""
 
     def __init__(self, course: Course, result: Result | None, text_of: TextOf) -> None:
         self._course, self._text_of = course, text_of
@@ -59,7 +59,7 @@ class _Pages:
                 self._choices.setdefault(canonical_url(hit.url), hit)
 
     def lines(self) -> Iterator[str]:
-        """All pages, one after the other."""
+        """Yield all pages, one after another."""
         for n, read in enumerate(self._course.pages.values(), 1):
             yield from self._page(n, read)
 
@@ -105,7 +105,7 @@ def _of_cleaning(cleaned: Cleaned) -> str:
 
 
 def _fence_text(text: str) -> str:
-    """A text in a fence that nothing in it closes."""
+    """Return a text in a fence that nothing in it closes."""
     longest = max((len(run) for run in re.findall(r"~+", text)), default=0)
     fence = "~" * max(3, longest + 1)
     return f"{fence}markdown\n{text}\n{fence}"

@@ -1,4 +1,4 @@
-"""The work product of the search: queries, hits, what became of each and why, pages tried."""
+"""Work product of the search: queries, hits with decisions and reasons, pages tried."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Attempt, Choice, Lead
 
-#: How a page is had, by its level.
+#: How a page was fetched, by level.
 LEVELS = {-1: "from disk", 0: "plain HTTP", 1: "browser-like headers", 2: "browser", 3: "browser"}
 
 _READ, _ENOUGH = "It was read in an earlier round.", "No more hits of this query were wanted."
@@ -19,7 +19,7 @@ _Choices = Mapping[tuple[int, str, str], Choice]
 
 
 def drawn_searches(course: Course, question: str) -> str:
-    """The work product as Markdown."""
+    """Return the work product as Markdown."""
     lines = [f"# Searches: {escape_markdown(question)}", "", *_describe_searches(course)]
     lines += ["## Leads that were not read", "", *(_or_none(_describe_unread(course))), ""]
     lines += ["## Pages that were tried", "", *(_or_none(map(_describe_attempt, course.reads))), ""]
@@ -27,7 +27,7 @@ def drawn_searches(course: Course, question: str) -> str:
 
 
 def drawn_pages(course: Course) -> str:
-    """What was read, and what was not, of a run in which nothing is judged yet; "" before any."""
+    """Return read and unread pages of a run before any assessment; "" if there are none."""
     if not course.reads:
         return ""
     lines = [*map(_describe_attempt, course.reads)]
@@ -120,7 +120,7 @@ def _line_of_attempt(attempt: Attempt) -> str:
 
 
 def had(read: Read) -> Iterator[str]:
-    """How a page was had, in a few words each."""
+    """Yield how a page was obtained, in a few words each."""
     if read.known:
         yield "known from an earlier run"
     elif read.level is not None:

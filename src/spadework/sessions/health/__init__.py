@@ -1,4 +1,4 @@
-"""Health that is probed: what a run of these settings would use is tried once, side by side."""
+"""Health checks: everything a run of these settings uses is tried once, concurrently."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spadework.settings import Settings
 
 __all__ = ["COSTS", "Check", "probe"]
 
-#: What a probe costs, for those who ask for one.
+#: Costs of a check, for the user who starts one.
 COSTS = (
     "Each model that is set is asked for one word, each search provider once, and one page is"
     " fetched."
@@ -24,6 +24,6 @@ _PARTS = (system, home, database, models, searching, browser, knowledge, embeddi
 
 
 async def probe(settings: Settings) -> list[Check]:
-    """What was found, in a fixed order; nothing is waited for longer than `health_seconds`."""
+    """Return all findings in a fixed order, each within `health_seconds`."""
     found: Sequence[list[Check]] = await asyncio.gather(*(part(settings) for part in _PARTS))
     return [check for checks in found for check in checks]

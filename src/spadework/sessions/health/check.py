@@ -1,4 +1,4 @@
-"""What a check is, and how one is made: in time, and in one sentence."""
+"""A health check: within a timeout, reported in one sentence."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from spadework.tools.stores.disk import DiskHangs
 from spadework.values import Value
 
 T = TypeVar("T")
-#: works; slow: it did not answer in time; broken; hint: nothing is wrong, and something is worth
-#: knowing.
+#: works; slow: no response in time; broken; hint: nothing is wrong, but something is worth knowing.
 State = Literal["works", "slow", "broken", "hint"]
 
 
 class Check(Value):
-    """One thing that was tried: how it is, in a sentence, and what would mend it."""
+    """One thing that was tried: its state, a sentence, and how to fix it."""
 
     state: State
     text: str
@@ -25,7 +24,7 @@ class Check(Value):
 
     @property
     def works(self) -> bool:
-        """Whether a run can use it, as far as was seen."""
+        """Whether a run can use it, as far as known."""
         return self.state in ("works", "hint")
 
     @property
@@ -36,8 +35,8 @@ class Check(Value):
 
 
 async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "") -> T | Check:
-    """What trying something gives; else why it does not work, or that it did not answer within so
-    many seconds. `hint` is the mend where the error names none.
+    """Return the result of trying something; else why it fails or timed out. `hint` is the fix if
+    the error has none.
     """
     try:
         async with asyncio.timeout(seconds):
@@ -52,6 +51,6 @@ async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "
 async def run_check(
     name: str, trying: Awaitable[str | Check], seconds: float, hint: str = ""
 ) -> Check:
-    """The check of something that says of itself how it is."""
+    """Return a check that words its own success."""
     found = await attempt(name, trying, seconds, hint)
     return found if isinstance(found, Check) else Check(state="works", text=found)

@@ -1,5 +1,5 @@
-"""What a run needs of the database that several machines share: that it answers, is new enough, has
-tables of this spadework and connections that are free, and that somebody works.
+"""Health of the shared database: it responds, is recent enough, has this version's tables and free
+connections, and has workers.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from spadework.settings import Settings
 if TYPE_CHECKING:
     from spadework.tools.stores.postgres.inspection import Looked
 
-#: PostgreSQL 13, as its versions are numbered; and how many connections a worker holds at most.
+#: PostgreSQL 13 in its own numbering; and maximum connections per worker.
 OLDEST, OF_A_WORKER = 130_000, 14
 AWAY = "The database does not answer."
 _ADDRESS = "Check SPADEWORK_DATABASE_URL, and that PostgreSQL runs there."
 
 
 async def database(settings: Settings) -> list[Check]:
-    """What can be seen of it, a sentence each; nothing where none is named."""
+    """Return its findings, one sentence each; none if no database is set."""
     if settings.database_url is None:
         return []
     trying = _look_at(settings.database_url.get_secret_value())
@@ -43,7 +43,9 @@ async def _look_at(url: str) -> Looked:
 
 
 async def database_fault(settings: Settings) -> str:
-    """Why nothing can be kept in the database now, naming no place; "" where it can, or none is."""
+    """Return why the database cannot be used now, without naming places; "" if it can, or none is
+    set.
+    """
     if settings.database_url is None:
         return ""
     try:

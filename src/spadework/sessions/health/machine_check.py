@@ -1,4 +1,4 @@
-"""What a run needs of this machine: a home to write in, its stores, a server of embeddings."""
+"""Health of this machine: a writable home, its stores, the embedding server."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import make_folder
 from spadework.tools.web.connections import AUTHORITIES, certificates, proxy_for, shown_proxy
 
-#: Bytes that are written for a try, and that should be free for a few sessions.
+#: Bytes of a test write, and minimum free bytes for a few sessions.
 TRIED_BYTES, ENOUGH_BYTES = 64_000, 100_000_000
-#: An address of the web, to see how it is asked.
+#: A web address, to see how it would be requested.
 WEB = "https://example.org"
 _ELSEWHERE = "Choose another with --home or SPADEWORK_HOME."
 _FULL = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT") if hasattr(errno, name))
 
 
 async def system(settings: Settings) -> list[Check]:
-    """Return what this machine is, and what its network asks of us."""
+    """Return what this machine is, and its network's requirements."""
     said = [f"Python {platform.python_version()} on {platform.system()}"]
     try:
         if proxy := proxy_for(WEB):
@@ -42,7 +42,9 @@ async def system(settings: Settings) -> list[Check]:
 
 
 async def home(settings: Settings, named: str = "") -> list[Check]:
-    """Whether sessions can be kept; the home is `named` so to those who may not know its path."""
+    """Return whether sessions can be stored; the home is called `named` for users who may not know
+    its path.
+    """
     named = named or str(settings.home)
     trying = on_disk(_check_written, settings.home, named)
     return [await run_check(f"The disk of {named}", trying, settings.health_seconds)]
@@ -76,7 +78,7 @@ def _explain_refusal(named: str, error: OSError) -> SpadeworkError:
 
 
 async def knowledge(settings: Settings) -> list[Check]:
-    """What earlier runs have left."""
+    """Return what earlier runs have stored."""
 
     async def counted() -> str:
         store = knowledge_of(settings)
@@ -92,7 +94,7 @@ async def knowledge(settings: Settings) -> list[Check]:
 
 
 async def embeddings(settings: Settings) -> list[Check]:
-    """Whether the server of embeddings answers, where one is set."""
+    """Return whether the embedding server responds, if set."""
     if not settings.embeddings:
         return []
     trying = _check_embeddings(settings)

@@ -1,4 +1,4 @@
-"""Whether the models of the settings answer; without any, which servers here could."""
+"""Whether the settings' models respond; without any, which local servers could be used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spadework.sessions.health.check import Check, attempt, run_check
 from spadework.sessions.health.nearby import model_servers
 from spadework.settings import Settings
 
-#: Seconds in which a model may answer, however long it took to load what asks it.
+#: Minimum seconds for a model, however long imports took.
 LEAST_SECONDS = 2.0
 NONE = "no language model is set: code alone does the work"
 _SET_ONE = "Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own."
@@ -20,7 +20,7 @@ _LATE = "It may be loading its model, or be busy: try again, or set another with
 
 
 async def models(settings: Settings) -> list[Check]:
-    """A check of every model that roles ask, and of the fallback model."""
+    """Return a check of every model that roles use, and of the fallback model."""
     seconds = settings.health_seconds
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
@@ -31,7 +31,7 @@ async def models(settings: Settings) -> list[Check]:
     if not places:
         servers = await model_servers(max(0.0, until - loop.time()))
         return [Check(state="works", text=NONE, hint="" if servers else _SET_ONE), *servers]
-    # In a process that has just begun, this takes some of the time.
+    # In a new process, this takes some of the time.
     await asyncio.to_thread(import_module, "langchain_openai")
     left = max(min(seconds, LEAST_SECONDS), until - loop.time())
     return await asyncio.gather(
@@ -43,7 +43,7 @@ async def models(settings: Settings) -> list[Check]:
 
 
 async def _greet_model(place: Place, settings: Settings) -> str:
-    # Its client's own deadline comes later than ours.
+    # The client's own timeout must be longer than ours.
     patient = settings.model_copy(update={"model_seconds": 2 * settings.health_seconds})
     await greet(place, patient)
     known = await result_at(place, settings.common)

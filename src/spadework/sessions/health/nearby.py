@@ -1,4 +1,4 @@
-"""Model servers and SearXNG on usual ports of this machine; they are named, not used unasked."""
+"""Model servers and SearXNG on common local ports; they are reported, not used unasked."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ import httpx
 from spadework.sessions.health.check import Check
 from spadework.tools.web import name_lookup
 
-#: The usual ports on loopback.
 MODEL_PORTS = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
 SEARXNG_PORTS = (8080, 8888)
-#: Seconds for all of them, who are asked side by side; what is on this machine answers at once.
+#: Seconds for all servers concurrently; local ones respond at once.
 NEARBY_SECONDS = 0.8
-#: Bytes of an answer that are read, and models that are named.
+#: Maximum bytes of a response, and maximum models named.
 MOST_BYTES, MOST_NAMED = 1_000_000, 3
 
 
 async def model_servers(seconds: float) -> list[Check]:
-    """A hint for every server that says which models it has."""
+    """Return a hint for every server that lists models."""
     found = await asyncio.gather(
         *(_answer(f"http://127.0.0.1:{port}/v1/models", seconds) for port in MODEL_PORTS)
     )
@@ -44,7 +43,7 @@ def _model_server(port: int, usual: str, models: list[str]) -> Check:
 
 
 async def searxng_servers(seconds: float) -> list[Check]:
-    """A hint for every SearXNG."""
+    """Return a hint for every SearXNG."""
     found = await asyncio.gather(
         *(_answer(f"http://127.0.0.1:{port}/config", seconds) for port in SEARXNG_PORTS)
     )
@@ -68,7 +67,7 @@ def _models(answer: Any) -> list[str]:
 
 
 async def _answer(url: str, seconds: float) -> Any:
-    """The JSON at an address of this machine, None where there is none in time."""
+    """Return the JSON at a local address, None if there is none in time."""
     name_lookup.own()
     body = bytearray()
     try:

@@ -1,4 +1,4 @@
-"""Whether pages can be had: one that a search has found is fetched, and a browser is there."""
+"""Whether pages can be read: one that a search has found is fetched, and a browser exists."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from spadework.tools.fetch.client import Web
 from spadework.tools.web.urls import host_of
 from spadework.values import Hit
 
-#: Pages that are tried, of different hosts: one site that refuses everybody proves nothing.
+#: Maximum pages tried, on different hosts: one site that refuses everyone proves nothing.
 MOST_TRIED = 3
 NOT_TRIED = "no page was fetched: no search has found one"
 _MEND = "Look whether a firewall or a proxy stands before this machine."
 
 
 async def check_fetching(hits: Sequence[Hit], settings: Settings, seconds: float) -> Check:
-    """Whether one of the first pages that were found comes, of three hosts at most."""
+    """Return whether one of the first pages found, on up to three hosts, can be fetched."""
     urls = list({host_of(hit.url): hit.url for hit in reversed(hits)}.values())[::-1][:MOST_TRIED]
     if not urls or seconds <= 0:
         return Check(state="hint", text=NOT_TRIED)
-    # What is kept from before proves nothing.
+    # A cached copy proves nothing.
     async with Web(settings.model_copy(update={"cache_mb": 0})) as web:
         answers = await asyncio.gather(*(_fetch_page(web, url, seconds) for url in urls))
     errors = [answer for answer in answers if answer]
@@ -48,7 +48,7 @@ async def _fetch_page(web: Web, url: str, seconds: float) -> FetchError | None:
 
 
 async def browser(settings: Settings) -> list[Check]:
-    """Which browser reads pages that scripts make."""
+    """Return which browser reads pages made by scripts."""
     return [await asyncio.to_thread(_browser, settings)]
 
 

@@ -1,4 +1,4 @@
-"""Whether a server may be sent questions: it can write, its database answers, it is not stopped."""
+"""Readiness of a server: it can write, its database responds, it is not stopping."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from spadework.sessions.health.machine_check import home
 from spadework.sessions.quotas import STOPPING
 from spadework.settings import Settings
 
-#: How long a finding counts, in seconds: whoever asks more often sets nothing more going.
+#: Seconds a finding is valid, so that frequent requests cause no more checks.
 FRESH_SECONDS = 2.0
-#: What is said of the folder in which sessions are kept: its path is nobody's business.
+#: How the home is named, since its path is private.
 _HOME = "the home"
 
 
 class Readiness:
-    """That of one server, or of a worker; `stopping` says whether it takes nothing new."""
+    """The readiness of a server or worker; `stopping` returns whether it accepts nothing new."""
 
     def __init__(
         self, settings: Settings, stopping: Callable[[], bool] = lambda: admission.here().closed
@@ -30,7 +30,7 @@ class Readiness:
         self._since = 0.0
 
     async def fault(self) -> str:
-        """Why no question may be sent, in one sentence; "" where one may."""
+        """Return why no question is accepted, in one sentence; "" if it is."""
         if self._stopping():
             return STOPPING
         trying = self._trying
@@ -41,7 +41,7 @@ class Readiness:
         return await asyncio.shield(trying)
 
     async def _try(self) -> str:
-        """The home's fault, else the database's."""
+        """Return the home's fault, else the database's."""
         found, away = await asyncio.gather(
             home(self._settings, _HOME), database_fault(self._settings)
         )

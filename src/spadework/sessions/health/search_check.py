@@ -1,4 +1,4 @@
-"""Whether what is searched answers: each provider is asked once, one found page fetched."""
+"""Whether search works: each provider is asked once, and one page found is fetched."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from spadework.tools.search.dispatch.provider_choice import (
 from spadework.tools.search.provider import Closing, Provider
 from spadework.values import Hit, Query
 
-#: What every search engine and every archive of papers knows something about.
+#: Every search engine and paper archive has results for it.
 QUERY = "water"
-#: Hits that are asked for, so that pages of several sites are among them.
+#: Enough hits for several sites.
 HITS = 10
 _WEB = ("http://", "https://")
 _OFFLINE = "Set SEARXNG_URL or the key of a search service, or see whether this machine is online."
 
 
 async def searching(settings: Settings) -> list[Check]:
-    """A check of each provider, and one of fetching a page that one of them has found."""
+    """Return a check of each provider, and one of fetching a found page."""
     loop = asyncio.get_running_loop()
     until = loop.time() + settings.health_seconds
     names = await attempt("What is searched", names_of(settings), settings.health_seconds)
@@ -48,7 +48,7 @@ async def searching(settings: Settings) -> list[Check]:
 
 
 def _offline(settings: Settings, names: Sequence[str]) -> list[Check]:
-    """That the web is not searched, where nobody has asked for that."""
+    """Return that the web is not searched, unless this was requested."""
     if names != [LIBRARY] or settings.library or LIBRARY in settings.search.lower():
         return []
     text = "The web cannot be reached, and no search service is set; the library is searched alone."
@@ -63,7 +63,7 @@ async def _nearby(settings: Settings, names: Sequence[str]) -> list[Check]:
 async def _ask_provider(
     name: str, settings: Settings, until: float
 ) -> tuple[list[Check], list[Hit]]:
-    """The checks of what a name stands for, and the pages of the web that it found."""
+    """Return the checks of a provider name, and the web pages found."""
     if name == LIBRARY:
         trying = _library(settings)
         mend = "It is large, or its disk is slow: run `spadework index` first."
@@ -82,10 +82,10 @@ async def _provider(provider: Provider, settings: Settings, until: float, hits: 
     search = Search((provider,), Manners(limits=settings.search_limits, asks=1))
 
     async def asks() -> str | Check:
-        # Its own deadline comes later than ours.
+        # The provider's own timeout must be longer than ours.
         found = await search.ask(provider, Query(text=QUERY), limit=HITS, seconds=seconds + 1)
         if not found:
-            # An honest answer of an engine that searches little; and of one without engines.
+            # A true result of an engine with little content, or without engines.
             text = f"{provider.name} answers, and finds nothing for “{QUERY}”"
             return Check(state="hint", text=text, hint=_mend(provider))
         hits.extend(hit for hit in found if hit.url.startswith(_WEB))
@@ -93,7 +93,7 @@ async def _provider(provider: Provider, settings: Settings, until: float, hits: 
 
     try:
         found = await run_check(provider.name, asks(), seconds, _mend(provider))
-        # What the service says of its key is said once.
+        # Mention the key only once.
         named = "check " in found.text
         return found.model_copy(update={"hint": ""}) if named else found
     finally:
@@ -113,7 +113,7 @@ def _mend(provider: Provider) -> str:
 async def _page(
     asked: Sequence[asyncio.Task[tuple[list[Check], list[Hit]]]], settings: Settings, until: float
 ) -> Check:
-    """Whether a page comes that the first provider to find any has found."""
+    """Return whether a page can be fetched from the first provider with hits."""
     hits: list[Hit] = []
     for done in asyncio.as_completed(asked):
         _, hits = await done

@@ -1,4 +1,4 @@
-"""Files as text or as they are, and a context that leaves nothing behind."""
+"""Files as text or unchanged, and a temporary context."""
 
 from __future__ import annotations
 
@@ -27,21 +27,20 @@ from spadework.values import Value
 
 #: The level of what was not fetched.
 LOCAL = -1
-#: Largest file that is read, in bytes.
 MAX_FILE = 100_000_000
 
 
 class Linked(Value):
-    """A link of a page, made absolute, with its words."""
+    """A link of a page, absolute, with its text."""
 
     url: str
     text: str
 
 
 class ReadPage(Value):
-    """A page or file as Markdown. `url` is what was asked for, `final_url` where it was found and
-    `status` how its server answered, None for a file. `level` is how it was had (see
-    `spadework.values.Page`), `seconds` how long that took; `kind` is what kind of page it is.
+    """A page or file as Markdown. `url` is as requested, `final_url` as found, and `status` the
+    server's, None for a file. `level` is how it was fetched (see `spadework.values.Page`),
+    `seconds` how long that took; `kind` is the kind of page.
     """
 
     url: str
@@ -63,9 +62,8 @@ class ReadPage(Value):
 
 
 async def read_file(path: Path, settings: Settings, saved_from: str = "") -> ReadPage:
-    """A file, or a web page that was `saved_from` an address. It is read in a process of its own:
-    wherever it comes from, its reader may be led astray. Raises SettingsError for one that cannot
-    be opened, Unreadable.
+    """Read a file, or a web page `saved_from` a URL, in a process of its own, since its content is
+    untrusted. Raises SettingsError if it cannot be opened, Unreadable.
     """
     began = time.monotonic()
     held = await asyncio.to_thread(_file, path, saved_from)
@@ -94,12 +92,12 @@ async def read_file(path: Path, settings: Settings, saved_from: str = "") -> Rea
 
 
 async def source_of_file(path: Path, saved_from: str = "") -> str:
-    """The text of a file as it is. Raises SettingsError, and Unreadable for what is no text."""
+    """Return a file's text unchanged. Raises SettingsError, and Unreadable if it is not text."""
     return text_of(await asyncio.to_thread(_file, path, saved_from), str(path))
 
 
 def checked_address(text: str) -> str:
-    """A URL as it is asked for. Raises SettingsError for one that is malformed."""
+    """Return a URL as requested. Raises SettingsError if it is malformed."""
     try:
         return check_url(text)
     except NotAllowed as error:
@@ -109,19 +107,19 @@ def checked_address(text: str) -> str:
 
 
 def about(name: str, error: FetchError) -> FetchError:
-    """An error that names what could not be read."""
+    """Return an error that names what could not be read."""
     if name in (said := str(error)):
         return error
     return type(error)(f"{name} could not be read: {said}", hint=error.hint)
 
 
 def tell_links(links: Sequence[Link]) -> tuple[Linked, ...]:
-    """Links as they are told."""
+    """Return links as values."""
     return tuple(Linked(url=link.url, text=link.text) for link in links)
 
 
 def _file(path: Path, saved_from: str) -> Fetched:
-    """What a file holds. Raises Unreadable for a saved page that is no HTML."""
+    """Return a file's content. Raises Unreadable for a saved page that is not HTML."""
     body = _bytes(path)
     if not saved_from:
         return Fetched(path.absolute().as_uri(), 0, "", "", body, LOCAL)
@@ -147,7 +145,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def text_of(held: Fetched, name: str) -> str:
-    """The text of what came. Raises Unreadable for what is none."""
+    """Return the text of fetched content. Raises Unreadable if it is not text."""
     kind = kind_of(held.body, held.media_type, held.url)
     if kind.reader in ("", "pdf", "image", "zip", "tar", "packed"):
         raise Unreadable(
@@ -161,7 +159,9 @@ def text_of(held: Fetched, name: str) -> str:
 async def temporary_context(
     settings: Settings, budget: Budget, tell: Callable[[str], None], alone: PagesAlone | None = None
 ) -> AsyncGenerator[SessionContext, None]:
-    """A context `alone` for pages, or for a whole run. `tell` is told what takes long."""
+    """Open a temporary context, `alone` for pages or for a whole run. `tell` receives messages
+    about slow steps.
+    """
     folder = await asyncio.to_thread(TemporaryDirectory, prefix="spadework-")
     try:
         context = await SessionContext.open(

@@ -1,4 +1,4 @@
-"""As much of what was read as there is room for: fitting pieces of a page, quotes of topics."""
+"""Excerpts within a size limit: relevant pieces of a page, quotes of topics."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from spadework.tools.text.language import spoken
 from spadework.tools.text.passages import cut
 from spadework.values import Report, Result
 
-#: Pieces of a long page around which it is shown.
+#: Pieces of a long page shown with their surroundings.
 BEST_PIECES = 5
-#: Characters of one page that are looked at when it is cut to size.
+#: Maximum characters of a page considered.
 MOST_CHARS = 60_000
 
 
 def excerpt(text: str, query: str, fits: Callable[[str], bool]) -> str:
-    """The longest excerpt that `fits`: all, else whole pieces around the best, else the start."""
+    """Return the longest excerpt that `fits`: everything, else whole pieces around the best, else
+    the start.
+    """
     spans = _best(text[:MOST_CHARS], query)
     size = largest(min(len(text), MOST_CHARS), lambda chars: fits(_show_spans(text, spans, chars)))
     return _show_spans(text, spans, size)
 
 
 def of_quotes(result: Result) -> Result:
-    """The result with a report in which every topic is its quotes, word for word."""
+    """Return the result with a report that consists of each topic's quotes."""
     sections = tuple(
         writer.section(topic.name, topic.evidence) for topic in result.topics if topic.evidence
     )
@@ -44,7 +46,7 @@ def _show_spans(text: str, spans: Sequence[tuple[int, int]], chars: int) -> str:
 
 
 def _best(text: str, query: str) -> list[tuple[int, int]]:
-    """The pieces that share most with the query, best first."""
+    """Return the pieces most similar to the query, best first."""
     pieces = cut(text, PIECE_CHARS)
     languages = [spoken(text)] * len(pieces)
     scores = Bm25([text[start:end] for start, end in pieces], languages).scores(query)

@@ -1,5 +1,5 @@
-"""A session that gathers pages and writes nothing: it searches and reads by the steps of a worker,
-or reads one page, with the same budget, journal and records as a run.
+"""A session that gathers pages without a report: it searches and reads by a worker's steps, or
+reads one page, with the budget, journal and records of a run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from spadework.values import Problem, Result, Unread
 
 
 def needed_providers(brief: Brief, providers: tuple[Any, ...]) -> tuple[Any, ...] | PagesAlone:
-    """What the context of a session is opened with: one page of the web needs no search."""
+    """Return what a session's context is opened with: a single web page needs no search."""
     if brief.kind == "research":
         return providers
     search = brief.kind == "gather" or brief.question.startswith(LOCAL)
@@ -40,17 +40,18 @@ def needed_providers(brief: Brief, providers: tuple[Any, ...]) -> tuple[Any, ...
 
 
 class Gathering:
-    """The work of one such session; `gathered` is what it has, as far as it is."""
+    """The work of one such session; `gathered` is its result so far."""
 
     def __init__(self, brief: Brief, context: SessionContext, records: Records) -> None:
         self.gathered = Gathered()
         self._brief, self._context, self._records = brief, context, records
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Do it; its events, the last being Finished. What came is written down however it ends.
+        """Yield the events of the work, ending with Finished. What was gathered is recorded however
+        it ends.
 
-        Raises FetchError where the one page cannot be had, SearchError where no search was
-        answered, and so nothing read.
+        Raises FetchError if the one page cannot be read, SearchError if no search was answered and
+        nothing read.
         """
         fault: SpadeworkError | None = None
         record = self._context.record
@@ -99,7 +100,7 @@ class Gathering:
                     self.gathered = Gathered.of(part["data"])
 
     async def _one(self) -> AsyncGenerator[Event, None]:
-        """Read the page at the address."""
+        """Read the page at the URL."""
         url, record = self._brief.question, self._context.record
         record.tell(Reading(topic="", url=url))
         for event in record.heard():
@@ -119,25 +120,25 @@ class Gathering:
         record.tell(Read(topic="", url=page.url, **told_page(page)))
 
     async def _keep(self) -> None:
-        """Keep what was read for later sessions."""
+        """Store the pages for later sessions."""
         self._context.page_cache.keep(self.gathered.pages, self._context.pages.get)
         late = await self._context.page_cache.kept()
         problems = dict.fromkeys([*self.gathered.problems, *late])
         self.gathered = self.gathered.model_copy(update={"problems": tuple(problems)})
 
     async def _finish(self, why: str, *, failed: bool = False) -> Result:
-        # Cut off before the steps have handed them on: where the journal answers, it has them.
+        # If cut off before the steps returned them, the journal has them, if it responds.
         if why and not (self.gathered.pages or self._context.journal.hangs):
             pages = await on_disk(recorded_pages, self._context.folder)
             self.gathered = self.gathered.model_copy(update={"pages": tuple(pages)})
         asked = self._brief.question
         result = result_of_pages(self._context, asked, self.gathered, why=why, failed=failed)
         await self._records.finish(result)
-        await self._records.progressed()  # it may end without telling that it is finished
+        await self._records.progressed()  # it may end without a Finished event
         return result
 
     def _unanswered(self) -> SearchError | None:
-        """Why nothing was found, where no search was answered."""
+        """Return the error if no search was answered."""
         if self.gathered.answered or self.gathered.pages or self._context.stop.is_set():
             return None
         failed = [p for p in self.gathered.problems if p.stage == "search"]

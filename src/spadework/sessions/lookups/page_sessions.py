@@ -1,4 +1,4 @@
-"""Pages without a report: the best for a query, or one by address. Each leaves a session."""
+"""Pages without a report: the best for a query, or one by URL. Each leaves a session."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ from spadework.tools.ranking.link_authority import LinkStore
 from spadework.tools.ranking.selection import LOCAL, PRESETS
 from spadework.values import Page, Result, Unread, Value
 
-#: Pages that are read for a query when nobody says how many, and the most that may be asked for.
+#: Default and maximum pages read for a query.
 PAGES, MOST_PAGES = 5, 20
-#: A page is read on in the session that has begun with it, among so many of the newest ones, for so
-#: long.
+#: Newest sessions searched for one that has read the same page, and its maximum age.
 LOOKED_THROUGH, READ_ON = 50, timedelta(hours=1)
 
 
 class PageText(Value):
-    """A page that was read, with its text, and with its links where it was read alone."""
+    """A page with its text and, if read alone, its links."""
 
     page: Page
     text: str
@@ -39,8 +38,8 @@ class PageText(Value):
 
 
 class GatheredPages(Value):
-    """The best pages for a query, best first; those that could not be read; and the result of the
-    session, which says what was searched, what failed and what it took.
+    """The best pages for a query, best first; those that could not be read; and the session's
+    result, with what was searched, failed and used.
     """
 
     pages: tuple[PageText, ...]
@@ -49,10 +48,10 @@ class GatheredPages(Value):
 
 
 def gathering(query: str, *, pages: int = PAGES, settings: Settings | None = None) -> Session:
-    """A new session that searches for a query and reads the best `pages` (1 to 20), by the steps
-    and thresholds of a run, without a model. Raises SettingsError for an empty query.
+    """Return a new session that searches for a query and reads the best `pages` (1 to 20) as a run
+    would, without a model. Raises SettingsError for an empty query.
 
-    It ends with SearchError where no search was answered.
+    It ends with SearchError if no search was answered.
     """
     settings = settings or Settings.load()
     most = min(max(1, pages), MOST_PAGES)
@@ -63,10 +62,10 @@ def gathering(query: str, *, pages: int = PAGES, settings: Settings | None = Non
 
 
 def reading(url: str, *, settings: Settings | None = None) -> Session:
-    """A new session that reads one page of the web, or a document of the library (`library://…`),
-    by the levels of a run. Raises SettingsError for what is no address.
+    """Return a new session that reads one web page, or a library document (`library://…`), as a run
+    would. Raises SettingsError for an invalid address.
 
-    It ends with FetchError where the page cannot be had.
+    It ends with FetchError if the page cannot be read.
     """
     settings = settings or Settings.load()
     if url.startswith(LOCAL):
@@ -83,15 +82,15 @@ async def gather(
     pages: int = PAGES,
     providers: Sequence[Any] = (),
 ) -> GatheredPages:
-    """The best pages for a query with their texts; `providers` are what is searched with: see
-    `Session.search_with`. Raises SettingsError, and SearchError where no search was answered.
+    """Return the best pages for a query with their texts; for `providers` see
+    `Session.search_with`. Raises SettingsError, and SearchError if no search was answered.
     """
     session = gathering(query, pages=pages, settings=settings).search_with(*providers)
     return await gathered_pages(session, await session.result())
 
 
 async def gathered_pages(session: Session, result: Result) -> GatheredPages:
-    """What a session that has gathered pages has, with its result."""
+    """Return the pages of a gathering session, with its result."""
     found = session.gathering.gathered if session.gathering else None
     pages = found.pages if found else ()
     texts = [await asyncio.to_thread(_text, session.folder, page) for page in pages]
@@ -105,7 +104,7 @@ async def gathered_pages(session: Session, result: Result) -> GatheredPages:
 
 
 async def page_of(folder: Path) -> PageText | None:
-    """The page that the session in `folder` has read, None where there is none."""
+    """Return the page read by the session in `folder`, or None."""
     pages = await asyncio.to_thread(recorded_pages, folder)
     if not pages:
         return None
@@ -116,8 +115,8 @@ async def page_of(folder: Path) -> PageText | None:
 
 
 def begun_with(home: Path, url: str) -> Path | None:
-    """The folder of the newest session that has read the page at `url` a short while ago, so that
-    who reads on in a long page does not have it fetched anew; None where there is none.
+    """Return the folder of the newest session that has recently read the page at `url`, so that
+    reading on does not fetch it again; or None.
     """
     since = datetime.now(UTC) - READ_ON
     for metadata in islice(readable_sessions(home), LOOKED_THROUGH):

@@ -1,4 +1,4 @@
-"""One page of the web or library as text, or its source as it came. Nothing is left behind."""
+"""One page of the web or library as text or unchanged source, leaving nothing behind."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from spadework.tools.ranking.selection import LOCAL
 
 
 async def read(url: str, settings: Settings | None = None) -> ReadPage:
-    """The page at an address of the web, or of a document of the library (`library://…`), by the
-    levels of a run. Raises SettingsError for what is no address, FetchError.
+    """Return a web page, or a library document (`library://…`), read as in a run. Raises
+    SettingsError for an invalid address, FetchError.
     """
     settings = settings or Settings.load()
     address = url if url.startswith(LOCAL) else checked_address(url)
@@ -46,7 +46,7 @@ async def read(url: str, settings: Settings | None = None) -> ReadPage:
 
 
 async def source(url: str, settings: Settings) -> str:
-    """The text at an address as it came. Raises SettingsError, FetchError (Unreadable: no text)."""
+    """Return the source text at a URL. Raises SettingsError, FetchError (Unreadable: not text)."""
     address = checked_address(url)
     async with _context_for(address, settings) as context:
         try:

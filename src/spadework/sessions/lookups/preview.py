@@ -1,4 +1,6 @@
-"""The plan of a session that is not run: nothing fetched or kept, only the planning paid."""
+"""The plan of a session without running it: nothing is fetched or stored, only planning is
+charged.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from spadework.values import Forecast, Plan, Problem, Usage, Value
 
 
 class Preview(Value):
-    """What a run would begin with, what planning took, and what failed in it."""
+    """The plan of a run, what planning used, and its problems."""
 
     plan: Plan
     forecast: Forecast
@@ -25,10 +27,10 @@ class Preview(Value):
 
 
 async def preview(session: Session, tell: Callable[[str], None] = lambda text: None) -> Preview:
-    """The plan of a session that has not begun, made as its run would make it. `tell` is told what
-    takes long, and what the user should know.
+    """Return the plan of an unstarted session, as its run would make it. `tell` receives messages
+    about slow steps and notices.
 
-    A model's plan is kept: a run of the same question uses it. Raises SettingsError.
+    A model's plan is stored: a run of the same question uses it. Raises SettingsError.
     """
 
     def emit(event: Event) -> None:

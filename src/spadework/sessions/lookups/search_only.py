@@ -1,4 +1,4 @@
-"""A search without a run: hits ranked and chosen as in one. Nothing is read or left behind."""
+"""Search without a run: hits ranked and selected as in one. Nothing is read or stored."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ __all__ = ["Looked", "Ranked", "search", "usable"]
 
 
 class Ranked(Value):
-    """A hit, the parts of its relevance (title, snippet, position: each 0..1 before it is weighed),
-    what kind of page or file it seems to be, and whether and why a run would read it.
+    """A hit, the unweighted parts of its relevance (title, snippet, position; each 0..1), its
+    probable kind, and whether and why a run would read it.
     """
 
     hit: Hit
@@ -37,8 +37,8 @@ class Ranked(Value):
 
 
 class Looked(Value):
-    """What a search gave, best first; what was searched; which providers failed, and why; and what
-    else the user should know. `answered`: one has answered, if any was asked.
+    """The hits of a search, best first; what was searched; failed providers with reasons; and
+    notices. `answered`: a provider has answered, if any was asked.
     """
 
     hits: tuple[Ranked, ...] = ()
@@ -56,11 +56,11 @@ async def search(
     providers: Sequence[Any] = (),
     tell: Callable[[str], None] = lambda text: None,
 ) -> Looked:
-    """The fused hits of all providers of the settings, or of `providers` (see
-    `Session.search_with`), within the time and the searches of the settings, and of those of its
-    domains that are among `sites`. `tell` is told what takes long.
+    """Return the fused hits of all providers of the settings, or of `providers` (see
+    `Session.search_with`), within the settings' time and searches, on the given `sites` among the
+    settings' domains. `tell` receives messages about slow steps.
 
-    Raises SettingsError for an empty query and for settings that cannot be used.
+    Raises SettingsError for an empty query or unusable settings.
     """
     settings = settings or Settings.load()
     asked = asked_of(query).model_copy(update={"include_domains": tuple(sites)})

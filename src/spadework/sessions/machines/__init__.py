@@ -1,1 +1,1 @@
-"""Sessions that several machines share: submitted by one process, run by another, shown by any."""
+"""Sessions shared by several machines: submitted by one process, run by another, shown by any."""

@@ -1,4 +1,4 @@
-"""Running one submitted session, heeding what its user says; who has lost it stops."""
+"""Running one submitted session, following its user's commands; a process that loses it stops."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from spadework.tools.stores.postgres.session_claim import SessionClaim
     from spadework.tools.stores.postgres.session_rows import Kept, SharedSessions
 
-#: A session that has been taken so often has brought down who took it, and is not taken again.
+#: A session taken this often has crashed its workers, and is not taken again.
 MOST_RUNS = 20
 _log = logging.getLogger(__name__)
 
 
 async def run_one(shared: SharedSessions, settings: Settings, session_id: str, worker: str) -> None:
-    """Run a session to its end, or as long as it is ours. What is left undone by a fault that
-    passes (the database, the disk, another process of this machine) waits for the next who looks.
+    """Run a session to its end, or until it is taken over. After a transient fault (database, disk,
+    another local process) it waits for the next worker.
     """
     [outcome] = await asyncio.gather(
         _taken(shared, settings, session_id, worker), return_exceptions=True
@@ -46,7 +46,7 @@ async def run_one(shared: SharedSessions, settings: Settings, session_id: str, w
     elif isinstance(outcome, SpadeworkError | BudgetSpent):
         hint = getattr(outcome, "hint", "")
         await _fail(shared, session_id, f"{outcome} {hint}".strip())
-    elif isinstance(outcome, Exception):  # a fault of ours: whoever watches hears of it
+    elif isinstance(outcome, Exception):  # our fault: tell the watchers
         _log.error("Session %s broke", session_id, exc_info=outcome)
         said = f"Something in spadework itself failed ({type(outcome).__name__})."
         await _fail(shared, session_id, said)
@@ -74,7 +74,7 @@ async def _fail(shared: SharedSessions, session_id: str, text: str) -> None:
 
 
 def _session(settings: Settings, kept: Kept, folder: Path) -> Session:
-    """The session as it was asked, with the files that were given along as they lie here."""
+    """Return the session as submitted, with its attachments at their local paths."""
     asked = json.loads(kept.metadata)["settings"]
     here = {"home": settings.home, "common_home": settings.common}
     session = Session.resume(kept.id, settings=settings.with_(**{**asked, **here}))
@@ -85,7 +85,7 @@ def _session(settings: Settings, kept: Kept, folder: Path) -> Session:
 
 
 async def _run(shared: SharedSessions, claim: SessionClaim, session: Session) -> bool:
-    """Whether it has come to its end."""
+    """Run the session; return whether it has ended."""
     token = CLAIM.set(claim)
     running = asyncio.create_task(_to_its_end(session))
     heeding = asyncio.create_task(_heed(shared, claim, session))
@@ -110,7 +110,7 @@ async def _to_its_end(session: Session) -> bool:
 
 
 async def _heed(shared: SharedSessions, claim: SessionClaim, session: Session) -> None:
-    """Tell the session what is told to it, until somebody else has it or it was cancelled."""
+    """Pass on what the session is told, until it is taken over or cancelled."""
     from spadework.tools.stores.postgres.notifications import SIGNALS
 
     done, told = 0, await shared.events(claim.session_id, 0)

@@ -1,5 +1,5 @@
-"""Bringing a session to this machine: its folder, made of what the database holds, as a machine
-that runs or shows it needs it. What is drawn from the record is drawn here.
+"""Copying a session to this machine: its folder, built from the database, as needed to run or show
+it. Drawn files are drawn here.
 """
 
 from __future__ import annotations
@@ -27,18 +27,17 @@ if TYPE_CHECKING:
     from spadework.tools.stores.postgres.session_rows import Kept, SharedSessions
 
 
-#: Seconds for which a process of this machine that works on the folder is waited for, and between
-#: two looks.
+#: Seconds to wait for a local process that works on the folder, and between two checks.
 BUSY_SECONDS, LOOK_SECONDS = 15.0, 0.2
-#: Sessions that are followed up by one another, at most.
+#: Maximum length of a chain of follow-ups.
 MOST_FOLLOWED = 6
 
 
 async def bring(
     shared: SharedSessions, settings: Settings, kept: Kept, *, patient: bool = True
 ) -> Path:
-    """The folder of a session in the home of the settings, with all that is known of it by now; a
-    process of this machine that runs it keeps it up to date itself, and is waited for.
+    """Return a session's folder in the settings' home, up to date; a local process that runs it
+    keeps it so itself, and is waited for.
     """
     folder = settings.home / "sessions" / kept.id
     until = asyncio.get_running_loop().time() + BUSY_SECONDS
@@ -58,8 +57,8 @@ async def bring(
 
 
 async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -> Path:
-    """The folder of a session that is to be run here, and those of the sessions that it follows.
-    Raises SessionBusy where another process of this machine works on it.
+    """Return the folder of a session to run here, after copying the sessions it follows. Raises
+    SessionBusy if another local process works on it.
     """
     follows: str = json.loads(kept.brief)["follows"]
     for _ in range(MOST_FOLLOWED):
@@ -74,7 +73,7 @@ async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -
 
 
 async def _fill(shared: SharedSessions, folder: Path, kept: Kept) -> bool:
-    """Write what is missing; whether there were events among it. Raises SessionBusy."""
+    """Write what is missing; return whether that included events. Raises SessionBusy."""
     await on_disk(make_folder, folder)
     names = await shared.file_names(kept.id)
     missing = [name for name in names if _may_be(name) and not (folder / name).exists()]
@@ -93,14 +92,14 @@ async def _fill(shared: SharedSessions, folder: Path, kept: Kept) -> bool:
 
 
 def metadata_at(folder: Path, metadata: str) -> bytes:
-    """Metadata as they are in a folder: attachments lie in there."""
+    """Return metadata for a folder, with its local attachment paths."""
     known = json.loads(metadata)
     known["attachments"] = [str(folder / name) for name in known.get("attachments", [])]
     return json.dumps(known, indent=1).encode()
 
 
 def _whole_lines(log: Path) -> int:
-    """How many lines a log has, without one that a kill has cut short: that one goes."""
+    """Count the lines of a log, removing one cut short by a kill."""
     try:
         data = log.read_bytes()
     except FileNotFoundError:
@@ -112,7 +111,7 @@ def _whole_lines(log: Path) -> int:
 
 
 def _at(folder: Path, line: str) -> str:
-    """An event as it is told here: a result says where the session lies on this machine."""
+    """Return an event for this machine: a result names the local folder."""
     if '"session_dir"' not in line:
         return line
     with suppress(ValidationError):
@@ -124,6 +123,6 @@ def _at(folder: Path, line: str) -> str:
 
 
 def _may_be(name: str) -> bool:
-    """Whether a file may have this name: one folder deep at most, and never above."""
+    """Return whether a file may have this name: at most one folder deep, and never above."""
     parts = name.split("/")
     return len(parts) <= 2 and all(part and not part.startswith(".") for part in parts)

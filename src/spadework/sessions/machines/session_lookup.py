@@ -1,6 +1,4 @@
-"""Sessions that were submitted anywhere, found on this machine: looked at, in a list, or by an
-answer that they gave.
-"""
+"""Lookup of sessions submitted anywhere: by id, in a list, or by an answer they gave."""
 
 from __future__ import annotations
 
@@ -30,13 +28,12 @@ _NOTE = (
     "INSERT INTO answers SELECT owner, %s, id FROM sessions WHERE id = %s AND owner = %s"
     " ON CONFLICT (owner, hash) DO UPDATE SET session = excluded.session RETURNING session"
 )
-#: Sessions that are known in a list where nobody wants all, and the seconds that the database has
-#: to name them.
+#: Maximum sessions listed by default, and seconds for the database to list them.
 MOST_LISTED, LIST_SECONDS = 200, 3.0
 
 
 async def find(settings: Settings, session_id: str) -> bool:
-    """Bring here a session of workers; whether it is live. Raises SettingsError, DiskFailed."""
+    """Copy a worker's session here; return whether it is live. Raises SettingsError, DiskFailed."""
     if settings.database_url is None or not is_session_id(session_id):
         return False
     async with shared_sessions(settings) as shared:
@@ -45,7 +42,7 @@ async def find(settings: Settings, session_id: str) -> bool:
             await drop(settings, await shared.deleted([session_id]))
         if kept is None or kept.owner != settings.owner:
             return False
-        if kept.live:  # who runs it may do so here, and would find its folder held
+        if kept.live:  # its runner may be local and need the folder's lock
             await _know(settings, kept)
         else:
             await bring(shared, settings, kept, patient=False)
@@ -53,7 +50,7 @@ async def find(settings: Settings, session_id: str) -> bool:
 
 
 async def bring_recording(settings: Settings, session_id: str) -> None:
-    """Have the journal here of a session that workers ended. Raises SettingsError, DiskFailed."""
+    """Copy the journal of a session that workers ended. Raises SettingsError, DiskFailed."""
     path = settings.home / "sessions" / session_id / JOURNAL
     if await find(settings, session_id) or await on_disk(path.exists):
         return
@@ -66,9 +63,9 @@ async def bring_recording(settings: Settings, session_id: str) -> None:
 
 
 async def know_all(settings: Settings, most: int | None = MOST_LISTED) -> frozenset[str]:
-    """Have the list of sessions of this home as it is on every machine: a folder with its metadata
-    for each of the newest that workers know, and none of those that were deleted. The ids of those
-    that wait or run. Where the database does not tell in time, the list is what this machine knows.
+    """Update the local list of sessions: a folder with metadata for each of the newest that workers
+    know, none for deleted ones. Returns the ids of those waiting or running. If the database does
+    not respond in time, the list is what this machine knows.
     """
     if settings.database_url is None:
         return frozenset()
@@ -96,7 +93,7 @@ async def _as_everywhere(
 
 
 async def know(settings: Settings, session_id: str) -> None:
-    """Have the folder of one session of this home with its metadata, where workers know it."""
+    """Create the folder of one session with its metadata, if workers know it."""
     path = settings.home / "sessions" / session_id / METADATA
     if settings.database_url is None or await on_disk(path.exists):
         return
@@ -107,7 +104,7 @@ async def know(settings: Settings, session_id: str) -> None:
 
 
 async def forget(settings: Settings, session_id: str) -> None:
-    """Delete a session where workers know it, with all that is kept of it there."""
+    """Delete a session, with everything stored, from the workers' database."""
     if settings.database_url is None:
         return
     async with shared_sessions(settings) as shared:
@@ -117,7 +114,7 @@ async def forget(settings: Settings, session_id: str) -> None:
 
 
 async def _know(settings: Settings, kept: Kept, *, anew: bool = False) -> None:
-    """Have the folder of a session, with its metadata; `anew` where it has ended meanwhile."""
+    """Create a session's folder with its metadata; `anew` if it has ended since."""
     folder = settings.home / "sessions" / kept.id
     if anew or not await on_disk((folder / METADATA).exists):
         await on_disk(make_folder, folder)
@@ -125,15 +122,15 @@ async def _know(settings: Settings, kept: Kept, *, anew: bool = False) -> None:
 
 
 async def drop(settings: Settings, deleted: Sequence[str]) -> None:
-    """Delete the copies here of sessions deleted elsewhere, but for those still worked on."""
+    """Delete local copies of sessions deleted elsewhere, unless still in use."""
     for session_id in deleted:
         with suppress(SessionError):
             await asyncio.to_thread(delete_session, settings.home, session_id)
 
 
 async def note_answer(settings: Settings, known: str, session_id: str) -> bool:
-    """Note which session gave an answer, by its hash, where workers know the session; whether they
-    do. Raises SettingsError, DiskFailed.
+    """Record which session gave an answer, by hash, if workers know the session; return whether
+    they do. Raises SettingsError, DiskFailed.
     """
     if settings.database_url is None:
         return False
@@ -142,7 +139,7 @@ async def note_answer(settings: Settings, known: str, session_id: str) -> bool:
 
 
 async def answered_by(settings: Settings, known: str) -> str:
-    """The session of this owner that gave an answer, by its hash, "" where none is known. Raises
+    """Return this owner's session that gave an answer, by hash, "" if unknown. Raises
     SettingsError, DiskFailed.
     """
     if settings.database_url is None:

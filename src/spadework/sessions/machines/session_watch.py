@@ -1,4 +1,4 @@
-"""Watching a session that workers run, and telling the run what the user says meanwhile."""
+"""Watching a session that workers run, and forwarding the user's commands to it."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from spadework.tools.stores.postgres.session_rows import SharedSessions
 
 
-#: Told what is waited for before a session runs.
+#: Called with what is waited for before a session runs.
 Told = Callable[[str], None]
 
 
 async def run_by_workers(
     session: Session, stop: asyncio.Event, answers: asyncio.Queue[str], told: Told | None
 ) -> AsyncGenerator[Event, None]:
-    """Submit a session and watch it; to leave does not end it. Raises SessionError where it ends
-    without a result.
+    """Submit a session and yield its events; leaving does not end it. Raises SessionError if it
+    ends without a result.
     """
     settings, brief, folder = session.settings, session.brief, session.folder
     await quotas.check(settings)
@@ -59,8 +59,8 @@ async def run_by_workers(
 
 
 async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known: Metadata) -> None:
-    """Put a session where workers find it, with the files that were given along. Raises
-    SettingsError where it follows one that they do not know, or a file cannot be read.
+    """Submit a session with its attachments to the workers. Raises SettingsError if it follows one
+    they do not know, or a file is unreadable.
     """
     from spadework.tools.stores.postgres.queue import Queue
     from spadework.tools.stores.postgres.session_rows import New
@@ -75,14 +75,14 @@ async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known
     files = {name: await on_disk(_read, path) for name, path in paths.items()}
     told = brief.told() | {"attachments": list(paths)}
     metadata = known.model_dump(mode="json") | {"attachments": list(paths)}
-    # Text as JSON has it in ASCII: PostgreSQL takes no character that it does not know.
+    # ASCII-escaped JSON: PostgreSQL rejects some characters.
     texts = (json.dumps(told), json.dumps(metadata))
     await shared.submit(New(known.id, settings.owner, *texts, settings.user_runs), files)
     await Queue(shared.database).put(known.id)
 
 
 def _named(attachments: tuple[str, ...]) -> dict[str, Path]:
-    """The files that are given along, by their paths in the folder of the session."""
+    """Return the attachments by their paths in the session's folder."""
     found: dict[str, Path] = {}
     for n, given in enumerate(attachments, 1):
         path = Path(given)
@@ -102,8 +102,8 @@ def _read(path: Path) -> bytes:
 async def watch(
     shared: SharedSessions, settings: Settings, session_id: str, after: int, told: Told
 ) -> AsyncGenerator[tuple[int, Event], None]:
-    """The events of a session after number `after`, until it has a result or has ended without
-    one; then its folder is here, too. `told` hears what is waited for. Raises DatabaseDown.
+    """Yield a session's events after number `after`, until it has a result or ends without one;
+    then its folder is here too. `told` receives what is waited for. Raises DatabaseDown.
     """
     from spadework.tools.stores.postgres.notifications import EVENTS
     from spadework.tools.stores.postgres.session_rows import LIVE
@@ -133,7 +133,7 @@ async def watch(
 async def forwarding(
     shared: SharedSessions, session_id: str, stop: asyncio.Event, answers: asyncio.Queue[str]
 ) -> AsyncIterator[None]:
-    """Tell the run what the user says here."""
+    """Forward the user's commands to the run."""
 
     async def stopped() -> None:
         await stop.wait()
@@ -155,7 +155,7 @@ async def forwarding(
 async def _known_result(
     shared: SharedSessions, settings: Settings, session_id: str
 ) -> Result | None:
-    """The result of a session that is over, which is brought here."""
+    """Return the result of a finished session after copying it here."""
     kept = await shared.find(session_id)
     if kept is None or kept.state != "finished":
         return None
@@ -163,13 +163,13 @@ async def _known_result(
 
 
 async def _ended(shared: SharedSessions, session_id: str) -> int:
-    """The number of the event that has ended a session last, 0 where none has."""
+    """Return the number of the last event that ended a session, 0 if none."""
     told = await shared.events(session_id, 0)
     return max((n for n, line in told if isinstance(read_event(line.encode()), Ended)), default=0)
 
 
 async def cancel(session: Session) -> bool:
-    """End a session that workers run; False where it runs here, and ends with its reader."""
+    """Cancel a session that workers run; return False if it runs here, where its reader ends it."""
     if session.elsewhere:
         async with shared_sessions(session.settings) as shared:
             await shared.end(session.session_id, "cancelled", told_now(Ended(how="cancelled")))
@@ -177,7 +177,7 @@ async def cancel(session: Session) -> bool:
 
 
 def told_now(event: Event) -> str:
-    """An event that happens now, as it stands in the record."""
+    """Return an event that happens now, as in the record."""
     timed = event.model_copy(update={"v": VERSION, "at": datetime.now(UTC)})
     return timed.model_dump_json()
 

@@ -1,4 +1,4 @@
-"""Opening the database that the settings name, and whose a session is there."""
+"""Access to the settings' database, and owners of sessions in it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from spadework.tools.stores.disk_faults import DatabaseDown
 if TYPE_CHECKING:
     from spadework.tools.stores.postgres.session_rows import SharedSessions
 
-#: Packages of the extra `postgres`.
 _EXTRA = ("alembic", "langgraph.checkpoint.postgres", "procrastinate", "psycopg", "psycopg_pool")
 
 
 @asynccontextmanager
 async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
-    """The sessions in the settings' database. Raises SettingsError, DiskFailed where it is away."""
+    """Open the sessions in the settings' database. Raises SettingsError, DiskFailed if it is
+    down.
+    """
     if settings.database_url is None:
         raise SettingsError(
             "No database is named.",
@@ -40,7 +41,7 @@ async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
 
 
 def check_installed() -> None:
-    """Whether the packages are there that a database needs. Raises SettingsError."""
+    """Check that the database's packages are installed. Raises SettingsError."""
     if not all(_is_installed(name) for name in _EXTRA):
         raise SettingsError(
             "SPADEWORK_DATABASE_URL needs the packages of an extra.",
@@ -50,13 +51,15 @@ def check_installed() -> None:
 
 @asynccontextmanager
 async def connected(settings: Settings) -> AsyncIterator[None]:
-    """Keep a server's connections to its database, if one is named. Raises SettingsError."""
+    """Keep a server's database connections open, if one is set. Raises SettingsError."""
     async with nullcontext() if settings.database_url is None else shared_sessions(settings):
         yield
 
 
 def home_of(owner: str, settings: Settings) -> Path:
-    """The home of an owner on this machine. Raises SettingsError for a path leading elsewhere."""
+    """Return an owner's home on this machine. Raises SettingsError for a path that leads
+    elsewhere.
+    """
     parts = PurePosixPath(owner).parts
     if ".." in parts or PurePosixPath(owner).is_absolute():
         raise SettingsError(f"The database names an owner that cannot be: {owner[:80]!r}.")

@@ -1,4 +1,4 @@
-"""The checkpoints of a session that several machines know."""
+"""Checkpoints of a session shared by several machines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spadework.tools.stores.postgres.session_claim import SessionClaim
 
 
 class SharedCheckpoints(AfterTelling, CheckpointSaver):
-    """In the database, under the claim to the session."""
+    """Checkpoints in the database, under the claim to the session."""
 
     def __init__(self, claim: Claim, record: Record) -> None:
         CheckpointSaver.__init__(self, cast("SessionClaim", claim), our_serde())

@@ -1,4 +1,4 @@
-"""What the models of a user's runs may cost in a day on all machines together."""
+"""The daily limit on model costs of a user's runs, over all machines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spadework.settings import Settings
 if TYPE_CHECKING:
     from spadework.tools.stores.postgres.asking_soon import Rows
 
-#: What a process has set aside counts for so long if it is not heard of again.
+#: Seconds after which reservations of a silent process expire.
 HELD_SECONDS = 300.0
 _TELL = (
     "SELECT money, held_money FROM tell_spent"
@@ -23,29 +23,28 @@ _TELL = (
 
 
 class SharedDayLimit(DayLimit):
-    """The limit of one home, of which this process tells the others what it has spent, and what
-    calls under way may cost. Told in one order: of two calls that want the last of it one sees the
-    other.
+    """The limit of one home, of which each process reports its spending and reservations to the
+    others. Reports are ordered: of two calls competing for the rest, one sees the other.
 
-    Where the database does not answer soon, what was known last counts.
+    If the database does not respond soon, the last known values count.
     """
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings.home)
         self._settings = settings
         self._process = secrets.token_hex(8)
-        #: What calls will set aside that are about to be told of.
+        #: Reservations about to be reported.
         self._coming: list[float] = []
         self._told_of = 0
         self._held_elsewhere = 0.0
 
     def free(self, *, settled: bool = False) -> Free:
-        """What is left of the day; `settled`: as if no call were under way anywhere."""
+        """Return what is left of the day; `settled`: as if no calls were running anywhere."""
         left = super().free(settled=settled)
         return left if settled else left._replace(money=left.money - self._held_elsewhere)
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
-        """Tell what was spent and set aside here, and know what was elsewhere."""
+        """Report spending and reservations, and fetch those of others."""
         coming = [_usual(wish, self.free())] if wish else []
         with self._lock:
             self._coming += coming
@@ -61,11 +60,11 @@ class SharedDayLimit(DayLimit):
                     self._coming.remove(one)
 
     def _now(self) -> tuple[tuple[object, ...], int]:
-        """What is told, and how many settled calls are in it."""
+        """Return the report, and how many settled calls it includes."""
         with self._lock:
             if (today := datetime.now(UTC).strftime("%Y-%m-%d")) != self._day:
                 self._begin(today)
-                del self._pending[: self._told_of]  # those were told of on their day
+                del self._pending[: self._told_of]  # reported on their own day
                 self._told_of = 0
             values = (
                 *(self._settings.owner, today, self._process),
@@ -83,6 +82,6 @@ class SharedDayLimit(DayLimit):
 
 
 def _usual(wish: HoldRequest, free: Free) -> float:
-    """Return the dollars that a call will set aside where so much is free."""
+    """Return the dollars that a call will reserve with this much free."""
     hold = hold_share(wish, free, alone=True)
     return hold.money if hold else cost(wish.price, wish.told, wish.usual)

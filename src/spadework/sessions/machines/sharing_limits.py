@@ -1,4 +1,4 @@
-"""Sharing what providers, hosts and models allow with all machines, while a session runs."""
+"""Sharing of limits (providers, hosts, models) with all machines while a session runs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from spadework.tools.stores.shared_rooms import SHARED
 if TYPE_CHECKING:
     from spadework.tools.stores.postgres.database import Database
 
-#: So long a database that is not open yet has to answer; one that has not is left alone for a
-#: while.
+#: Seconds for an unopened database to respond, and seconds it is then left alone.
 OPEN_SECONDS, AWAY_SECONDS = 3.0, 30.0
 _away_until = 0.0
 _log = logging.getLogger(__name__)
@@ -27,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[None]:
-    """Share limits with all that use the database; where it is away, the process's own count."""
+    """Share limits with all users of the database; if it is down, count per process."""
     async with database_soon(settings) as database:
         if database is None:
             yield
@@ -39,13 +38,13 @@ async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[No
         try:
             yield
         finally:
-            with suppress(ValueError):  # a run that is dropped ends in another context
+            with suppress(ValueError):  # an abandoned run ends in another context
                 SHARED.reset(token)
 
 
 @asynccontextmanager
 async def database_soon(settings: Settings) -> AsyncIterator[Database | None]:
-    """The database of the settings; None where there is none, or it cannot be had soon."""
+    """Open the settings' database; None if not set or not available soon."""
     async with AsyncExitStack() as stack:
         if settings.database_url is None or time.monotonic() < _away_until:
             yield None

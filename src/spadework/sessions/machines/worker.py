@@ -1,5 +1,5 @@
-"""A worker: it takes sessions that wait in the database and runs them, until it is told to stop.
-What it has not done then goes on elsewhere. What was deleted by whatever process leaves its disk.
+"""A worker: runs sessions that wait in the database until told to stop; unfinished ones continue
+elsewhere. It also removes deleted sessions from its disk.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from spadework.tools.stores.postgres.session_rows import SharedSessions
 
 
-#: Seconds between two looks at what was deleted.
+#: Seconds between two checks for deleted sessions.
 LOOK_SECONDS = 600.0
 _log = logging.getLogger(__name__)
 
@@ -33,16 +33,15 @@ _log = logging.getLogger(__name__)
 async def work(
     settings: Settings, most: int, ready: Callable[[str], None], told: asyncio.Event | None = None
 ) -> None:
-    """Run at most so many sessions at once, until this is cancelled: what runs then goes on
-    elsewhere at once. Once `told` is set nothing new is taken, and what runs may go on for
-    `drain_seconds`. `ready` is told the name of the worker once it works. Raises SettingsError
-    where there is no database that can be used.
+    """Run at most `most` sessions at once until cancelled; running ones then continue elsewhere.
+    Once `told` is set nothing new is taken, and runs may continue for `drain_seconds`. `ready` is
+    called with the worker's name. Raises SettingsError without a usable database.
     """
     name = f"{socket.gethostname()}-{os.getpid()}"
     async with shared_sessions(settings) as shared:
         from spadework.tools.stores.postgres.queue import Leaving, Queue
 
-        def idle() -> int:  # who waits for a user or for a place can do so elsewhere
+        def idle() -> int:  # sessions waiting for a user or for admission can do so elsewhere
             return admission.here().out + admission.here().waiting
 
         leaving = Leaving(settings.drain_seconds, idle, told or asyncio.Event())
@@ -60,7 +59,7 @@ async def work(
 
 
 async def keep_tidy(shared: SharedSessions, settings: Settings) -> None:
-    """Tidy now and every now and then, as long as it is let."""
+    """Tidy now and periodically, until cancelled."""
     while True:
         try:
             await tidy(shared, settings)
@@ -70,7 +69,7 @@ async def keep_tidy(shared: SharedSessions, settings: Settings) -> None:
 
 
 async def tidy(shared: SharedSessions, settings: Settings) -> None:
-    """Delete the copies here of deleted sessions, in everybody's home. Raises DatabaseDown."""
+    """Delete local copies of deleted sessions in all homes. Raises DatabaseDown."""
     people = People(settings)
     for name in await asyncio.to_thread(lambda: [*people.names()]):
         own = people.settings_of(name)

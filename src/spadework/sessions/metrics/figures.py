@@ -1,4 +1,4 @@
-"""One session's figures, from its files."""
+"""Figures of one session, from its files."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ KNOWN = "what was known"
 
 
 def draw(folder: Path) -> Drawn:
-    """The figures, what brought its evidence, and its rounds, as `statistics` reads
-    them back: nothing of one that is not finished or has only gathered pages, a sentence for one
-    that is broken.
+    """Return the figures, the sources of its evidence, and its rounds, as read by `statistics`:
+    nothing for an unfinished or page session, a sentence for a damaged one.
     """
     try:
         metadata, result = read_metadata(folder), read_result(folder)
@@ -43,12 +42,12 @@ def draw(folder: Path) -> Drawn:
 
 
 def figures_of(metadata: Metadata, result: Result, course: Course) -> Figures:
-    """The figures of a session that has ended."""
+    """Return the figures of an ended session."""
     return _figures(metadata, result, course, _quotes(result))
 
 
 class _Quote(NamedTuple):
-    """An entry of the ledger: who found its page, in which round, and if the report cites it."""
+    """A ledger entry: who found its page, in which round, and whether the report cites it."""
 
     finders: dict[str, set[str]]
     round: str
@@ -73,7 +72,7 @@ def _quotes(result: Result) -> list[_Quote]:
 
 
 def _round_of(entry: Evidence, result: Result) -> str:
-    """The round that brought an entry, by its number: the ledger only grows. "": before any."""
+    """Return the round that added an entry, by number, since the ledger only grows; "" if none."""
     found = _NUMBER.search(entry.id)
     number = int(found[0]) if found else 0
     for done in result.rounds:
@@ -126,7 +125,7 @@ def _figures(
 
 
 def _pages(course: Course) -> tuple[int, int]:
-    """The pages that were read, and those that were tried."""
+    """Return the numbers of pages read and tried."""
     tried: dict[str, bool] = {}
     for read in course.reads:
         tried[read.url] = tried.get(read.url, False) or not read.reason
@@ -134,7 +133,7 @@ def _pages(course: Course) -> tuple[int, int]:
 
 
 def _by_phase(course: Course) -> list[float]:
-    """Seconds of each of PHASES over all rounds; [] where the record has no times."""
+    """Return the seconds of each of PHASES over all rounds; [] if the record has no times."""
     spent = dict.fromkeys(PHASES, 0.0)
     found = phases(course)
     spent["start"] = min((phase.after for phase in found), default=0.0)
@@ -144,7 +143,7 @@ def _by_phase(course: Course) -> list[float]:
 
 
 def _worths(quotes: Sequence[_Quote], course: Course) -> list[Worth]:
-    """What each provider, each kind of query and each round has brought."""
+    """Return what each provider, kind of query and round contributed."""
     searched = _count_searches(course)
     made = []
     for by in ("provider", "kind", "round"):
@@ -161,9 +160,8 @@ def _worths(quotes: Sequence[_Quote], course: Course) -> list[Worth]:
 
 
 def _count_searches(course: Course) -> dict[tuple[str, str], tuple[int, int]]:
-    """Searches and hits of each provider, kind of query and round; a query that several topics
-    have asked of one provider was asked once. A record of an earlier version knows only the
-    provider.
+    """Count searches and hits by provider, kind of query and round; a query of several topics at
+    one provider counts once. Records of earlier versions only know the provider.
     """
     asked: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
     for event in course.searches:
@@ -176,7 +174,7 @@ def _count_searches(course: Course) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def _gains(session_id: str, result: Result, quotes: Sequence[_Quote]) -> list[Gain]:
-    """The rounds. Without a new quote a round has gained nothing, whatever its judge says."""
+    """Return the rounds. Without a new quote a round gained nothing, whatever its judge says."""
     gains: list[Gain] = []
     score = 0.0
     for n, done in enumerate(result.rounds):

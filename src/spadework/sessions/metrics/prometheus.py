@@ -1,5 +1,5 @@
-"""The numbers of this process for Prometheus, read off what it keeps anyhow: the queue before it,
-and the tally of its runs. Labels have few values, which stand in the code.
+"""Metrics of this process for Prometheus, read from existing state: the admission queue and the
+tally of runs. Labels have few values, fixed in the code.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from spadework.sessions.metrics.tally import TALLY
 
 
 def expose(accept: str, streams: int) -> tuple[bytes, str]:
-    """The numbers in the form that the header `accept` names, and its type; `streams` is how many
-    event streams are open.
+    """Return the metrics in the format of the `accept` header, and its type; `streams` is the
+    number of open event streams.
     """
     registry = CollectorRegistry()
     registry.register(_Numbers(streams))
@@ -33,7 +33,7 @@ class _Numbers(Collector):
         self._streams = streams
 
     def collect(self) -> Iterator[Metric]:
-        """All families, as they are now."""
+        """Yield all metric families."""
         queue = admission.here()
         sessions = {"running": queue.inside, "queued": queue.waiting, "asking": queue.out}
         yield _gauge("build_info", "The version that runs.", {version("spadework"): 1}, "version")

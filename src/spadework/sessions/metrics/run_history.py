@@ -1,4 +1,4 @@
-"""What the runs of this home took, for the forecast of the next one and for its end."""
+"""History of this home's runs, for the estimate of the next one and the reserve at its end."""
 
 from __future__ import annotations
 
@@ -19,19 +19,18 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.page_store import write_atomically
 
 FILE = "endings.json"
-#: What a run does after it has been told to end.
+#: Phases of a run after it is told to end.
 ENDINGS = ("writing", "closing", "leaving")
-#: Of how many runs it is known what they took, and from how many on less than CLOSING_SECONDS is
-#: kept.
+#: Runs remembered, and number of runs from which the reserve may be below CLOSING_SECONDS.
 KEPT, ENOUGH = 20, 5
-#: So many times what the slow ones of them took is kept; this much at least, and at most.
+#: Factor on the time of slow runs; minimum and maximum reserve.
 SAFETY, LEAST_SECONDS, MOST_SECONDS = 1.25, 0.5, 10.0
 
 
 def reserve(home: Path) -> float:
-    """Seconds to keep before the deadline: CLOSING_SECONDS until enough is known."""
+    """Return the seconds reserved before the deadline: CLOSING_SECONDS until enough is known."""
     known = _load_known(home)
-    # The slowest but one, so that one accident is not paid for by all that come after.
+    # The second slowest, so that later runs do not pay for one accident.
     slow = (sorted(each)[-2] if len(each) > 1 else sum(each) for each in known.values())
     taken = SAFETY * sum(slow)
     few = len(known["closing"]) < ENOUGH
@@ -39,7 +38,7 @@ def reserve(home: Path) -> float:
 
 
 def took(home: Path, **seconds: float) -> None:
-    """Remember the seconds that ENDINGS of a run took, if the home can be written to."""
+    """Record the seconds of a run's ENDINGS, if the home is writable."""
     known = _load_known(home)
     for end, each in seconds.items():
         known[end] = [*known[end], round(each, 3)][-KEPT:]
@@ -48,7 +47,7 @@ def took(home: Path, **seconds: float) -> None:
 
 
 def _load_known(home: Path) -> dict[str, list[float]]:
-    """What is known, as far as it can be read."""
+    """Return what is recorded, as far as readable."""
     found: object = None
     with suppress(OSError, ValueError, RecursionError):
         found = json.loads((home / FILE).read_bytes())
@@ -61,15 +60,14 @@ def _seconds(found: object) -> list[float]:
     return [float(each) for each in listed if isinstance(each, int | float) and 0 <= each < 3_600]
 
 
-#: The newest sessions that are looked through, and how long that may take: it is no reason to keep
-#: a question waiting.
+#: Newest sessions read, and maximum seconds, since a question waits for it.
 NEWEST, SECONDS = 600, 1.0
-#: Runs that ended by themselves or at a ceiling; how long a user lets one go on says nothing.
+#: Runs that ended by themselves or at a limit; when a user stops one says nothing.
 _OVER = ("completed", "time_limited", "budget_limited")
 
 
 async def experience(home: Path) -> list[Took]:
-    """The runs that are over, newest first; none where the disk does not tell in time."""
+    """Return the finished runs, newest first; none if the disk is too slow."""
     with suppress(TimeoutError, OSError):
         async with asyncio.timeout(SECONDS):
             return await on_disk(took_before, home)
@@ -77,14 +75,14 @@ async def experience(home: Path) -> list[Took]:
 
 
 def took_before(home: Path) -> list[Took]:
-    """The same, now."""
-    # Who has asked a question is not told of an index.
+    """Return the finished runs, newest first, blocking."""
+    # A user asking a question need not hear about an index.
     newest = islice(view_sessions(home, _VIEW, lambda text: None), NEWEST)
     return [Took(*value) for _, value in newest if value]
 
 
 def actual(found: Metadata) -> dict[str, float]:
-    """What a finished run took, by the names of GRAINS, as far as it is known."""
+    """Return what a finished run took, by the names of GRAINS, as far as known."""
     used = found.performance_metrics
     told: dict[str, Any] = {
         "rounds": used.get("iterations"),
@@ -103,7 +101,7 @@ def _sum(*parts: Any) -> float | None:
 
 
 def _draw(folder: Path) -> Drawn:
-    """A run with its forecast; an empty list for one that has none, or is not over."""
+    """Return a run with its estimate; an empty list if it has none, or is not over."""
     try:
         found = read_metadata(folder)
     except SessionError:

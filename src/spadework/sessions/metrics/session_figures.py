@@ -1,18 +1,18 @@
-"""The figures of a session, of which statistics are made, and its alerts."""
+"""The figures of a session, the basis of statistics, and its alerts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-#: The phases of a run, in their order; see `spadework.sessions.drawing.phases`. They overlap, since
-#: topics are worked on side by side. Before the first of them the process starts.
+#: Phases of a run in order; see `spadework.sessions.drawing.phases`. They overlap, since topics are
+#: researched concurrently. "start" is the time before the first.
 PHASES = ("start", "plan", "search", "read", "assess", "write")
 
 
 class Worth(NamedTuple):
-    """What one provider, kind of query or round (`by`) brought: searches, hits, quotes, those of
-    them on which the report rests, and of these the ones that nothing else of its sort has found.
+    """What one provider, kind of query or round (`by`) contributed: searches, hits, quotes, cited
+    ones, and cited ones that nothing else of its kind found.
     """
 
     by: str
@@ -25,10 +25,10 @@ class Worth(NamedTuple):
 
 
 class Gain(NamedTuple):
-    """One round of a session: mean coverage score (0..1) before and after it, the evidence it
-    added, how much of that is in the report, and the quality (0..10) in the end.
+    """One round of a session: mean coverage score (0..1) before and after, evidence added, how much
+    of it is cited, and the final quality (0..10).
 
-    `quality` is None where no model has rated it.
+    `quality` is None if no model rated it.
     """
 
     session_id: str
@@ -41,12 +41,12 @@ class Gain(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """What one session gave and cost. `seconds_limit` is the time it was given; `money` None where
-    a price was not known; `requests` are searches and pages, also those that were known.
+    """What one session found and cost. `seconds_limit` is its time limit; `money` is None if a
+    price was unknown; `requests` are searches and pages, including cached ones.
 
     `writers` and `judges` count the cited sentences that each model, or "code", wrote and judged.
-    `phases` are the seconds of PHASES, `foreseen` is low, median (or None) and high of the seconds
-    that were foreseen and the runs this rests on; both [] where they are not known.
+    `phases` are the seconds of PHASES, `foreseen` the low, median (or None) and high of the
+    estimated seconds and the number of runs behind it; both [] if unknown.
     """
 
     session_id: str
@@ -79,22 +79,22 @@ class Figures(NamedTuple):
     foreseen: Sequence[Any]
 
 
-#: Shares above which, and for cached answers below which, a session should be looked at.
+#: Shares above which (for cached answers: below which) a session needs attention.
 MOST_TIME, MOST_TOO_LONG, MOST_ERRORS, LEAST_CACHED = 0.90, 0.05, 0.10, 0.50
-#: Below this many requests a share says nothing. A provider is left out after so many failures.
+#: Below this many requests a share means nothing; a provider is skipped after so many failures.
 FEW = 3
 
-#: What it is about.
+#: Subject of an alert.
 Alert = Literal["time", "too long", "searches", "model calls", "unknown"]
 
 
 def alerts_of(f: Figures) -> list[str]:
-    """What should be looked at in a session, each as one sentence."""
+    """Return what needs attention in a session, one sentence each."""
     return [f"{f.session_id}: {sentence}." for _, sentence in found_alerts(f)]
 
 
 def found_alerts(f: Figures) -> Iterator[tuple[Alert, str]]:
-    """What should be looked at in a session: what it is about, and that in words."""
+    """Yield what needs attention in a session: the subject and the sentence."""
     if f.seconds > MOST_TIME * f.seconds_limit > 0:
         yield "time", f"it took {f.seconds:.0f} s of the {f.seconds_limit:.0f} s it was given"
     if _over(f.too_long, f.model_calls, MOST_TOO_LONG):

@@ -1,9 +1,8 @@
-"""The index beside the session folders: what was made of the files of each, kept for as long as
-those files stay as they are.
+"""An index beside the session folders: derived values of each, valid while its files are unchanged.
 
-The folders are the truth. Which there are is asked of the disk every time, and a row counts only
-while its files bear the same sizes and times and its own sum is right: an index that is deleted,
-damaged or of another version costs the time to read the folders again, and nothing else.
+The folders are authoritative. They are listed every time, and a row counts only if its files have
+the same sizes and times and its checksum is right: a deleted, damaged or outdated index only costs
+the time to read the folders again.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ from pydantic_core import from_json
 from spadework.tools.stores.disk_faults import said_of
 from spadework.tools.stores.private_files import is_session_id, private_file
 
-#: The file, in the home; the version of its rows, raised whenever they hold something else.
+#: File name in the home; version of its rows, raised when their content changes.
 INDEX, VERSION = "sessions.sqlite", 3
-#: A file that changed so lately may change again within the same tick of its clock: what it holds
-#: now is told, not kept.
+#: A file changed this recently may change again within one clock tick: its value is returned, but
+#: not stored.
 SETTLED_NS = 2_000_000_000
-#: Rows that are read at once: few at first, for those who only want the newest.
+#: Rows read at once: few at first, for readers of the newest only.
 FIRST, MORE = 200, 2_500
-#: From so many seconds of reading on it is said what takes so long.
+#: Seconds of reading until a message explains the delay.
 LONG_SECONDS = 1.0
-#: How long another process's write is waited for.
+#: Seconds to wait for another process's write.
 BUSY_SECONDS = 2.0
 
 _TABLE = """CREATE TABLE IF NOT EXISTS rows (
@@ -44,14 +43,16 @@ _log = logging.getLogger(__name__)
 
 
 class Drawn(NamedTuple):
-    """What was made of a folder, as JSON, None of no session; unless `kept`, every time anew."""
+    """A folder's derived value as JSON, None if it is no session; recomputed each time unless
+    `kept`.
+    """
 
     value: Any
     kept: bool = True
 
 
 class View(NamedTuple):
-    """One thing drawn from each session's folder: its name, the files it is made of, and how."""
+    """A value derived from each session's folder: its name, its files, and the function."""
 
     name: str
     files: tuple[str, ...]
@@ -61,8 +62,8 @@ class View(NamedTuple):
 def view_sessions(
     home: Path, view: View, told: Callable[[str], None] | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """The id of each session under `home`, newest first, and what `view` makes of it. `told` hears
-    one sentence where many folders must be read for that; a log hears it where there is none.
+    """Yield the id of each session under `home`, newest first, with its value by `view`. `told`
+    receives one sentence if many folders must be read; otherwise it is logged.
     """
     names = _names(home)
     if not names:
@@ -76,7 +77,7 @@ def view_sessions(
 
 
 def _names(home: Path) -> list[str]:
-    """The names of the session folders, newest first."""
+    """Return the names of the session folders, newest first."""
     try:
         with os.scandir(home / "sessions") as entries:
             return sorted((e.name for e in entries if is_session_id(e.name)), reverse=True)
@@ -87,7 +88,7 @@ def _names(home: Path) -> list[str]:
 def _of(
     sessions: Path, view: View, names: Sequence[str], index: _Index, patience: _Patience
 ) -> Iterator[tuple[str, Any]]:
-    """The values of some folders, newest first. What had to be drawn anew is kept."""
+    """Yield the values of some folders, newest first, and store new ones."""
     known = index.rows(view.name, names[-1], names[0])
     new: dict[str, tuple[str, str]] = {}
     here = frozenset(names)
@@ -110,15 +111,15 @@ def _of(
 
 
 def _parse_value(value: str) -> Any:
-    """A value as it was kept. Thousands are read at once, by what takes half as long as `json`."""
+    """Parse a stored value. There are thousands, so this is faster than `json`."""
     try:
         return from_json(value)
-    except ValueError:  # half a character, which is none for it
+    except ValueError:  # a lone surrogate, which it rejects
         return json.loads(value)
 
 
 def _mark(folder: str, files: Sequence[str]) -> str:
-    """What tells whether files were changed, in whatever way: of each its times, inode and size."""
+    """Return what identifies a version of files: times, inode and size of each."""
     found = []
     for name in files:
         try:
@@ -130,13 +131,13 @@ def _mark(folder: str, files: Sequence[str]) -> str:
 
 
 def _is_settled(mark: str, now: int) -> bool:
-    """Whether files were the same long enough at a moment for their mark to stand for them."""
+    """Return whether files were unchanged long enough for their mark to be reliable."""
     times = [int(time_) for file in mark.split(",") for time_ in file.split(" ")[:2]]
     return max(times) + SETTLED_NS < now
 
 
 class _Patience:
-    """Says once that it takes long."""
+    """Reports a long operation once."""
 
     def __init__(self, tell: Callable[[str], None], count: int) -> None:
         self._tell, self._count = tell, count
@@ -144,7 +145,7 @@ class _Patience:
         self._said = False
 
     def lasts(self) -> None:
-        """One more folder was read."""
+        """Record another folder read."""
         now = time.monotonic()
         self._began = self._began or now
         if not self._said and now - self._began > LONG_SECONDS:
@@ -156,11 +157,11 @@ class _Patience:
 
 
 class _Index:
-    """The SQLite file; one that cannot be used is as good as empty, a broken one is removed."""
+    """The SQLite file; an unusable one counts as empty, a damaged one is deleted."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._db = self._opened() or self._opened()  # a broken one is gone at the second try
+        self._db = self._opened() or self._opened()  # a damaged one is gone at the second try
 
     def close(self) -> None:
         """Close the file."""
@@ -169,7 +170,7 @@ class _Index:
         self._db = None
 
     def rows(self, view: str, low: str, high: str) -> Mapping[str, tuple[str, str]]:
-        """The mark and the value of each row whose sum is right, by id from `low` to `high`."""
+        """Return mark and value of each row with a valid checksum, by id from `low` to `high`."""
         if self._db is None:
             return {}
         try:
@@ -182,7 +183,7 @@ class _Index:
         }
 
     def put(self, view: str, new: Mapping[str, tuple[str, str]], gone: Iterable[str]) -> None:
-        """Keep rows by id, and forget those that are gone."""
+        """Store rows by id, and delete those in `gone`."""
         removed = [(view, id_) for id_ in gone]
         if self._db is None or not (new or removed):
             return
@@ -208,7 +209,7 @@ class _Index:
             return None
 
     def _fail(self, error: Exception) -> None:
-        """Go on without the file, which is held or cannot be written; a broken one is removed."""
+        """Continue without the file if it is locked or unwritable; delete a damaged one."""
         self.close()
         disk_or_others = isinstance(error, sqlite3.Error) and said_of(error)
         if not disk_or_others:
@@ -218,14 +219,14 @@ class _Index:
 
 
 def _prepare_database(db: sqlite3.Connection) -> sqlite3.Connection:
-    """The database with its table, which one of another version loses. Raises sqlite3.Error."""
+    """Return the database with its table, dropping another version's. Raises sqlite3.Error."""
     (version,) = db.execute("PRAGMA user_version").fetchone()
     if version != VERSION:
         with db:
             db.execute("DROP TABLE IF EXISTS rows")
             db.execute(_TABLE)
             db.execute(f"PRAGMA user_version = {VERSION}")
-    # What a crash of the machine takes is made anew.
+    # What a machine crash loses is recomputed.
     db.execute("PRAGMA synchronous = OFF")
     return db
 

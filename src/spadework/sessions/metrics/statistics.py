@@ -14,15 +14,15 @@ from spadework.sessions.metrics.session_figures import Figures, Gain, Worth
 from spadework.sessions.metrics.session_index import Drawn, View, view_sessions
 from spadework.sessions.storage.session_file import LOG, METADATA, RESULT
 
-#: Alerts that are told in words, the newest first.
+#: Maximum alerts shown, newest first.
 MOST_ALERTS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Hold the figures of sessions, newest first; what providers, kinds of queries and rounds
-    brought, by evidence in reports; the rounds of each session; and alerts as sentences, the newest
-    of `alerted` sessions.
+    """The figures of sessions, newest first; the contribution of providers, kinds of queries and
+    rounds; the rounds of each session; and alerts as sentences, for the newest of `alerted`
+    sessions.
     """
 
     sessions: Sequence[Figures] = ()
@@ -32,16 +32,16 @@ class Statistics:
     alerted: int = 0
 
     def brought(self, by: str) -> list[Worth]:
-        """What each "provider", "kind" of query or "round" has brought (`by`)."""
+        """Return the contributions by "provider", "kind" of query or "round"."""
         return [worth for worth in self.worth if worth.by == by]
 
     def gains(self, newest: int | None = None) -> list[Gain]:
-        """The rounds of the newest sessions, or of all."""
+        """Return the rounds of the newest sessions, or of all."""
         shown = self.rounds if newest is None else self.rounds[:newest]
         return [Gain(id_, *gained) for id_, rounds in shown for gained in rounds]
 
     def as_json(self) -> str:
-        """All of it as one JSON object."""
+        """Return all of it as one JSON object."""
         return json.dumps(
             {
                 "sessions": [f._asdict() for f in self.sessions],
@@ -57,8 +57,8 @@ class Statistics:
 
 
 def statistics(home: Path, told: Callable[[str], None] | None = None) -> Statistics:
-    """The statistics of all finished sessions under `home`; one whose files cannot be read is
-    named by an alert. `told` hears a sentence where the index must be made.
+    """Return the statistics of all finished sessions under `home`; an alert names each unreadable
+    one. `told` receives a sentence if the index must be built.
     """
     sessions: list[Figures] = []
     worth: dict[tuple[str, str], list[int]] = {}
@@ -79,7 +79,7 @@ def statistics(home: Path, told: Callable[[str], None] | None = None) -> Statist
         rounds.append((id_, gained))
     return Statistics(
         sessions=sessions,
-        # By what is in reports of what they brought, then by all of it.
+        # By cited quotes, then by all quotes.
         worth=sorted(
             (Worth(*name, *counts) for name, counts in worth.items()),
             key=lambda w: (w.by, -w.cited, -w.evidence, w.name),
@@ -91,7 +91,7 @@ def statistics(home: Path, told: Callable[[str], None] | None = None) -> Statist
 
 
 def _add(worth: dict[tuple[str, str], list[int]], brought: Iterable[list[Any]]) -> None:
-    """Add what one session's searches have brought."""
+    """Add the contributions of one session."""
     for by, name, searches, hits, evidence, cited, alone in brought:
         sums = worth.get((by, name))
         if sums is None:
@@ -104,7 +104,9 @@ def _add(worth: dict[tuple[str, str], list[int]], brought: Iterable[list[Any]]) 
 
 
 def _draw(folder: Path) -> Drawn:
-    from spadework.sessions.metrics.figures import draw  # heavy, and only for what has changed
+    from spadework.sessions.metrics.figures import (
+        draw,
+    )  # heavy, and only needed for changed sessions
 
     return draw(folder)
 

@@ -1,5 +1,5 @@
-"""What the process has done since it began, in numbers: folded from the events of its runs as they
-are told, and shown by `/metrics`. No text of a question, a page or a model is in it, nor a name.
+"""Counters of the process since its start: folded from its runs' events, shown by `/metrics`. They
+contain no text of questions, pages or models, and no names.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from spadework.settings import Role
 from spadework.values import Result
 
 _ROLES = frozenset(get_args(Role))
-#: What ends a run that is a limit of it, as `Result.stopped_by` names them.
+#: Limits that end a run, as named by `Result.stopped_by`.
 LIMITS = frozenset({"time", "calls", "searches", "pages", "tokens", "money"})
 
 
 class Tally:
-    """Model calls by role and what became of them, their tokens by role and direction, dollars and
-    seconds by role; searches and pages by what became of them; sessions by how they ended, limits
-    that ended one, questions that were refused, and alerts by what they are about.
+    """Model calls by role and outcome, their tokens by role and direction, dollars and seconds by
+    role; searches and pages by outcome; sessions by status, limits that ended one, refused
+    questions, and alerts by subject.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Tally:
         self.alerts = Counter[str]()
 
     async def counted(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-        """The events of a run as they come; without a result it was `stopped`, or `broken`."""
+        """Yield a run's events and count them; without a result it was `stopped`, or `broken`."""
         how = "stopped"
         try:
             async with aclosing(events):
@@ -60,7 +60,7 @@ class Tally:
                 self.ended[how] += 1
 
     def saw(self, event: Event) -> None:
-        """Count what an event tells of."""
+        """Count an event."""
         if isinstance(event, Called):
             self._called(event)
         elif isinstance(event, Searched):
@@ -75,7 +75,7 @@ class Tally:
                 self.limited[event.result.stopped_by] += 1
 
     def look_at(self, metadata: Metadata, result: Result, course: Course) -> None:
-        """Count what should be looked at in a run that has ended."""
+        """Count the alerts of an ended run."""
         figures = figures_of(metadata, result, course)
         self.alerts.update(about for about, _ in found_alerts(figures))
 
@@ -88,5 +88,4 @@ class Tally:
         self.seconds[role] += event.seconds or 0.0
 
 
-#: That of this process.
 TALLY = Tally()

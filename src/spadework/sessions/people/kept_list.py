@@ -1,6 +1,5 @@
-"""A short list that is read by every request and changed by few, wherever it is kept: in a file of
-this machine, where one process changes it at a time and what another has changed is seen at once,
-or for all servers in the database that the settings name.
+"""A short list read by every request and rarely changed: in a local file, changed by one process at
+a time with changes visible at once, or in the settings' database for all servers.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from spadework.values import Value
 
 Row = TypeVar("Row", bound=Value)
 
-#: The version of a list that was never looked at.
+#: Version of a list that was never read.
 UNKNOWN = -1
 
 
@@ -34,19 +33,19 @@ class ListFile(Generic[Row]):
         self._seen: tuple[int, ...] = ()
         self._current: list[Row] = []
 
-    #: What is read anew whenever the file has changed is told by nobody.
+    #: Files are reread when changed, so versions are not needed.
     version = 0
 
     @property
     def begun(self) -> bool:
-        """Whether it was ever changed, also where nothing is left in it."""
+        """Whether it was ever changed, even if it is empty now."""
         return self.path.exists()
 
     def take(self, version: int, rows: str) -> None:
-        """Nothing: the file itself is looked at."""
+        """Do nothing: the file itself is read."""
 
     def read(self) -> list[Row]:
-        """All rows. Raises SettingsError where the file is broken."""
+        """Return all rows. Raises SettingsError if the file is damaged."""
         try:
             return self._rows.validate_json(self.path.read_bytes())
         except FileNotFoundError:
@@ -57,7 +56,7 @@ class ListFile(Generic[Row]):
             ) from None
 
     def current(self) -> list[Row]:
-        """The rows by now, read anew where the file has changed; none where it is broken."""
+        """Return the current rows, reread if the file has changed; none if it is damaged."""
         try:
             stat = self.path.stat()
         except OSError:
@@ -74,7 +73,9 @@ class ListFile(Generic[Row]):
 
     @contextmanager
     def changing(self) -> Iterator[list[Row]]:
-        """The rows, changed in place, then written. Raises SettingsError where they are broken."""
+        """Yield the rows to change in place, then write them. Raises SettingsError if they are
+        damaged.
+        """
         make_folder(self.path.parent)
         with FileLock(self.path.with_name(f".{self.path.name}.lock"), mode=0o600):
             rows = self.read()
@@ -83,7 +84,7 @@ class ListFile(Generic[Row]):
 
 
 class ListTable(Generic[Row]):
-    """The rows of a list in the database; it has begun, too, where there is a file `before` it."""
+    """The rows of a list in the database; a file `before` it also counts as begun."""
 
     def __init__(self, url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> None:
         self._url, self._name, self._rows = url, name, rows
@@ -92,7 +93,7 @@ class ListTable(Generic[Row]):
 
     @property
     def version(self) -> int:
-        """The version that is known: 0 of a list that nobody has changed, UNKNOWN before any."""
+        """The known version: 0 for an unchanged list, UNKNOWN before reading."""
         return self._known[0] if self._known else UNKNOWN
 
     @property
@@ -101,23 +102,25 @@ class ListTable(Generic[Row]):
         return self._seen()[0] > 0 or self._before.exists()
 
     def read(self) -> list[Row]:
-        """All rows. Raises SettingsError where the database cannot be used."""
+        """Return all rows. Raises SettingsError if the database cannot be used."""
         from spadework.tools.stores.postgres.list_rows import read_list
 
         self.take(*read_list(self._url, self._name))
         return self.current()
 
     def current(self) -> list[Row]:
-        """The rows as they were taken last."""
+        """Return the rows last read."""
         return self._seen()[1]
 
     def take(self, version: int, rows: str) -> None:
-        """Know what another process has kept."""
+        """Take over rows from the database."""
         self._known = version, self._rows.validate_json(rows)
 
     @contextmanager
     def changing(self) -> Iterator[list[Row]]:
-        """The rows, changed in place and then kept. Raises SettingsError where that cannot be."""
+        """Yield the rows to change in place, then store them. Raises SettingsError if that
+        fails.
+        """
         from spadework.tools.stores.postgres.list_rows import changed_list
 
         with changed_list(self._url, self._name) as held:
@@ -138,7 +141,7 @@ KeptList = ListFile[Row] | ListTable[Row]
 def kept_list(
     path: Path, rows: TypeAdapter[list[Row]], database_url: SecretStr | None
 ) -> KeptList[Row]:
-    """The list of the file at `path`, or the one of its name in the database that is named."""
+    """Return the list in the file at `path`, or of its name in the given database."""
     if database_url is None:
         return ListFile(path, rows)
     return ListTable(database_url.get_secret_value(), path.stem, rows, path)

@@ -1,4 +1,4 @@
-"""Which home is whose: the one place that decides what a user can reach."""
+"""Users and their homes: the only place that decides what a user can access."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from spadework.sessions.people.tokens import Tokens
 from spadework.sessions.people.user import is_user_name, user_name
 from spadework.settings import Settings
 
-#: The folder of the users' homes, in that of the server.
+#: Folder of the users' homes within the server's.
 USERS = "users"
 
 
 class People:
-    """The people of a server with these settings."""
+    """The users of a server with these settings."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -28,11 +28,11 @@ class People:
 
     @property
     def there(self) -> bool:
-        """Whether the server has users; else whoever may speak to it is its owner."""
+        """Whether the server has users; otherwise every client is its owner."""
         return bool(self.settings.user_header) or self.tokens.kept
 
     async def look(self) -> None:
-        """Take over tokens that others changed. Raises DiskFailed, SettingsError: let nobody in."""
+        """Load tokens changed by others. Raises DiskFailed, SettingsError: refuse everyone then."""
         if self.settings.database_url is None:
             return
         tokens = self.tokens.list
@@ -50,7 +50,9 @@ class People:
             tokens.take(0, "[]")
 
     def settings_of(self, name: str) -> Settings:
-        """A user's settings, leading to their home alone. Raises SettingsError for a wrong name."""
+        """Return a user's settings, limited to their home. Raises SettingsError for an invalid
+        name.
+        """
         if name not in self._settings:
             own = user_name(name)
             server = self.settings
@@ -63,7 +65,7 @@ class People:
         return self._settings[name]
 
     def names(self) -> Iterator[str]:
-        """The owner of the server, and all users who have begun something."""
+        """Yield the server's owner, and all users with a home."""
         yield ""
         found: list[str] = []
         with suppress(OSError):

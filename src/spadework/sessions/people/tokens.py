@@ -1,4 +1,4 @@
-"""The tokens of users. Of a token only its hash is kept: whoever reads the file cannot use it."""
+"""Tokens of users. Only hashes are stored, so a reader of the file cannot use them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from spadework.sessions.people.user import SCOPES, Scope, User, user_name
 from spadework.values import Value
 
 FILE = "tokens.json"
-#: What a token may be used for when nobody says.
+#: Default scopes of a token.
 USUAL: tuple[Scope, ...] = ("read", "ask")
 
 
 class Token(Value):
-    """A token as it is kept; `id` is what it is revoked by."""
+    """A stored token; `id` is used to revoke it."""
 
     id: str
     user: str
@@ -32,8 +32,8 @@ class Token(Value):
 
 
 class Tokens:
-    """The tokens of a home, or of all servers of a database. Where the list was begun there are
-    users, also when no token is left in it: to revoke the last one must not open the door.
+    """The tokens of a home, or of all servers of a database. Once the list was begun, users exist
+    even without tokens: revoking the last one must not open access.
     """
 
     def __init__(self, home: Path, database_url: SecretStr | None = None) -> None:
@@ -45,11 +45,13 @@ class Tokens:
         return self.list.begun
 
     def listed(self) -> list[Token]:
-        """All tokens, oldest first. Raises SettingsError where the file is broken."""
+        """Return all tokens, oldest first. Raises SettingsError if the file is damaged."""
         return self.list.read()
 
     def add(self, name: str, scopes: Iterable[str] = USUAL) -> str:
-        """A new token of a user, told only now. Raises SettingsError for a wrong name or scope."""
+        """Create a user's token and return it, the only time it is shown. Raises SettingsError for
+        an invalid name or scope.
+        """
         user, asked = user_name(name), frozenset(scopes)
         if wrong := sorted(asked - frozenset(SCOPES)):
             raise SettingsError(f"A scope cannot be {wrong[0]!r}: there are {', '.join(SCOPES)}.")
@@ -62,7 +64,7 @@ class Tokens:
         return token
 
     def revoke(self, named: str) -> list[Token]:
-        """Take back a token by its id, or all of a user; those taken. Raises SettingsError."""
+        """Revoke a token by id, or all of a user, and return them. Raises SettingsError."""
         with self.list.changing() as tokens:
             gone = [one for one in tokens if named.strip().lower() in (one.id, one.user)]
             if not gone:
@@ -74,12 +76,12 @@ class Tokens:
         return gone
 
     def user_of(self, token: str) -> User | None:
-        """Whose token this is; None for any other. All are compared, each in constant time."""
+        """Return a token's user, or None. All tokens are compared, each in constant time."""
         given = _hash(token)
         found = [one for one in self.list.current() if hmac.compare_digest(one.sha256, given)]
         return User(found[0].user, frozenset(found[0].scopes)) if found else None
 
 
 def _hash(token: str) -> str:
-    # A token has 256 random bits: no word list finds it, so nothing slower is needed.
+    # A token has 256 random bits, so a slow hash is unnecessary.
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()

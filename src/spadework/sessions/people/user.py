@@ -1,4 +1,4 @@
-"""A user: a name, and what may be done in it."""
+"""A user: a name and scopes."""
 
 from __future__ import annotations
 
@@ -7,33 +7,35 @@ from typing import Literal, NamedTuple, get_args
 
 from spadework.errors import SettingsError
 
-#: read: see the own sessions and those that are shared; ask: research, and all that changes
-#: something; admin: the pages and numbers of the server itself, and nothing of anybody's sessions.
+#: read: see own sessions; ask: research and all changes; admin: the server's own pages and metrics,
+#: but no sessions.
 Scope = Literal["read", "ask", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
-#: A name is a folder's, on every system: the case tells nobody apart, and no dot ends it.
+#: Names are folder names on every system: case-insensitive, not ending in a dot.
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._@+-]{0,62}[a-z0-9])?")
 
 
 class User(NamedTuple):
-    """Who a request is from; the server's owner has no name, and may do everything."""
+    """The sender of a request; the server's owner has no name and all scopes."""
 
     name: str = ""
     scopes: frozenset[Scope] = frozenset(SCOPES)
 
     def may(self, scope: Scope) -> bool:
-        """Whether this may be done."""
+        """Return whether the scope is granted."""
         return scope in self.scopes
 
 
 OWNER = User()
-#: Who may see only that the server lives.
+#: May only see that the server lives.
 NOBODY = User("", frozenset())
 
 
 def user_name(text: str) -> str:
-    """A name as it is kept. Raises SettingsError for what is none: no other is made of it."""
+    """Return a name in stored form. Raises SettingsError for an invalid one, which is never
+    altered.
+    """
     name = text.strip().lower()
     if not is_user_name(name):
         raise SettingsError(
@@ -44,5 +46,5 @@ def user_name(text: str) -> str:
 
 
 def is_user_name(text: str) -> bool:
-    """Whether this is a name as it is kept."""
+    """Return whether a name is in stored form."""
     return _NAME.fullmatch(text) is not None

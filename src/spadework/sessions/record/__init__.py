@@ -1,1 +1,1 @@
-"""The record of a session, and what is folded and drawn from it."""
+"""The record of a session, and what is derived from it."""

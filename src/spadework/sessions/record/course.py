@@ -1,5 +1,5 @@
-"""The course of a run, folded from its record: what was searched, chosen, read, called and proven,
-in an order that does not depend on what came first where several things are done at once.
+"""The course of a run, folded from its record: searches, choices, pages, calls and evidence, in an
+order independent of concurrency.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ K = TypeVar("K", bound=Timed)
 
 
 class Course:
-    """What the events of a record tell, each thing once; `ledger` is for records that lack it."""
+    """The distinct facts of a record's events; `ledger` is for records without one."""
 
     def __init__(self, events: Iterable[Event], ledger: Iterable[Evidence] = ()) -> None:
         self.events: list[Event] = settle_events(events)
@@ -43,29 +43,29 @@ class Course:
         self._order = {name: n for n, name in enumerate(names)}
 
     def of(self, kind: type[K]) -> list[K]:
-        """The events of a kind, in the order in which they were told."""
+        """Return the events of a kind, in order."""
         return [event for event in self.events if isinstance(event, kind)]
 
     @property
     def timed(self) -> bool:
-        """Whether the record has times: it is not of version 0."""
+        """Whether the record has times: it is not version 0."""
         return any(event.v for event in self.events)
 
     @property
     def started(self) -> Started | None:
-        """How the run began."""
+        """The start of the run."""
         return next(iter(self.of(Started)), None)
 
     @property
     def ended(self) -> Ended | None:
-        """How it ended without a result; None where it did not, or was taken up again."""
+        """How it ended without a result; None if it did not, or was resumed."""
         ends = [event for event in self.events if isinstance(event, Started | Finished | Ended)]
         last = ends[-1] if ends else None
         return last if isinstance(last, Ended) else None
 
     @property
     def plan(self) -> Plan | None:
-        """The newest plan."""
+        """The latest plan."""
         planned = self.of(Planned)
         return planned[-1].plan if planned else None
 
@@ -77,12 +77,12 @@ class Course:
 
     @property
     def selections(self) -> list[Selected]:
-        """What became of the hits, by round and topic."""
+        """The decisions on hits, by round and topic."""
         return sorted(self.of(Selected), key=lambda e: self._place(e.round, e.topic))
 
     @property
     def reads(self) -> list[Read]:
-        """Every page that was tried for a topic, by round and topic, in the order of its hits."""
+        """Every page tried for a topic, by round and topic, in the order of its hits."""
         ranks = {
             (made.round, made.topic, canonical_url(choice.url)): n
             for made in self.selections
@@ -97,7 +97,7 @@ class Course:
 
     @property
     def pages(self) -> dict[str, Read]:
-        """The pages that were read, each once, by content hash, or by address without one."""
+        """The pages read, each once, by content hash, or by URL without one."""
         found: dict[str, Read] = {}
         for read in self.reads:
             if not read.reason:
@@ -106,7 +106,7 @@ class Course:
 
     @property
     def attempts(self) -> list[Attempt]:
-        """Every attempt to have a page, each once: topics that want one page wait for the same."""
+        """Every fetch attempt, each once: topics that want one page share it."""
         made = dict.fromkeys((canonical_url(read.url), read.attempts) for read in self.of(Read))
         return [attempt for _, attempts in made for attempt in attempts]
 
@@ -122,12 +122,12 @@ class Course:
 
     @property
     def cleanings(self) -> list[Cleaned]:
-        """The pages that a model was shown to clean them."""
+        """The pages that a model cleaned."""
         return sorted(self.of(Cleaned), key=lambda e: e.url)
 
     @property
     def calls(self) -> list[Called]:
-        """Every call of a model, by role."""
+        """Every model call, by role."""
         return sorted(self.of(Called), key=lambda e: (e.role, e.shape, e.asked))
 
     @property
@@ -139,7 +139,7 @@ class Course:
 
     @property
     def scores(self) -> list[Scored]:
-        """How the topics were scored, by round."""
+        """The scores of topics, by round."""
         return sorted(self.of(Scored), key=lambda e: self._place(e.round, e.topic))
 
     @property
@@ -149,19 +149,19 @@ class Course:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What could not be done."""
+        """The problems."""
         told = dict.fromkeys(event.problem for event in self.of(Troubled))
         return tuple(sorted(told, key=lambda p: (p.stage, p.subject, p.reason)))
 
     @property
     def draft(self) -> str:
-        """The answer as far as it stands, "" before there is any."""
+        """The draft of the answer, "" if there is none."""
         wrote = self.of(Wrote)
         return wrote[-1].markdown if wrote else ""
 
     @property
     def result(self) -> Result | None:
-        """What was handed over."""
+        """The result."""
         finished = self.of(Finished)
         return finished[-1].result if finished else None
 

@@ -1,4 +1,4 @@
-"""The record of a session on the disk: every event as one line, and the logs drawn from it."""
+"""The record of a session on disk, one event per line, and the logs drawn from it."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from spadework.tools.stores.private_files import private_file, private_folder
 
 
 def log_event(folder: Path, event: Event) -> None:
-    """Append an event that happened now, outside of a run."""
+    """Append an event that happened now, outside a run."""
     timed = event.model_copy(update={"v": VERSION, "at": datetime.now(UTC)})
     log_lines(folder, timed.model_dump_json().encode() + b"\n")
 
 
 def log_lines(folder: Path, lines: bytes) -> None:
-    """Append lines, on a new line even where a killed process has left part of one."""
+    """Append lines, starting a new line even if a killed process left part of one."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(folder / LOG, flags, 0o600), "ab+") as file:
         end = os.lseek(file.fileno(), 0, os.SEEK_END)
@@ -56,12 +56,14 @@ def log_lines(folder: Path, lines: bytes) -> None:
 
 
 def read_log(folder: Path) -> list[Event | None]:
-    """All events so far; None for a line that is none, such as one cut short. [] without a log."""
+    """Return all events so far; None for an invalid line, such as a truncated one. [] without a
+    log.
+    """
     return [_event(line) for line in readable_bytes(folder, LOG).splitlines()]
 
 
 def was_cancelled(folder: Path) -> bool:
-    """Whether the last thing that has happened in a session is that it was cancelled."""
+    """Return whether a session's last event is a cancellation."""
     last = next((event for event in reversed(read_log(folder)) if event is not None), None)
     return isinstance(last, Ended) and last.how == "cancelled"
 
@@ -73,13 +75,13 @@ def _event(line: bytes) -> Event | None:
         return None
 
 
-#: Where they stand in the folder of a session.
+#: Folder of the logs within a session's.
 LOGS = "logs"
 
-#: What is told of an event from info on, and the words beside it in debug.
+#: An event's fields from level info on, and additional text at debug.
 Told = tuple[Concern, Mapping[str, object], Mapping[str, object]]
 
-#: The events of which that are fields of theirs: their concern, and the names of both.
+#: Events logged by their own fields: topic, and names of both kinds.
 _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
     Searched: ("search", "provider kind round hits", "topic query"),
     Unanswered: ("search", "provider kind round", "topic query reason"),
@@ -95,7 +97,7 @@ _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
 
 
 class Logs:
-    """The logs that the settings ask for: a level for each logged concern, as text or as JSON."""
+    """The logs requested by the settings: a level per topic, as text or JSON."""
 
     def __init__(self, folder: Path, log: str, *, as_json: bool) -> None:
         self._folder = folder / LOGS
@@ -103,7 +105,7 @@ class Logs:
         self._as_json = as_json
 
     def lines(self, events: Iterable[Event]) -> dict[Concern, str]:
-        """The lines of events by concern."""
+        """Return the lines of events by topic."""
         found: dict[Concern, str] = {}
         for event, (concern, fields, words) in ((e, told) for e in events for told in _told(e)):
             logged = self._levels.get(concern)
@@ -130,7 +132,7 @@ class Logs:
                 file.write(text.encode())
 
     def redraw(self, events: Iterable[Event]) -> list[str]:
-        """Write the logs anew from all events. Returns their names. Raises OSError."""
+        """Rewrite the logs from all events. Returns their names. Raises OSError."""
         drawn = self.lines(events)
         for concern, text in drawn.items():
             private_folder(self._folder)
@@ -142,7 +144,7 @@ class Logs:
 
 
 def _told(event: Event) -> Iterator[Told]:
-    """What is told of an event; nothing of one that is nobody's concern."""
+    """Yield the log entries of an event; none if it belongs to no topic."""
     if type(event) in _FIELDS:
         concern, fields, words = _FIELDS[type(event)]
         yield concern, _pick(event, fields), _pick(event, words)
@@ -167,7 +169,7 @@ def _told(event: Event) -> Iterator[Told]:
 
 
 def _pick(of: object, names: str) -> dict[str, object]:
-    """Fields by name; `host` is that of the address, which may bear a key beside it."""
+    """Return fields by name; `host` is taken from the URL, which may contain a key."""
     found: dict[str, object] = {}
     for name in names.split():
         if name == "host":
@@ -180,7 +182,7 @@ def _pick(of: object, names: str) -> dict[str, object]:
 
 
 def _pairs(told: Mapping[str, object]) -> str:
-    """Fields as ` name=value`; words in quotes, as in JSON."""
+    """Return fields as ` name=value`; text in quotes, as in JSON."""
     return "".join(
         f" {name}={json.dumps(value, ensure_ascii=False) if _needs_quotes(value) else value}"
         for name, value in told.items()

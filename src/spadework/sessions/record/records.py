@@ -1,4 +1,4 @@
-"""The files of a session, drawn from its record as the run goes, or again later."""
+"""The files of a session, drawn from its record during the run or later."""
 
 from __future__ import annotations
 
@@ -50,23 +50,24 @@ from spadework.values import Result
 
 
 class Records:
-    """Writes the files of one session. What is told of it is put into its `record`."""
+    """Writes the files of one session. Its events go into `record`."""
 
     def __init__(self, folder: Path, metadata: Metadata, logs: Logs, *, fresh: bool) -> None:
         self.folder = folder
-        #: What is known of the session as a whole by now.
         self.metadata = metadata
         self._fresh = fresh
-        #: What could not be written in time.
+        #: Files that could not be written in time.
         self.late = Late(folder.name)
         self._logs = logs
-        #: What was handed over: events that come after it change nothing of that.
+        #: The result: later events do not change it.
         self._result: Result | None = None
         self.record = Record(self._append)
 
     @classmethod
     async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
-        """The records of a session, begun by what is known at first. Raises SessionUnreadable."""
+        """Return the records of a session, starting with its initial metadata. Raises
+        SessionUnreadable.
+        """
         fresh = not (folder / METADATA).exists()
         try:
             metadata = await begin_metadata(folder, brief, settings, limits)
@@ -82,9 +83,8 @@ class Records:
         return records
 
     async def take_up(self) -> None:
-        """Know what was told before, and write the logs and the ledger anew: a kill may have come
-        between a line of the record and what is drawn of it, and it will not be told again. Called
-        once, by who holds the session from then on.
+        """Load earlier events, and redraw logs and ledger, since a kill may have come between a
+        record's line and its drawing. Call once, as the session's new holder.
         """
         self.record.recall(event for event in await on_disk(read_log, self.folder) if event)
         await self.late.within(LOGS, self._logs.redraw, self.record.events)
@@ -93,7 +93,7 @@ class Records:
 
     @property
     def proven(self) -> frozenset[str]:
-        """The ids of the evidence that was told of."""
+        """The ids of recorded evidence."""
         told = (event for event in self.record.events if isinstance(event, Proven))
         return frozenset(entry.id for event in told for entry in event.evidence)
 
@@ -103,12 +103,12 @@ class Records:
         return Course(self.record.events)
 
     async def discard(self) -> None:
-        """Remove a session that could not begin; one that was taken up stays."""
+        """Delete a session that could not begin; a resumed one stays."""
         if self._fresh:
             await on_disk(shutil.rmtree, self.folder, ignore_errors=True)
 
     async def saw(self, event: Event) -> None:
-        """Bring the session's files up to an event that was told, once it is written down."""
+        """Update the session's files after an event, once it is written."""
         await self.record.written()
         await self.late.within(LOGS, self._logs.add, [event])
         if isinstance(event, Proven):
@@ -121,18 +121,18 @@ class Records:
             await self._draw()
 
     async def finish(self, result: Result) -> Path:
-        """Write what is handed over and the closing metadata; the path of the report."""
+        """Write the result and final metadata; return the report's path."""
         self._result = result
         self.late.try_again()
         for name, data in drawn_report(result, self.metadata).items():
             await self._write(name, data)
-        if not self.proven:  # else it is there since the first was told
+        if not self.proven:  # otherwise written with the first evidence
             await self._write(LEDGER, drawn_ledger([]))
         await self._draw()
         return self.folder / stamp_name(REPORT, self.metadata)
 
     async def _draw(self) -> None:
-        """The work products and metadata by now; what takes too long is left to `redraw`."""
+        """Draw work products and metadata; what takes too long is left to `redraw`."""
         course, result = self.course, self._result
         work: dict[str, bytes] = {}
         with suppress(TimeoutError, DiskHangs):
@@ -144,7 +144,7 @@ class Records:
         await self._write(METADATA, as_file(self.metadata))
 
     async def progressed(self) -> None:
-        """How far the session is, written last: it tells if all files of a result are there."""
+        """Write the progress, last of all: it shows whether all files of a result exist."""
         await self._write(PROGRESS, as_file(drawn_progress(self.course, self._result)))
 
     async def _append(self, lines: bytes) -> None:
@@ -164,19 +164,19 @@ class Records:
         log_lines(self.folder, lines)
 
     def _there(self) -> None:
-        """Raises FileNotFoundError where the folder is gone: no half session is written."""
+        """Raise FileNotFoundError if the folder is gone, so that no partial session is written."""
         (self.folder / METADATA).stat()
 
 
 async def begin_metadata(
     folder: Path, brief: Brief, settings: Settings, limits: Limits
 ) -> Metadata:
-    """What is known of a session, which is written down first of all, so that it can be taken up;
-    what stands there where it has begun. Raises SessionUnreadable.
+    """Write a session's initial metadata first of all, so that it can be resumed; return existing
+    metadata if it has begun. Raises SessionUnreadable.
     """
     if (folder / METADATA).exists():
         return taken_over(await on_disk(read_metadata, folder))
-    # Only what was asked for; what comes from the environment is that of the process that resumes.
+    # Only explicit settings; the environment's are those of the resuming process.
     kept = {
         name: value
         for name, value in settings.model_dump(mode="json").items()
@@ -203,21 +203,21 @@ async def begin_metadata(
 
 
 def delete_session(home: Path, session_id: str) -> None:
-    """Delete a session with all its files, and the plan that is kept of its question.
+    """Delete a session with all its files, and the stored plan of its question.
 
-    Raises SessionNotFound, and SessionBusy while somebody works on it.
+    Raises SessionNotFound, and SessionBusy while it is in use.
     """
     folder = session_folder(home, session_id)
     with hold_session(folder):
-        # One that broke off before its question was written down, or is broken, goes as well.
+        # Also a damaged one, or one without a recorded question.
         with suppress(SessionError):
             PlanStore(home / "plans", 0).forget(read_metadata(folder).query)
         shutil.rmtree(folder)
 
 
 def course_of(folder: Path) -> Course:
-    """The course of a session as far as it is told; its ledger is that of the file where the record
-    is from before there were times.
+    """Return the course of a session so far; the ledger is read from its file if the record has no
+    times.
     """
     events = [event for event in read_log(folder) if event is not None]
     course = Course(events)
@@ -225,23 +225,22 @@ def course_of(folder: Path) -> Course:
 
 
 def draft_of(folder: Path) -> str:
-    """The answer of a session as far as it stands, also of a killed one: before anything is judged
-    the pages that were read; "" before any.
+    """Return a session's draft, even of a killed one; before any assessment the pages read; "" if
+    none.
     """
     course = course_of(folder)
     return course.draft or drawn_pages(course)
 
 
 def end(folder: Path, event: Ended) -> None:
-    """Tell in its record, and in its progress, that a run has ended without a result."""
+    """Record that a run has ended without a result, also in its progress."""
     log_event(folder, event)
     course = course_of(folder)
     write_atomically(folder / PROGRESS, as_file(drawn_progress(course, course.result)))
 
 
 def redraw(folder: Path, settings: Settings) -> list[str]:
-    """Draw all files of a session that nobody works on anew, logs as the settings ask for them.
-    Returns their names.
+    """Redraw all files of an unused session, logs as in the settings. Returns their names.
 
     Raises SessionBusy, SessionNotFound, SessionUnreadable.
     """
@@ -250,8 +249,8 @@ def redraw(folder: Path, settings: Settings) -> list[str]:
 
 
 def end_drawing(folder: Path, settings: Settings, result: Result) -> None:
-    """Draw what a run that was killed with its result written down has left: its progress, which is
-    drawn last, tells. Where that cannot be, the result is there all the same.
+    """Finish the drawing of a run killed after its result was written, as its progress, drawn last,
+    shows. If that fails, the result exists anyway.
     """
     if read_progress(folder).state == result.status:
         return

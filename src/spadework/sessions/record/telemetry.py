@@ -1,8 +1,8 @@
-"""What OpenTelemetry is told of a session when it has ended: a span for the run and for each thing
-done in it, and metrics, by the conventions for generative AI.
+"""OpenTelemetry export of an ended session: a span for the run and each of its steps, and metrics,
+by the GenAI conventions.
 
-All is drawn from the record at once, so that a run that was killed and taken up is told of like any
-other, each thing once. No text of a question, a page or a model is told, nor an address of a page.
+Everything is derived from the record at once, so that resumed runs report each step once too. No
+text of questions, pages or models is exported, nor page URLs.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 NAME = "spadework"
-#: Seconds in which what is told must be sent.
+#: Seconds to send the export.
 SECONDS = 2.0
 
 Attributes = dict[str, str | int | float]
 
 
 class Span(NamedTuple):
-    """A thing done, with its name, what is known of it, and its error, "" where it did not fail."""
+    """A step with its name and attributes, and its error, "" if it did not fail."""
 
     name: str
     attributes: Attributes
@@ -39,15 +39,15 @@ class Span(NamedTuple):
 
 
 class Providers(NamedTuple):
-    """Where spans and metrics go."""
+    """Destinations of spans and metrics."""
 
     traces: TracerProvider
     metrics: MeterProvider
 
 
 def providers() -> Providers:
-    """The providers of the process; where it has none, ones that send by OTLP over HTTP, to where
-    the variables of OpenTelemetry say. Raises SettingsError where the extra is not installed.
+    """Return the process's providers, else ones that send OTLP over HTTP according to
+    OpenTelemetry's variables. Raises SettingsError if the extra is not installed.
     """
     try:
         from opentelemetry import metrics, trace
@@ -75,7 +75,7 @@ def providers() -> Providers:
 
 
 def tell(course: Course, result: Result, to: Providers) -> None:
-    """Tell of a session that has ended, and send it. Waits for that for a few seconds."""
+    """Export an ended session, waiting a few seconds for it to be sent."""
     _trace(course, result, to.traces.get_tracer(NAME))
     _measure(course, to.metrics)
     for provider in to:
@@ -129,7 +129,7 @@ def _measure(course: Course, provider: MeterProvider) -> None:
             tools.record(event.seconds or 0.0, known)
 
 
-#: What tells measures apart: what has few values.
+#: Attributes with few values, by which metrics are split.
 _APART = (
     "gen_ai.operation.name",
     "gen_ai.provider.name",
@@ -139,7 +139,7 @@ _APART = (
 
 
 def span_of(event: Event) -> Span | None:
-    """The span of an event, None for one that is no work of its own."""
+    """Return the span of an event, None if it is not work of its own."""
     if isinstance(event, Called):
         error = "" if event.verdict == "fits" else event.verdict
         return Span(f"chat {_model(event.model)[1]}", dict(_of_call(event)), error)

@@ -1,1 +1,1 @@
-"""What a session keeps on the disk."""
+"""What a session stores on disk."""

@@ -1,4 +1,4 @@
-"""Where a run's state is saved: its SQLite file, from which our own values alone come back."""
+"""Checkpoints of a run in its SQLite file; only our own values are restored as objects."""
 
 from __future__ import annotations
 
@@ -24,20 +24,22 @@ from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.journal import Journal
 from spadework.tools.stores.journal_rows import claim_on
 
-#: What the kind of a value ends with that has its checksum, of so many bytes, behind it.
+#: Suffix of a value's type if a checksum follows it, and the checksum's length in bytes.
 _SUMMED, _SUM_BYTES = "+sum", 8
 
 
 class _Summed(JsonPlusSerializer):
-    """Values with a checksum: of a damaged one LangGraph would give what it can make of it."""
+    """Values with a checksum: LangGraph would return whatever it can make of a damaged one."""
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-        """The kind and the bytes of a value."""
+        """Return type and bytes of a value."""
         kind, data = super().dumps_typed(obj)
         return kind + _SUMMED, data + _sum(data)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        """The value, checked if it has a checksum. Raises sqlite3.DatabaseError if damaged."""
+        """Return the value, verified if it has a checksum. Raises sqlite3.DatabaseError if
+        damaged.
+        """
         kind, told = data
         if kind.endswith(_SUMMED):
             told, checksum = told[:-_SUM_BYTES], told[-_SUM_BYTES:]
@@ -45,13 +47,13 @@ class _Summed(JsonPlusSerializer):
                 raise sqlite3.DatabaseError("a checkpoint is damaged")
         try:
             return super().loads_typed((kind.removesuffix(_SUMMED), told))
-        except NotImplementedError:  # a kind that nobody knows
+        except NotImplementedError:  # an unknown type
             raise sqlite3.DatabaseError("a checkpoint is damaged") from None
 
 
 class AfterTelling(BaseCheckpointSaver[str]):
-    """Saves a step once what it told is written: it is not taken again. The last is remembered, for
-    a run whose disk no longer answers.
+    """Saves a step after its events are written, since it will not be repeated. Remembers the last
+    state, for a run whose disk stops responding.
     """
 
     _record: Record
@@ -65,25 +67,25 @@ class AfterTelling(BaseCheckpointSaver[str]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Save a checkpoint."""
-        # Of a worker are only its finds.
+        # A worker's state has only its finds.
         if not config.get("configurable", {}).get("checkpoint_ns"):
             self._last = dict(checkpoint["channel_values"])
         await self._record.written()
         return await super().aput(config, checkpoint, metadata, new_versions)
 
     async def aput_writes(self, *args: Any, **kwargs: Any) -> None:
-        """Save what a node gives."""
+        """Save a node's output."""
         await self._record.written()
         await super().aput_writes(*args, **kwargs)
 
     def remembered(self) -> ResearchState:
-        """The state of the last checkpoint of this process, whether it was saved or not."""
+        """Return the state of this process's last checkpoint, saved or not."""
         known = ResearchState.__annotations__
         return cast("ResearchState", {n: value for n, value in self._last.items() if n in known})
 
 
 class Checkpoints(AfterTelling, AsyncSqliteSaver):
-    """The checkpoints of a session, in the file of its journal and through its connection."""
+    """The checkpoints of a session, in its journal's file and through its connection."""
 
     def __init__(self, journal: Journal, record: Record) -> None:
         AsyncSqliteSaver.__init__(self, journal.connection, serde=our_serde())
@@ -91,7 +93,7 @@ class Checkpoints(AfterTelling, AsyncSqliteSaver):
 
 
 def checkpoints_of(session_id: str, journal: Journal, record: Record) -> AfterTelling:
-    """The checkpoints of a session: in its file, or where all machines find them."""
+    """Return a session's checkpoints: in its file, or where all machines find them."""
     if (claim := claim_on(session_id)) is None:
         return Checkpoints(journal, record)
     from spadework.sessions.machines.shared_checkpoints import SharedCheckpoints
@@ -100,12 +102,12 @@ def checkpoints_of(session_id: str, journal: Journal, record: Record) -> AfterTe
 
 
 def our_serde() -> JsonPlusSerializer:
-    """How values are saved: our own alone come back as objects."""
+    """Return the serializer of values, which only restores our own as objects."""
     return _Summed(allowed_msgpack_modules=OUR_VALUES)
 
 
 async def last_state(graph: Graph, config: RunnableConfig) -> ResearchState:
-    """What was saved of a run."""
+    """Return a run's saved state."""
     return cast("ResearchState", (await graph.aget_state(config)).values)
 
 

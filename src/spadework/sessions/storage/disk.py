@@ -26,15 +26,14 @@ from spadework.tools.stores.disk_faults import (
 )
 
 P = ParamSpec("P")
-#: The share of the time left for which a file is waited for; so many seconds at most, and at least:
-#: on a busy machine a sound disk takes more than half a second, too.
+#: Share of the remaining time to wait for a file; maximum and minimum seconds: on a busy machine
+#: even a sound disk takes more than half a second.
 SHARE, MOST_SECONDS, LEAST_SECONDS = 0.1, 5.0, 1.0
 
 
 class Late:
-    """The files of a session that were not written in time. After the first of them nothing more
-    is written until it is tried again: each would wait anew. `left` is how many seconds the run
-    has.
+    """The files of a session that were not written in time. After the first, nothing is written
+    until a retry, since each would wait again. `left` returns the run's remaining seconds.
     """
 
     def __init__(self, session_id: str) -> None:
@@ -46,22 +45,22 @@ class Late:
 
     @property
     def seconds(self) -> float:
-        """How long a file is waited for now; 0 where the disk does not answer."""
+        """Seconds to wait for a file now; 0 if the disk does not respond."""
         return 0.0 if self._hangs else max(LEAST_SECONDS, min(MOST_SECONDS, SHARE * self.left()))
 
     def hangs(self, name: str) -> None:
-        """A file does not answer: nothing more is written."""
+        """Record a file that does not respond: nothing more is written."""
         if not self._hangs and name not in self._known:
             self._known.add(name)
             self._untold.append(name)
         self._hangs = True
 
     def try_again(self) -> None:
-        """Write again: it may have been the machine that was busy, and not the disk."""
+        """Allow writing again: the machine may have been busy rather than the disk broken."""
         self._hangs = False
 
     def told(self) -> list[str]:
-        """One sentence of each file that was not written in time, once."""
+        """Return one sentence for each file not written in time, once."""
         untold, self._untold = self._untold, []
         return [
             f"{name} could not be written: the disk does not answer. No more is written of this"
@@ -72,7 +71,7 @@ class Late:
     async def within(
         self, name: str, work: Callable[P, object], *args: P.args, **kwargs: P.kwargs
     ) -> None:
-        """Do what writes a file, in a thread for files, as long as the disk answers."""
+        """Run `work`, which writes a file, in a file thread, while the disk responds."""
         if not (seconds := self.seconds):
             return
         try:
@@ -82,13 +81,13 @@ class Late:
             self.hangs(name)
 
 
-#: Bytes below which a disk is full for a database.
+#: Free bytes below which a disk is full for a database.
 LEAST_FREE = 65_536
 
 
 @contextmanager
 def disk_faults(folder: Path) -> Iterator[None]:
-    """Raises DiskFailed or SessionUnreadable where the system or SQLite fails at a session."""
+    """Raise DiskFailed or SessionUnreadable if the system or SQLite fails at a session."""
     try:
         yield
     except (OSError, sqlite3.Error, ExceptionGroup, DiskStopped) as error:
@@ -108,7 +107,7 @@ def _explain_fault(folder: Path, fault: OSError | sqlite3.Error) -> SessionError
         return unreadable(folder, JOURNAL, " ".join(str(fault).split())[:150])
     file = JOURNAL if isinstance(fault, sqlite3.Error) else _name(fault)
     if why == IO_ERROR and _is_full(folder):
-        why = NO_SPACE  # which SQLite cannot tell from a broken disk
+        why = NO_SPACE  # which SQLite cannot distinguish from a broken disk
     if (folder / METADATA).is_file():
         said = f"Session {name} cannot go on: {file}: {why}. What it has gathered stays."
         return DiskFailed(said, hint=mended)
@@ -128,6 +127,6 @@ def _is_full(folder: Path) -> bool:
 
 
 def _name(fault: OSError) -> str:
-    """The file that a fault is about, as far as it is known; a draft is the session's own."""
+    """Return the file concerned by a fault, if known; a draft belongs to the session."""
     name = Path(str(fault.filename)).name if fault.filename else ""
     return "its files" if not name or name.endswith(".draft") else name[:100]

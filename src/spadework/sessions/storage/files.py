@@ -1,5 +1,5 @@
-"""The files of a session, as they are read back. Any of them may be broken: cut off by a full disk,
-edited by hand, restored in part. One that is broken is an error of its session alone.
+"""Reading of a session's files. Any may be damaged: truncated by a full disk, edited by hand,
+partly restored. Damage is an error of its session alone.
 """
 
 from __future__ import annotations
@@ -31,19 +31,18 @@ from spadework.tools.stores.private_files import is_session_id, private_folder
 from spadework.values import Coverage, Evidence, Forecast, Problem, Result, Source, Value
 from spadework.visible import visible
 
-#: The version of a session's files. What an older one lacks has a value that stands for that.
+#: Version of a session's files. Fields missing in older ones have suitable defaults.
 VERSION = 1
-#: What a session is for: a report, the best pages for a query, one page.
+#: Purpose of a session: a report, the best pages for a query, one page.
 Kind = Literal["research", "gather", "read"]
-#: Questions before this one that are told to the lead, at most.
+#: Maximum earlier questions passed to the lead.
 MOST_EARLIER = 5
 
 
 class Metadata(Kept):
-    """What is known of a session from its start on, and in the end; `status` is "" until then.
-    `version` is that of its files, 0 where they are from before there were versions; `utc_offset`
-    is by how many minutes local time was ahead of UTC; `pages` is how many a session that gathers
-    shall read at most.
+    """What is known about a session from its start on; `status` is "" until its end. `version` is
+    its files', 0 before versions existed; `utc_offset` is the minutes local time was ahead of UTC;
+    `pages` is the maximum a gathering session reads.
     """
 
     id: str = ""
@@ -68,12 +67,12 @@ class Metadata(Kept):
 
     @property
     def began(self) -> datetime:
-        """When it was created, in the local time of whoever asked."""
+        """When it was created, in the asking user's local time."""
         return self.created_at.astimezone(timezone(timedelta(minutes=self.utc_offset)))
 
 
 class RoundProgress(Kept):
-    """One round: how many quotes the ledger holds after it, and how far its topics are proven."""
+    """One round: quotes in the ledger after it, and coverage of its topics."""
 
     round: int
     evidence: int
@@ -81,7 +80,7 @@ class RoundProgress(Kept):
 
 
 class Progress(Kept):
-    """How far a session is, and when which phase of it began."""
+    """A session's progress, and when each phase began."""
 
     state: str = "started"
     topics: tuple[str, ...] = ()
@@ -91,7 +90,9 @@ class Progress(Kept):
 
 
 def session_folder(home: Path, session_id: str) -> Path:
-    """The folder of a session. Raises SessionNotFound, also for an id that could lead elsewhere."""
+    """Return a session's folder. Raises SessionNotFound, also for an id that could lead
+    elsewhere.
+    """
     folder = home / "sessions" / session_id
     if not is_session_id(session_id) or not folder.is_dir():
         raise SessionNotFound(
@@ -101,7 +102,7 @@ def session_folder(home: Path, session_id: str) -> Path:
 
 
 def read_metadata(folder: Path) -> Metadata:
-    """The metadata of a session folder. Raises SessionNotFound, SessionUnreadable."""
+    """Return a session's metadata. Raises SessionNotFound, SessionUnreadable."""
     if (found := read_value(folder, METADATA, Metadata)) is None:
         if (folder / RESULT).exists():
             raise unreadable(folder, METADATA, "it is missing")
@@ -114,17 +115,17 @@ def read_metadata(folder: Path) -> Metadata:
             f" its files; this one knows {VERSION}).",
             hint="Update spadework to use it.",
         )
-    # The folder is what the session is found by, whatever stands in its file.
+    # The session is identified by its folder, whatever its file says.
     return found.model_copy(update={"id": folder.name, "query": visible(found.query)})
 
 
 def read_result(folder: Path) -> Result | None:
-    """The result of a session, None of one that is not finished. Raises SessionUnreadable."""
+    """Return a session's result, None if it is unfinished. Raises SessionUnreadable."""
     return read_value(folder, RESULT, Result)
 
 
 def whole_result(folder: Path) -> Result | None:
-    """The written result, None for one that is broken: it is written anew from its checkpoint."""
+    """Return the written result, None if damaged: it is rewritten from its checkpoint."""
     try:
         return read_result(folder)
     except SessionUnreadable:
@@ -132,7 +133,7 @@ def whole_result(folder: Path) -> Result | None:
 
 
 def read_report(folder: Path) -> str | None:
-    """The report of a session as it was written down, None where none can be read."""
+    """Return a session's written report, None if unreadable."""
     for path in sorted(folder.glob("research_report_*.md"), reverse=True):
         with suppress(FileNotFoundError, SessionUnreadable, UnicodeDecodeError):
             return visible(read_bytes(folder, path.name).decode())
@@ -140,8 +141,8 @@ def read_report(folder: Path) -> str | None:
 
 
 def taken_over(metadata: Metadata) -> Metadata:
-    """The metadata of a session that is taken up, in this version. Raises SessionUnreadable where
-    an older one has not kept what a run needs: the session can only be read.
+    """Return the metadata of a resumed session in this version. Raises SessionUnreadable if an
+    older version did not store what a run needs: the session can only be read.
     """
     lacking = {"settings", "limits"} - metadata.model_fields_set
     if metadata.version < VERSION and lacking:
@@ -154,8 +155,8 @@ def taken_over(metadata: Metadata) -> Metadata:
 
 
 def take_settings(metadata: Metadata) -> tuple[dict[str, Any], str]:
-    """Return the kept settings that this version takes, and in words which ones it set aside; ""
-    where it takes all.
+    """Return the stored settings that this version accepts, and in words which ones it ignored; ""
+    if none.
     """
     taken, aside = dict[str, Any](), []
     for name, value in metadata.settings.items():
@@ -175,7 +176,7 @@ def take_settings(metadata: Metadata) -> tuple[dict[str, Any], str]:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of a session. Raises SettingsError where that cannot be."""
+    """Create a session's folder. Raises SettingsError if that fails."""
     try:
         private_folder(folder.parent)
         private_folder(folder)
@@ -187,7 +188,7 @@ def make_folder(folder: Path) -> None:
 
 
 def read_progress(folder: Path) -> Progress:
-    """Return how far a session is; as just begun where the file is missing or broken."""
+    """Return a session's progress; that of a new one if the file is missing or damaged."""
     try:
         return read_value(folder, PROGRESS, Progress) or Progress()
     except SessionUnreadable:
@@ -195,9 +196,9 @@ def read_progress(folder: Path) -> Progress:
 
 
 def read_ledger(folder: Path) -> list[Evidence]:
-    """The evidence of a session so far, without the lines that cannot be read."""
+    """Return a session's evidence so far, without unreadable lines."""
     found = []
-    # Lines end with \n only: a quote may hold other characters that end a line elsewhere.
+    # Lines end with \n only: quotes may contain other line separators.
     for line in filter(None, readable_bytes(folder, LEDGER).split(b"\n")):
         with suppress(ValidationError):
             found.append(Evidence.model_validate_json(line))
@@ -205,7 +206,7 @@ def read_ledger(folder: Path) -> list[Evidence]:
 
 
 def read_page(folder: Path, content_hash: str) -> str | None:
-    """The text of a page that was read, None where there is none. Raises SessionUnreadable."""
+    """Return the text of a page, None if there is none. Raises SessionUnreadable."""
     name = f"pages/{content_hash}.md"
     if not content_hash.isalnum() or not content_hash.isascii():
         return None
@@ -218,9 +219,9 @@ def read_page(folder: Path, content_hash: str) -> str | None:
 
 
 def exchanges_before(home: Path, follows: str) -> list[tuple[str, str]]:
-    """The questions of the session `follows` and those it follows up itself, oldest first, as far
-    back as they can be read, each with the summary of its report. Raises SessionNotFound or
-    SessionUnreadable for `follows` alone.
+    """Return the questions of the session `follows` and those it follows up, oldest first, as far
+    as readable, each with its report's summary. Raises SessionNotFound or SessionUnreadable for
+    `follows` only.
     """
     found: list[tuple[str, str]] = []
     while follows and len(found) < MOST_EARLIER:
@@ -237,7 +238,7 @@ def exchanges_before(home: Path, follows: str) -> list[tuple[str, str]]:
 
 
 def _summary(folder: Path) -> str:
-    """What a report says first of all: its summary, or its only topic. "" where there is none."""
+    """Return a report's first section: its summary, or its only topic; "" if there is none."""
     result = whole_result(folder)
     sections = result.document.sections if result else ()
     found = sorted(
@@ -247,7 +248,7 @@ def _summary(folder: Path) -> str:
     return " ".join(sentence.text for sentence in found[0].sentences) if found else ""
 
 
-#: What the files are, by how their names begin.
+#: Kinds of files by name prefix.
 _KINDS = {
     "research_report_": "report",
     "editorial_review_": "review",
@@ -265,8 +266,8 @@ _KINDS = {
 
 
 class SessionFile(Value):
-    """A file: its name in the folder of the session, what it is, its size in bytes, and of a page
-    as it was read its title and address. `kind` of such a page is what came, such as "PDF".
+    """A file: its name in the session's folder, its kind and size in bytes; for a stored page its
+    title and URL. `kind` of such a page is its type, such as "PDF".
     """
 
     name: str
@@ -277,7 +278,7 @@ class SessionFile(Value):
 
 
 def session_files(folder: Path) -> list[SessionFile]:
-    """All files of a session, by name; a page that no source is known of is a page."""
+    """Return all files of a session, by name; pages without a known source are included."""
     result = whole_result(folder)
     sources = {source.content_hash: source for source in result.sources} if result else {}
     found = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())

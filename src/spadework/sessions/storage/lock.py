@@ -1,4 +1,4 @@
-"""One process a session: a lock of the operating system, which dies with its process."""
+"""One process per session: a lock of the operating system, which ends with its process."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from filelock import FileLock, Timeout
 
 from spadework.errors import SessionBusy
 
-#: The file that is locked.
 LOCK = ".lock"
-#: Who only asks whether a session is held holds it for a moment: so many seconds are waited for
-#: that, and the lock is tried again after so many.
+#: A check whether a session is held briefly holds it: maximum seconds to wait for that, and seconds
+#: between attempts.
 _MOMENT, _AGAIN = 0.2, 0.02
 
 
 @contextmanager
 def hold_session(folder: Path) -> Iterator[None]:
-    """Hold the session in `folder`. Raises SessionBusy when another process does."""
+    """Hold the session in `folder`. Raises SessionBusy if another process does."""
     lock = _lock(folder)
     try:
         lock.acquire(timeout=_MOMENT, poll_interval=_AGAIN)
@@ -32,8 +31,8 @@ def hold_session(folder: Path) -> Iterator[None]:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a process, this one among them, works on the session in `folder` now. Whose lock may
-    not be opened is not held.
+    """Return whether any process, including this one, works on the session in `folder`. A lock that
+    cannot be opened counts as not held.
     """
     if not (folder / LOCK).exists():
         return False

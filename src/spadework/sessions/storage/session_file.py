@@ -1,4 +1,4 @@
-"""One file of a session: its name, and what it holds; what is wrong is said in one sentence."""
+"""One file of a session, its name and content; faults are reported in one sentence."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ V = TypeVar("V", bound=BaseModel)
 
 
 class Kept(BaseModel):
-    """A file's content, kept as it is, also a path with characters that nobody sees; what another
-    version adds is passed over.
+    """A file's content, unchanged, even invisible characters in paths; fields of other versions are
+    ignored.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 def read_value(folder: Path, name: str, kind: type[V]) -> V | None:
-    """What a file holds, None where there is none. Raises SessionUnreadable."""
+    """Return a file's content, None if there is none. Raises SessionUnreadable."""
     try:
         return kind.model_validate_json(read_bytes(folder, name))
     except FileNotFoundError:
@@ -44,10 +44,10 @@ def read_value(folder: Path, name: str, kind: type[V]) -> V | None:
 
 
 def read_bytes(folder: Path, name: str) -> bytes:
-    """The bytes of a file. Raises FileNotFoundError, SessionUnreadable for what is no file."""
+    """Return a file's bytes. Raises FileNotFoundError, SessionUnreadable if it is not a file."""
     path = folder / name
     try:
-        if path.exists() and not path.is_file():  # reading a pipe would never end
+        if path.exists() and not path.is_file():  # reading a pipe may never end
             raise unreadable(folder, name, "it is no file")
         return path.read_bytes()
     except NotADirectoryError as error:
@@ -59,7 +59,7 @@ def read_bytes(folder: Path, name: str) -> bytes:
 
 
 def readable_bytes(folder: Path, name: str) -> bytes:
-    """The bytes of a file; none where it is missing or cannot be read."""
+    """Return a file's bytes; empty if missing or unreadable."""
     try:
         return read_bytes(folder, name)
     except (FileNotFoundError, SessionUnreadable):
@@ -67,7 +67,7 @@ def readable_bytes(folder: Path, name: str) -> bytes:
 
 
 def unreadable(folder: Path, name: str, why: str) -> SessionUnreadable:
-    """Return the error for a broken file, with what the user can do about it."""
+    """Return the error for a damaged file, with what the user can do about it."""
     error = SessionUnreadable(
         f"Session {folder.name} cannot be read: {name}: {why}"[:300].rstrip(".") + ".",
         hint=_mend(folder.name, name),
@@ -78,7 +78,7 @@ def unreadable(folder: Path, name: str, why: str) -> SessionUnreadable:
 
 def _mend(session_id: str, name: str) -> str:
     resume = f"`spadework resume {session_id}`"
-    if name == RESULT:  # the last checkpoint holds it as well
+    if name == RESULT:  # the last checkpoint has it too
         return f"{resume} writes it again."
     delete = f"`spadework sessions delete {session_id}` removes the session."
     if name == JOURNAL:

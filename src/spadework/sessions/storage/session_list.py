@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Listed(NamedTuple):
-    """A session as lists show it. `status` is "" until it has a report; `unreadable` says why not
-    even its metadata can be read, "" where they can; `kind` is that of its brief; `found` is how
-    far its topics are proven as a whole, None where it has no report or had no topics.
+    """A session in lists. `status` is "" until it has a report; `unreadable` says why its metadata
+    cannot be read, else ""; `kind` is its brief's; `found` is its overall coverage, None without a
+    report or topics.
     """
 
     id: str
@@ -36,24 +36,24 @@ class Listed(NamedTuple):
 
 
 def list_sessions(home: Path, told: Callable[[str], None] | None = None) -> Iterator[Listed]:
-    """All sessions, newest first. `told` hears a sentence where their index must be made."""
+    """Yield all sessions, newest first. `told` receives a sentence if their index must be built."""
     return (Listed(id_, *value) for id_, value in view_sessions(home, _VIEW, told))
 
 
 def readable_sessions(home: Path) -> Iterator[Listed]:
-    """The sessions whose metadata can be read, newest first."""
+    """Yield the sessions with readable metadata, newest first."""
     return (listed for listed in list_sessions(home) if not listed.unreadable)
 
 
 def _draw(folder: Path) -> Drawn:
     from spadework.sessions.storage.files import (
-        read_metadata,  # heavy, and only for what has changed
+        read_metadata,  # heavy, and only needed for changed sessions
     )
 
     try:
         read = read_metadata(folder)
     except SessionNotFound:
-        return Drawn(None, kept=False)  # other files than its metadata decide on that
+        return Drawn(None, kept=False)  # files other than its metadata decide that
     except SessionUnreadable as error:
         return Drawn(["", "", "", str(error)], kept=False)
     began = read.created_at.isoformat()
@@ -61,7 +61,7 @@ def _draw(folder: Path) -> Drawn:
 
 
 def _found(summary: Mapping[str, object]) -> CoverageState | None:
-    """How far a report's topics are proven, by the counts in its metadata; None without them."""
+    """Return a report's overall coverage by the counts in its metadata; None without them."""
     from spadework.values import state_as_whole
 
     counts = [summary.get(name) for name in ("topics", "covered", "evidence")]
