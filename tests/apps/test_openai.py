@@ -325,7 +325,7 @@ REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
         400,
         "at most 20000 are taken",
     ),
-    ("messages", {"messages": []}, 400, "messages cannot be"),
+    ("messages", {"messages": []}, 400, "There is no question"),
     (
         "messages.0.role",
         {"messages": [{"role": "robot", "content": "x"}]},
@@ -574,3 +574,117 @@ async def test_where_the_process_is_full_the_place_in_the_queue_is_told(settings
                 break
         else:
             raise AssertionError(f"no report came: {thoughts}")
+
+
+_IMAGE: dict[str, Any] = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}
+_TEXT: dict[str, Any] = {"type": "text", "text": "What is the Quillon?"}
+
+
+async def test_parts_that_are_no_text_do_not_keep_words_from_being_read(
+    client: AsyncOpenAI, settings: Settings
+) -> None:
+    earlier: list[Any] = [
+        {"role": "user", "content": [_IMAGE]},
+        {"role": "assistant", "content": "A wooden box."},
+        {"role": "user", "content": [_TEXT, _IMAGE]},
+    ]
+    answer = await client.chat.completions.create(model="spadework", messages=earlier)
+    assert SENTENCE in (answer.choices[0].message.content or "")
+    folder = session_folder(settings.home, (answer.model_extra or {})["spadework"]["session_id"])
+    assert read_metadata(folder).query == "What is the Quillon?"
+
+
+async def test_metadata_that_says_nothing_here_is_ignored(client: AsyncOpenAI) -> None:
+    unknown: dict[str, Any] = {"chat": {"id": 7}, "variables": ["x"], "session_id": None}
+    answer = await client.chat.completions.create(
+        model="spadework", messages=ASKED, extra_body={"metadata": unknown}
+    )
+    assert SENTENCE in (answer.choices[0].message.content or "")
+
+
+async def test_a_report_that_is_shortened_keeps_the_sources_of_what_it_says(
+    client: AsyncOpenAI,
+) -> None:
+    answer = await client.chat.completions.create(model="spadework", messages=ASKED, max_tokens=100)
+    content = answer.choices[0].message.content or ""
+    assert answer.choices[0].finish_reason == "length"
+    assert SENTENCE in content
+    assert content.endswith("## Sources\n\n1. [Quillon](library://notes/quillon.md) (notes)")
+
+
+async def test_a_response_is_a_report_with_its_citations(client: AsyncOpenAI) -> None:
+    response = await client.responses.create(
+        model="spadework", instructions="In plain words.", input="What is the Quillon?"
+    )
+    assert (response.status, response.error, response.incomplete_details) == (
+        "completed",
+        None,
+        None,
+    )
+    assert SENTENCE in response.output_text
+    [message] = response.output
+    assert message.type == "message"
+    [part] = message.content
+    assert part.type == "output_text"
+    marks = [note for note in part.annotations if note.type == "url_citation"]
+    assert {part.text[mark.start_index : mark.end_index] for mark in marks} == {"[1]"}
+    assert {(mark.title, mark.url) for mark in marks} == {("Quillon", "library://notes/quillon.md")}
+    assert response.usage is not None
+    assert response.usage.total_tokens == 0, "no model was asked"
+
+
+async def test_a_response_follows_up_the_one_that_it_names(
+    client: AsyncOpenAI, settings: Settings
+) -> None:
+    first = await client.responses.create(model="spadework", input="What is the Quillon?")
+    second = await client.responses.create(
+        model="spadework", input="Where was it designed?", previous_response_id=first.id
+    )
+    sessions = [response.id.removeprefix("resp_") for response in (first, second)]
+    assert read_metadata(session_folder(settings.home, sessions[1])).follows == sessions[0]
+    with pytest.raises(openai.NotFoundError, match="There is no session 'no'") as refused:
+        await client.responses.create(model="spadework", input="x", previous_response_id="resp_no")
+    assert refused.value.param == "previous_response_id"
+
+
+async def test_a_response_streams_what_is_done_and_then_the_report(client: AsyncOpenAI) -> None:
+    asked: list[Any] = [
+        {"role": "user", "content": [{"type": "input_text", "text": "What is the Quillon?"}]}
+    ]
+    async with client.responses.stream(
+        model="spadework", input=asked, max_output_tokens=100
+    ) as stream:
+        events = [event async for event in stream]
+    kinds = [event.type for event in events]
+    assert kinds[:2] == ["response.created", "response.in_progress"]
+    last = events[-1]
+    assert last.type == "response.incomplete"
+    final = last.response
+    assert [event.sequence_number for event in events] == [*range(len(events))]
+    thought = "".join(e.delta for e in events if e.type == "response.reasoning_summary_text.delta")
+    assert "Read: Quillon" in thought
+    said = "".join(e.delta for e in events if e.type == "response.output_text.delta")
+    assert SENTENCE in said
+    assert final.output_text == said
+    assert [item.type for item in final.output] == ["reasoning", "message"]
+    assert final.incomplete_details is not None
+    assert final.incomplete_details.reason == "max_output_tokens"
+
+
+async def test_small_talk_and_chores_are_answered_at_once_as_responses(
+    client: AsyncOpenAI, settings: Settings
+) -> None:
+    response = await client.responses.create(model="spadework", input="hi")
+    assert response.output_text.startswith("Hello!")
+    stream = await client.responses.create(model="spadework", input="hi", stream=True)
+    events = [event async for event in stream]
+    assert events[-1].type == "response.completed"
+    assert events[-1].response.output_text.startswith("Hello!")
+    assert not (settings.home / "sessions").exists()
+
+
+async def test_a_response_that_fails_says_why(client: AsyncOpenAI, settings: Settings) -> None:
+    with pytest.raises(openai.BadRequestError, match="There is no question"):
+        await client.responses.create(model="spadework", input=[])
+    with pytest.raises(openai.NotFoundError, match="The model 'gpt-5' does not exist"):
+        await client.responses.create(model="gpt-5", input="x")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, aclosing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -15,30 +15,47 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from spadework.apps.openai.answered_sessions import recall_session, remember
-from spadework.apps.openai.chat_completion import (
-    around,
-    completion,
-    finish_reason,
-    fitting,
-    head_of,
-    message_of,
-    most_words,
-)
+from spadework.apps.openai.chat_completion import completion_of, fitting, most_words
 from spadework.apps.openai.chat_request import MODELS, ChatRequest, Refused, no_model, read_request
-from spadework.apps.openai.completion_stream import AS_IT_COMES, at_once, stream_chunks
+from spadework.apps.openai.completion_stream import (
+    AS_IT_COMES,
+    News,
+    at_once,
+    news_of,
+    stream_chunks,
+)
 from spadework.apps.openai.openapi import openapi
+from spadework.apps.openai.responses import (
+    ResponseRequest,
+    named_here,
+    response_at_once,
+    response_of,
+    stream_response,
+)
 from spadework.apps.patience import Left, apart
 from spadework.apps.web.page_context import web_of
 from spadework.errors import DaySpent, SessionNotFound, SettingsError, SpadeworkError, Stopping
-from spadework.events import Ended, Event, Finished
+from spadework.events import Event, Finished
 from spadework.sessions import quotas
 from spadework.sessions.machines.session_lookup import find
-from spadework.sessions.receptionist import receive
+from spadework.sessions.receptionist import Greeted, receive
 from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
 from spadework.values import Result
 
 RunsOf = Callable[[Request], Runs]
+
+
+class _Form(NamedTuple):
+    """How an answer is written: a result whole, a run as a stream, what needs no research."""
+
+    whole: Callable[[ChatRequest, Result], dict[str, Any]]
+    stream: Callable[[AsyncGenerator[News, None], ChatRequest, str], AsyncGenerator[str, None]]
+    at_once: Callable[[Greeted, ChatRequest], Response]
+
+
+_CHAT = _Form(completion_of, stream_chunks, at_once)
+_RESPONSE = _Form(response_of, stream_response, response_at_once)
 Handler = Callable[[Request], Awaitable[Response]]
 
 #: Maximum questions per user running or waiting at once.
@@ -54,6 +71,7 @@ def openai_routes(runs_of: RunsOf = lambda request: web_of(request).runs) -> lis
         Route("/v1/models", models),
         Route("/v1/models/{name}", model),
         Route("/v1/chat/completions", _in_their_shape(door.complete), methods=["POST"]),
+        Route("/v1/responses", _in_their_shape(door.respond), methods=["POST"]),
         Route("/v1/openapi.json", document),
     ]
 
@@ -75,7 +93,7 @@ async def document(request: Request) -> Response:
 
 
 class Door:
-    """Chat completions, each a run; limits runs per home and tracks abandoned ones."""
+    """Completions and responses, each a run; how many go on in each home, and those left."""
 
     def __init__(self, runs_of: RunsOf) -> None:
         self._runs_of = runs_of
@@ -83,29 +101,36 @@ class Door:
         self._cancelling: set[asyncio.Task[None]] = set()
 
     async def complete(self, request: Request) -> Response:
-        """Research the last user message, or answer directly if it needs no research. Raises
-        Refused.
-        """
-        asked = await read_request(request)
+        """Answer a chat completion. Raises Refused."""
+        return await self._answer(request, await read_request(request, ChatRequest), _CHAT)
+
+    async def respond(self, request: Request) -> Response:
+        """Answer a request to the Responses API. Raises Refused."""
+        asked = await read_request(request, ResponseRequest)
+        try:
+            return await self._answer(request, asked.as_chat(), _RESPONSE)
+        except Refused as refused:
+            raise named_here(refused) from None
+
+    async def _answer(self, request: Request, asked: ChatRequest, form: _Form) -> Response:
+        """Research the last user message, or answer what needs no research. Raises Refused."""
+        asked.check()
         runs = self._runs_of(request)
         question, _, _ = asked.question()
         greeted = await receive(question, runs.settings, asked.wishes())
         if not greeted.research:
-            return at_once(greeted, asked)
+            return form.at_once(greeted, asked)
         asked.check_research(question)
         with ExitStack() as stack:
             stack.enter_context(self._place(runs.settings.home))
             await quotas.accept(runs.settings)
             session = await _session(asked, runs)
-            head = head_of(session.session_id, asked.model)
             events = self._until_left(runs, session, asked.most_tokens)
             if asked.stream:
-                lines = stream_chunks(events, head, asked.most_tokens, with_usage=asked.with_usage)
+                lines = form.stream(news_of(events), asked, session.session_id)
                 return _Stream(lines, stack.pop_all())
-            result = await _wait_for_result(request, events)
-        end = finish_reason(result, asked.most_tokens)
-        body = completion(head, message_of(result), end, result.usage)
-        return JSONResponse(body | around(result))
+            result = await _wait_for_result(request, news_of(events))
+        return JSONResponse(form.whole(asked, result))
 
     @contextmanager
     def _place(self, home: Path) -> Iterator[None]:
@@ -147,7 +172,7 @@ class Door:
 async def _session(asked: ChatRequest, runs: Runs) -> Session:
     """Return a request's session, following up the last answer's. Raises Refused."""
     question, earlier, answer = asked.question()
-    named = (asked.metadata or {}).get("session_id", "")
+    named = asked.session_id
     await find(runs.settings, named)
     settings = runs.settings.with_(effort=MODELS[asked.model], clarify=False, approve=False)
 
@@ -180,31 +205,27 @@ class _Stream(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-async def _wait_for_result(request: Request, events: AsyncGenerator[Event, None]) -> Result:
-    """Return a session's result. Raises Refused, also if the client disconnects."""
+async def _wait_for_result(request: Request, news: AsyncGenerator[News, None]) -> Result:
+    """Return what a run ends with. Raises Refused, also when the client leaves before."""
 
     async def wait_for_leaving() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
     try:
-        return await apart(_result(events), {"The client has left.": wait_for_leaving()})
+        return await apart(_result(news), {"The client has left.": wait_for_leaving()})
     except Left as left:
         raise Refused(str(left), status=499) from None
 
 
-async def _result(events: AsyncGenerator[Event, None]) -> Result:
-    async with aclosing(events):
-        async for event in events:
-            if isinstance(event, Finished):
-                return event.result
-            if isinstance(event, Ended):
-                raise Refused(
-                    event.text or "The research was cancelled.", status=503, code="research_failed"
-                )
-    raise Refused(
-        "The server is being stopped; the research can be taken up.", status=503, code="stopped"
-    )
+async def _result(news: AsyncGenerator[News, None]) -> Result:
+    async with aclosing(news):
+        async for told in news:
+            if isinstance(told, Refused):
+                raise told
+            if isinstance(told, Result):
+                return told
+    raise AssertionError("news end with a result, or with why there is none")
 
 
 async def _cancel(runs: Runs, session_id: str) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from markdown_it import MarkdownIt
 
+from spadework.apps.openai.chat_request import ChatRequest
 from spadework.tools.export.fitted_text import largest, shorten_report
 from spadework.tools.text import tokens
 from spadework.values import Result, Usage
@@ -19,6 +20,10 @@ from spadework.values import Result, Usage
 WORDS_A_TOKEN = 0.4
 _MARKDOWN = MarkdownIt("commonmark")
 _MARK = re.compile(r"(?<!\\)\[(\d{1,4})\](?!\()")
+#: The section of the sources with which a report ends, each of them, and what a link quotes.
+_SOURCES = re.compile(r"\n\n(## [^\n]+)\n\n((?:\d+\. [^\n]+\n)+)(?:\n[^\n]+\n)?\Z")
+_SOURCE = re.compile(r"^((\d+)\. .+)$", re.MULTILINE)
+_FRAGMENT = re.compile(r"#:~:text=[^)\s]*")
 _CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 
 
@@ -28,17 +33,38 @@ def most_words(most_tokens: int) -> int:
 
 
 async def fitting(result: Result, most_tokens: int) -> Result:
-    """Return the result with its report cut to the token limit, in whole blocks."""
+    """Return the result, with a report that has more tokens shortened to whole blocks from its
+    beginning and the sources that these cite.
+    """
     if not most_tokens:
         return result
     await tokens.ready()
-    whole = result.report
+    shorten = _shortener(result.report)
 
     def fits(chars: int) -> bool:
-        return tokens.count(shorten_report(whole, chars)) <= most_tokens
+        return tokens.count(shorten(chars)) <= most_tokens
 
-    chars = await asyncio.to_thread(largest, len(whole), fits)
-    return result.model_copy(update={"report": shorten_report(whole, chars)})
+    chars = await asyncio.to_thread(largest, len(result.report), fits)
+    return result.model_copy(update={"report": shorten(chars)})
+
+
+def _shortener(report: str) -> Callable[[int], str]:
+    """Return what shortens a report to so many characters of its text: its links to sources lose
+    their fragments, and what has no mark is left without sources.
+    """
+    listed = _SOURCES.search(report)
+    body = report[: listed.start()] if listed else report
+    lines = _SOURCE.findall(_FRAGMENT.sub("", listed[2])) if listed else []
+
+    def shorten(chars: int) -> str:
+        if chars >= len(report):
+            return report
+        text = shorten_report(body, chars)
+        cited = {str(n) for _, _, n in _marks(text)}
+        kept = "\n".join(line for line, n in lines if n in cited)
+        return f"{text}\n\n{listed[1]}\n\n{kept}" if listed and kept else text
+
+    return shorten
 
 
 def finish_reason(result: Result, most_tokens: int) -> str:
@@ -47,8 +73,14 @@ def finish_reason(result: Result, most_tokens: int) -> str:
     return "stop" if whole else "length"
 
 
-def message_of(result: Result) -> dict[str, Any]:
-    """Return the assistant's message."""
+def completion_of(asked: ChatRequest, result: Result) -> dict[str, Any]:
+    """Return a result as a whole completion."""
+    head, end = head_of(result.session_id, asked.model), finish_reason(result, asked.most_tokens)
+    return completion(head, _message_of(result), end, result.usage) | around(result)
+
+
+def _message_of(result: Result) -> dict[str, Any]:
+    """The assistant's message."""
     return {
         "role": "assistant",
         "content": result.report,

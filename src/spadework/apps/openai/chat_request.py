@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
@@ -22,6 +22,10 @@ MOST_QUESTION_CHARS = 20_000
 MOST_EARLIER = 5
 #: Clients that put files before a question mark the question with these.
 _FRAME = ("<user_query>", "</user_query>")
+
+
+Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
+B = TypeVar("B", bound=BaseModel)
 
 
 class Refused(Exception):
@@ -53,26 +57,41 @@ class Part(BaseModel):
     type: Annotated[str, Field(max_length=50)]
     text: str = ""
 
+    @property
+    def is_text(self) -> bool:
+        """Whether it holds words that count."""
+        return self.type.endswith("text")
+
+    def words(self) -> str:
+        """Return its text, or what it is, such as "[image]"."""
+        kind = self.type.removeprefix("input_").removesuffix("_url")
+        return self.text if self.is_text else f"[{kind}]"
+
 
 class Message(BaseModel):
     """A message. System and developer messages are requests about the form of the answer: they
     cannot change what is searched or read.
     """
 
-    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    role: Role
     content: str | list[Part] | None = None
 
     def words(self) -> str:
-        """Return its text. Raises Refused for a question with non-text parts."""
+        """Return its text, with each part that is no text as what it is."""
         if isinstance(self.content, list):
-            if self.role == "user" and (
-                other := next((part.type for part in self.content if part.type != "text"), "")
-            ):
-                raise Refused(
-                    f"A message cannot hold {other[:50]!r}: only text is read.", param="messages"
-                )
-            return "\n".join(part.text for part in self.content)
+            return "\n".join(part.words() for part in self.content)
         return self.content or ""
+
+    def question(self) -> str:
+        """Return its text alone. Raises Refused where there is nothing but other parts."""
+        parts = self.content if isinstance(self.content, list) else []
+        text = "\n".join(part.text for part in parts if part.is_text)
+        if parts and not text.strip():
+            raise Refused(
+                f"A message cannot hold {parts[0].type!r} alone: only text is read.",
+                param="messages",
+            )
+        return text or self.words()
 
 
 class StreamOptions(BaseModel):
@@ -103,7 +122,7 @@ class ChatRequest(BaseModel):
             )
         ),
     ]
-    messages: Annotated[list[Message], Field(min_length=1, max_length=2_000)]
+    messages: Annotated[list[Message], Field(max_length=2_000)]
     stream: bool | None = False
     max_tokens: Annotated[int, Field(ge=1)] | None = Field(
         None, description="Most tokens of the answer; the report is written for that length."
@@ -116,8 +135,8 @@ class ChatRequest(BaseModel):
     tools: list[Any] | None = Field(None, description="Only none: the answer is a report.")
     functions: list[Any] | None = Field(None, description="Only none.")
     response_format: Format | None = Field(None, description="Only text.")
-    metadata: dict[str, str] | None = Field(
-        None, description="`session_id` names a session that is followed up."
+    metadata: dict[str, Any] | None = Field(
+        None, description="`session_id` names a session that is followed up; the rest is ignored."
     )
 
     def check(self) -> None:
@@ -160,18 +179,26 @@ class ChatRequest(BaseModel):
         """Maximum tokens of the answer, 0 for no limit."""
         return min((n for n in (self.max_tokens, self.max_completion_tokens) if n), default=0)
 
+    @property
+    def session_id(self) -> str:
+        """The session that is followed up by name, "" for none."""
+        named = (self.metadata or {}).get("session_id")
+        return named if isinstance(named, str) else ""
+
     def wishes(self) -> str:
         """Return the text of system and developer messages."""
         said = [m.words().strip() for m in self.messages if m.role in ("system", "developer")]
         return "\n\n".join(filter(None, said))
 
     def question(self) -> tuple[str, list[str], str]:
-        """Return the last user message, earlier ones, and the answer before it; "" if missing."""
+        """Return what the user said last, their messages before it, and the answer before it; ""
+        for none. Raises Refused where the last message has no text.
+        """
         said = [m.words() if m.role == "user" else "" for m in self.messages]
         asked = [i for i, words in enumerate(said) if words.strip()]
         if not asked:
             return "", [], ""
-        question = said[asked[-1]]
+        question = self.messages[asked[-1]].question()
         inside, closed, _ = question.partition(_FRAME[0])[2].partition(_FRAME[1])
         question = (inside.strip() if closed else "") or question
         answers = [m.words() for m in self.messages[: asked[-1]] if m.role == "assistant"]
@@ -179,8 +206,8 @@ class ChatRequest(BaseModel):
         return question, earlier[-MOST_EARLIER:], answers[-1] if answers else ""
 
 
-async def read_request(request: Request) -> ChatRequest:
-    """Return the validated request. Raises Refused."""
+async def read_request(request: Request, kind: type[B]) -> B:
+    """Return the body of a request as `kind`. Raises Refused."""
     body = bytearray()
     async for piece in request.stream():
         body += piece
@@ -189,15 +216,13 @@ async def read_request(request: Request) -> ChatRequest:
                 f"The request is too large: at most {MOST_BYTES} bytes are taken.", status=413
             )
     try:
-        asked = ChatRequest.model_validate_json(bytes(body))
+        return kind.model_validate_json(bytes(body))
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         where = ".".join(str(step) for step in fault["loc"])
         named = f"{where} cannot be {fault['input']!r:.80}"
-        what = named if where else "The body is no chat request"
+        what = named if where else "The body is no request of this API"
         raise Refused(f"{what}: {fault['msg'][:200]}.", param=where or None) from None
-    asked.check()
-    return asked
 
 
 def no_model(name: str, param: str | None = None) -> Refused:

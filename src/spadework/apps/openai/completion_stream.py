@@ -33,41 +33,56 @@ AS_IT_COMES = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 #: Seconds without news until a comment is sent, so that proxies keep the connection.
 QUIET_SECONDS = 15.0
 
-_PIECE = re.compile(r".+?(?:\n\n|\Z)", re.DOTALL)
+#: News of a run: see `news_of`.
+News = str | Result | Refused | None
+#: A piece of a report that is sent at once, and what is sent where there is nothing new.
+REPORT_PIECE = re.compile(r".+?(?:\n\n|\Z)", re.DOTALL)
+QUIET = ": still researching\n\n"
 DONE = "data: [DONE]\n\n"
 
 
-async def stream_chunks(
-    events: AsyncGenerator[Event, None],
-    head: dict[str, Any],
-    most_tokens: int = 0,
-    *,
-    with_usage: bool,
-) -> AsyncGenerator[str, None]:
-    """Yield the lines of the stream; closing it closes `events`."""
-    head = head | {"object": "chat.completion.chunk"}
+async def news_of(events: AsyncGenerator[Event, None]) -> AsyncGenerator[News, None]:
+    """Yield what a stream tells of a run: lines of what is done, None for a quiet while, and last
+    its result, or why there is none. Leaving it closes `events`.
+    """
     async with aclosing(events), aclosing(with_pauses(events, QUIET_SECONDS)) as told:
-        yield _chunk(head, {"role": "assistant", "content": ""})
         async for event in told:
             if event is None:
-                yield ": still researching\n\n"
+                yield None
             elif isinstance(event, Finished):
-                end = finish_reason(event.result, most_tokens)
-                for line in _report(event.result, head, end, with_usage=with_usage):
-                    yield line
+                yield event.result
                 return
             elif isinstance(event, Ended):
-                yield _word_failure(event.text or "The research was cancelled.")
+                yield _failure(event.text or "The research was cancelled.")
                 return
             elif text := word_event(event):
-                # Clients render Markdown, so a page's title is escaped.
-                lines = (f"{escape_markdown(line)}\n" for line in text.split("\n"))
-                yield _chunk(head, {"reasoning_content": "".join(lines)})
-        yield _word_failure("The server is being stopped; the research can be taken up.")
+                # Markdown, which clients draw: a page's title is not to be more than words in it.
+                yield "".join(f"{escape_markdown(line)}\n" for line in text.split("\n"))
+        yield _failure("The server is being stopped; the research can be taken up.")
+
+
+async def stream_chunks(
+    news: AsyncGenerator[News, None], asked: ChatRequest, session_id: str
+) -> AsyncGenerator[str, None]:
+    """Yield the lines of a stream of chunks; leaving it closes `news`."""
+    head = head_of(session_id, asked.model) | {"object": "chat.completion.chunk"}
+    async with aclosing(news):
+        yield _chunk(head, {"role": "assistant", "content": ""})
+        async for told in news:
+            if told is None:
+                yield QUIET
+            elif isinstance(told, Result):
+                end = finish_reason(told, asked.most_tokens)
+                for line in _report(told, head, end, with_usage=asked.with_usage):
+                    yield line
+            elif isinstance(told, Refused):
+                yield data(told.shape()) + DONE
+            else:
+                yield _chunk(head, {"reasoning_content": told})
 
 
 def _report(result: Result, head: dict[str, Any], end: str, *, with_usage: bool) -> list[str]:
-    lines = [_chunk(head, {"content": piece}) for piece in _PIECE.findall(result.report)]
+    lines = [_chunk(head, {"content": piece}) for piece in REPORT_PIECE.findall(result.report)]
     lines.append(_chunk(head | around(result), {"annotations": cite_marks(result)}, end))
     return [*lines, *([_last_chunk(head, result.usage)] if with_usage else []), DONE]
 
@@ -75,12 +90,12 @@ def _report(result: Result, head: dict[str, Any], end: str, *, with_usage: bool)
 def _chunk(head: dict[str, Any], delta: dict[str, Any], end: str | None = None) -> str:
     """Return a stream line with new content; `end` is the finish reason."""
     choice = {"index": 0, "delta": delta, "finish_reason": end, "logprobs": None}
-    return _data(head | {"choices": [choice]})
+    return data(head | {"choices": [choice]})
 
 
 def _last_chunk(head: dict[str, Any], used: Usage) -> str:
-    """Return the line with the usage."""
-    return _data(head | {"choices": [], "usage": used_tokens(used)})
+    """The line with what was used."""
+    return data(head | {"choices": [], "usage": used_tokens(used)})
 
 
 def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
@@ -119,9 +134,11 @@ def _fields(given: Any) -> dict[str, Any]:
     return given if isinstance(given, dict) else {}
 
 
-def _word_failure(text: str) -> str:
-    return _data(Refused(text, status=503, code="research_failed").shape()) + DONE
+def _failure(text: str) -> Refused:
+    return Refused(text, status=503, code="research_failed")
 
 
-def _data(body: dict[str, Any]) -> str:
-    return f"data: {json.dumps(body, ensure_ascii=False)}\n\n"
+def data(body: dict[str, Any], event: str = "") -> str:
+    """Return a message of an event stream, with its name where it has one."""
+    named = f"event: {event}\n" if event else ""
+    return f"{named}data: {json.dumps(body, ensure_ascii=False)}\n\n"

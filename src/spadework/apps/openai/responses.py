@@ -1,0 +1,242 @@
+"""OpenAI's Responses API: its requests as chat requests, a result as a response or its events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from itertools import count
+from typing import Annotated, Any
+from uuid import uuid4
+
+from pydantic import BaseModel, Field
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from spadework.apps.openai.chat_completion import around, cite_marks, finish_reason
+from spadework.apps.openai.chat_request import ChatRequest, Format, Message, Part, Refused, Role
+from spadework.apps.openai.completion_stream import AS_IT_COMES, QUIET, REPORT_PIECE, News, data
+from spadework.sessions.receptionist import Greeted
+from spadework.values import Result, Usage
+
+_Json = dict[str, Any]
+_PREFIX = "resp_"
+#: The ids of responses without a session: small talk and chores.
+_ASIDE = "resp_aside_"
+#: How a chat request names what is refused, and how this API does.
+_PARAMS = {
+    "messages": "input",
+    "metadata.session_id": "previous_response_id",
+    "response_format": "text.format",
+}
+
+
+class Item(BaseModel):
+    """An item of the input: a message, or what has no role and is not read."""
+
+    role: Role | None = None
+    content: str | list[Part] | None = None
+
+
+class TextForm(BaseModel):
+    """The form of the text that is asked for."""
+
+    format: Format | None = None
+
+
+class ResponseRequest(BaseModel):
+    """A request to `/v1/responses`; parameters of sampling have no effect."""
+
+    model: str
+    input: str | Annotated[list[Item], Field(max_length=1_000)] = Field(
+        description="The question, or a conversation that ends with it."
+    )
+    instructions: str | None = Field(None, description="Wishes for the form of the report.")
+    stream: bool | None = False
+    max_output_tokens: int | None = Field(None, ge=1)
+    previous_response_id: str | None = Field(
+        None, description="A response whose session is followed up."
+    )
+    metadata: dict[str, Any] | None = None
+    tools: list[dict[str, Any]] | None = Field(
+        None, description="Only web search, which is done anyway: no function is called."
+    )
+    text: TextForm | None = None
+
+    def as_chat(self) -> ChatRequest:
+        """Return the same as a chat request."""
+        said = self.input
+        items = [Item(role="user", content=said)] if isinstance(said, str) else said
+        wishes = [Message(role="system", content=self.instructions)] if self.instructions else []
+        told = [Message(role=item.role, content=item.content) for item in items if item.role]
+        before = self.previous_response_id or ""
+        follows = before.removeprefix(_PREFIX) if before and not before.startswith(_ASIDE) else ""
+        functions = [tool for tool in self.tools or () if tool.get("type") == "function"]
+        return ChatRequest(
+            model=self.model,
+            messages=[*wishes, *told],
+            stream=self.stream,
+            max_tokens=self.max_output_tokens,
+            tools=functions or None,
+            response_format=self.text.format if self.text else None,
+            metadata=(self.metadata or {}) | ({"session_id": follows} if follows else {}),
+        )
+
+
+def named_here(refused: Refused) -> Refused:
+    """Return a refusal of a chat request with the parameter's name in this API."""
+    refused.param = _PARAMS.get(refused.param or "", refused.param)
+    return refused
+
+
+def response_of(asked: ChatRequest, result: Result) -> _Json:
+    """Return a result as a response."""
+    body = _body(asked, _PREFIX + result.session_id)
+    message = _message(result.report, cite_marks(result))
+    return _ended(body, [message], finish_reason(result, asked.most_tokens), result.usage) | around(
+        result
+    )
+
+
+async def stream_response(
+    news: AsyncGenerator[News, None], asked: ChatRequest, session_id: str
+) -> AsyncGenerator[str, None]:
+    """Yield the lines of a response as it comes: what is done as a summary of reasoning, then the
+    report. Leaving it closes `news`.
+    """
+    numbers = count()
+    async with aclosing(news), aclosing(_events(news, asked, session_id)) as events:
+        async for event in events:
+            yield _line(event, next(numbers)) if event else QUIET
+
+
+def response_at_once(greeted: Greeted, asked: ChatRequest) -> Response:
+    """Return what needed no research as a response, whole or as a stream."""
+    body, message = _body(asked, _ASIDE + uuid4().hex), _message(greeted.answer, [])
+    ended = _ended(body, [message], "stop", greeted.usage)
+    if not asked.stream:
+        return JSONResponse(ended)
+    events = [*_begin(body), *_message_events(message, 0), _last(ended)]
+    lines = [_line(event, n) for n, event in enumerate(events)]
+    return StreamingResponse(lines, media_type="text/event-stream", headers=AS_IT_COMES)
+
+
+async def _events(
+    news: AsyncGenerator[News, None], asked: ChatRequest, session_id: str
+) -> AsyncGenerator[_Json | None, None]:
+    """Yield the events of a run, None for a quiet while."""
+    body, thought = _body(asked, _PREFIX + session_id), ""
+    item: _Json = {"type": "reasoning", "id": f"rs_{uuid4().hex}", "summary": []}
+    for event in [*_begin(body), *_thinking(item, thought, "added")]:
+        yield event
+    async for told in news:
+        if told is None:
+            yield None
+        elif isinstance(told, Refused):
+            error = {"code": "server_error", "message": str(told)}
+            yield _last(body | {"status": "failed", "error": error})
+        elif isinstance(told, Result):
+            item |= {"summary": [{"type": "summary_text", "text": thought}]}
+            message = _message(told.report, cite_marks(told))
+            for event in [*_thinking(item, thought, "done"), *_message_events(message, 1)]:
+                yield event
+            end = finish_reason(told, asked.most_tokens)
+            yield _last(_ended(body, [item, message], end, told.usage) | around(told))
+        else:
+            thought += told
+            yield _of_summary(item, "text.delta", {"delta": told})
+
+
+def _begin(body: _Json) -> list[_Json]:
+    return [{"type": f"response.{kind}", "response": body} for kind in ("created", "in_progress")]
+
+
+def _last(body: _Json) -> _Json:
+    return {"type": f"response.{body['status']}", "response": body}
+
+
+def _thinking(item: _Json, thought: str, end: str) -> list[_Json]:
+    """Return the events with which the summary of reasoning is "added" or "done"."""
+    part = _of_summary(item, f"part.{end}", {"part": {"type": "summary_text", "text": thought}})
+    whole = {"type": f"response.output_item.{end}", "output_index": 0, "item": item}
+    if end == "added":
+        return [whole, part]
+    return [_of_summary(item, "text.done", {"text": thought}), part, whole]
+
+
+def _of_summary(item: _Json, kind: str, more: _Json) -> _Json:
+    place = {"item_id": item["id"], "output_index": 0, "summary_index": 0}
+    return {"type": f"response.reasoning_summary_{kind}"} | place | more
+
+
+def _message_events(message: _Json, index: int) -> Iterator[_Json]:
+    """Yield the events of a whole message at this place of the output."""
+    [part] = message["content"]
+    place = {"item_id": message["id"], "output_index": index, "content_index": 0}
+    empty = {"status": "in_progress", "content": []}
+    bare = part | {"text": "", "annotations": []}
+    yield {
+        "type": "response.output_item.added",
+        "output_index": index,
+        "item": message | empty,
+    }
+    yield {"type": "response.content_part.added", "part": bare} | place
+    for piece in REPORT_PIECE.findall(part["text"]):
+        yield {"type": "response.output_text.delta", "delta": piece, "logprobs": []} | place
+    for n, mark in enumerate(part["annotations"]):
+        added = {"annotation": mark, "annotation_index": n}
+        yield {"type": "response.output_text.annotation.added"} | added | place
+    yield {"type": "response.output_text.done", "text": part["text"], "logprobs": []} | place
+    yield {"type": "response.content_part.done", "part": part} | place
+    yield {"type": "response.output_item.done", "output_index": index, "item": message}
+
+
+def _body(asked: ChatRequest, name: str) -> _Json:
+    """Return a response that has just begun."""
+    return {
+        "id": name,
+        "object": "response",
+        "created_at": int(time.time()),
+        "status": "in_progress",
+        "model": asked.model,
+        "output": [],
+        "error": None,
+        "incomplete_details": None,
+        "max_output_tokens": asked.most_tokens or None,
+        "parallel_tool_calls": False,
+        "tool_choice": "none",
+        "tools": [],
+        "usage": None,
+    }
+
+
+def _ended(body: _Json, output: list[_Json], end: str, used: Usage) -> _Json:
+    """Return the response with its output; `end` is why a chat completion would end."""
+    cut = end == "length"
+    usage = {
+        "input_tokens": used.tokens_in,
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": used.tokens_out,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": used.tokens_in + used.tokens_out,
+    }
+    return body | {
+        "status": "incomplete" if cut else "completed",
+        "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
+        "output": output,
+        "usage": usage,
+    }
+
+
+def _message(text: str, notes: list[_Json]) -> _Json:
+    marks = [{"type": note["type"]} | note["url_citation"] for note in notes]
+    return {
+        "type": "message",
+        "id": f"msg_{uuid4().hex}",
+        "status": "completed",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": text, "annotations": marks, "logprobs": []}],
+    }
+
+
+def _line(event: _Json, number: int) -> str:
+    return data(event | {"sequence_number": number}, event["type"])
