@@ -251,3 +251,55 @@ def test_no_search_is_made_of_a_date_a_title_or_half_an_abbreviation(
     question: str, queries: list[str]
 ) -> None:
     assert [query.text for query in planned(question).topics[0].queries][1:] == queries
+
+
+@pytest.mark.parametrize(
+    ("question", "asked", "wishes"),
+    [
+        (
+            "Which anchors hold in clay? Please set out the options in a table, with prices in"
+            " euros. Format: first a summary; do not use jargon; explain every abbreviation.",
+            "Which anchors hold in clay?",
+            (
+                "Please set out the options in a table, with prices in euros",
+                "Format: first a summary",
+                "do not use jargon",
+                "explain every abbreviation",
+            ),
+        ),
+        (
+            "Was kostet ein Schwimmsteg? Antworte in Stichpunkten. Erkläre alle Abkürzungen.",
+            "Was kostet ein Schwimmsteg?",
+            ("Antworte in Stichpunkten", "Erkläre alle Abkürzungen"),
+        ),
+        ("浮码头多少钱？请解释所有缩写。", "浮码头多少钱？", ("请解释所有缩写",)),
+    ],
+)
+def test_what_asks_for_a_form_is_a_wish_and_no_topic(
+    question: str, asked: str, wishes: tuple[str, ...]
+) -> None:
+    made = planned(question)
+    assert made.question == question
+    assert [topic.name for topic in made.topics] == [asked]
+    assert made.wishes == wishes
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Explain the acronym REST. Then compare it with SOAP.",
+        "I am writing an essay. Show the exports of Vessany and Corvane in a table.",
+        "What is the PDF format? Give a summary of its history.",
+        "Answer in a table.",
+    ],
+)
+def test_what_names_a_matter_is_no_wish(question: str) -> None:
+    asked = " ".join(topic.question for topic in planned(question).topics)
+    assert all(word in asked for word in question.split() if word[0].isupper() and word[1:2])
+
+
+def test_a_plan_without_a_model_keeps_what_a_system_message_wishes_of_the_form() -> None:
+    question = Question(
+        text="What is LangGraph?", wishes="You are Archivar. Avoid jargon. At most 80 words."
+    )
+    assert plan(question, []).wishes == ("Avoid jargon", "At most 80 words")

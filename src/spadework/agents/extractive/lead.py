@@ -16,6 +16,7 @@ from spadework.agents.extractive.question_parts import (
     names_in,
     parts,
     subject_of,
+    without_wishes,
 )
 from spadework.tools.ranking.relevance import query_terms
 from spadework.tools.text.language import Language, language, language_of
@@ -25,12 +26,22 @@ from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 MOST_TOPICS, MOST_QUERIES = 6, 4
 #: Maximum sides of a comparison searched separately, and words of each.
 MOST_SIDES, SIDE_WORDS = 4, 3
+#: Wishes for the form of the report at most.
+MOST_WISHES = 5
+#: A follow-up with no more terms than this and no name in it is about what the question before was
 #: A follow-up with at most this many terms and no name is about the previous question's subject.
 FEW_TERMS = 3
 
 
 def plan(question: Question, hits: Sequence[Hit]) -> Plan:
     """Return the plan of a question; `hits` of a first broad search show its subject."""
+    text, wishes = without_wishes(question.text)
+    made = _plan(question.model_copy(update={"text": text or question.text}), hits)
+    told = [*wishes, *without_wishes(question.wishes)[1]]
+    return made.model_copy(update={"question": question.text, "wishes": tuple(told[:MOST_WISHES])})
+
+
+def _plan(question: Question, hits: Sequence[Hit]) -> Plan:
     if brings_material(question.text):
         return _of_material(question)
     code = language_of(question.text) or "en"

@@ -15,6 +15,11 @@ from spadework.values import Expected, QuestionType
 
 #: Minimum words for a thing and what is asked of it ("owns the ingestion service").
 LEAST_WORDS = 3
+#: A sentence of a question with what parts it from the next, and its clauses.
+_SENTENCE = re.compile(r".+?(?:[.!?](?=\s)|[。！？；]|\n|\Z)\s*", re.DOTALL)
+_CLAUSE = re.compile(r"(?<=[;；])")
+#: Words of a clause that asks for a form of the answer, at most.
+WISH_WORDS = 25
 #: Question type and expected answer by the first matching cue.
 _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "compare": ("compare", "both sides"),
@@ -50,6 +55,26 @@ class Asked:
     def sides(self) -> tuple[str, ...]:
         """The things of a comparison, or ()."""
         return self.compared.sides if self.compared else ()
+
+
+def without_wishes(question: str) -> tuple[str, list[str]]:
+    """Return a question without what asks for a form of its answer ("explain every abbreviation"),
+    and these wishes: clauses of at most WISH_WORDS words, each once.
+    """
+    spoken = language(language_of(question) or "en")
+    kept: list[str] = []
+    wishes = dict[str, None]()
+    for sentence in _SENTENCE.findall(question):
+        clauses = [clause for clause in _CLAUSE.split(sentence) if clause.strip()]
+        asked = [clause for clause in clauses if not _is_wish(clause.strip(), spoken)]
+        wishes |= {c.strip(" \n.;。；"): None for c in clauses if c not in asked}
+        kept += ["".join(asked)] if asked else []
+    return "".join(kept).strip() if wishes else question, [*wishes]
+
+
+def _is_wish(clause: str, spoken: Language) -> bool:
+    short = len(clause.split()) <= WISH_WORDS and not clause.endswith(("?", "？"))
+    return short and bool(spoken.form.match(clause))
 
 
 def parts(question: str) -> list[Asked]:

@@ -23,7 +23,7 @@ _WORDS = (
 )  # fmt: skip
 #: Patterns that are used as they are written.
 _IN_ANY_CASE = ("joins", "joint", "belongs", "regarding", "goes_on", "last_verb")
-_AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletive")
+_AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletive", "form")
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,7 @@ class Language:
     demonym: re.Pattern[str] = _NEVER  # a word that says where somebody is from
     request: re.Pattern[str] = _NEVER  # how a request begins that brings a text
     label: re.Pattern[str] = _NEVER  # what stands before a part of a text
+    form: re.Pattern[str] = _NEVER  # what asks for a form of the answer
     other_side: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # stems: who is whose
     #: What is asked of a text that is there: shorter, longer, set (a form), add;
     #: the verbs that ask to do it, and polite words.
