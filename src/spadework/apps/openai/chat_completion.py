@@ -80,7 +80,7 @@ def completion_of(asked: ChatRequest, result: Result) -> dict[str, Any]:
 
 
 def _message_of(result: Result) -> dict[str, Any]:
-    """The assistant's message."""
+    """Return the assistant's message."""
     return {
         "role": "assistant",
         "content": result.report,

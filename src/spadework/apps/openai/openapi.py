@@ -5,7 +5,10 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
+from pydantic import BaseModel
+
 from spadework.apps.openai.chat_request import ChatRequest
+from spadework.apps.openai.responses import ResponseRequest
 
 _TEXT = {"type": "string"}
 _MODEL = {
@@ -24,7 +27,7 @@ _REFUSED = {
         }
     },
 }
-_COMPLETION = {
+_COMPLETION: dict[str, Any] = {
     "type": "object",
     "required": ["id", "object", "created", "model", "choices", "usage", "citations"],
     "properties": {
@@ -34,14 +37,21 @@ _COMPLETION = {
     },
 }
 
+_RESPONSE = {
+    "type": "object",
+    "required": ["id", "object", "status", "output", "usage", "citations"],
+    "properties": {
+        "object": {"const": "response"},
+        "citations": _COMPLETION["properties"]["citations"],
+    },
+}
+
 
 def openapi() -> dict[str, Any]:
     """Return the OpenAPI document."""
-    request = ChatRequest.model_json_schema(ref_template="#/components/schemas/{model}")
-    parts = request.pop("$defs", {})
+    chat, chat_parts = _schema(ChatRequest)
+    response, response_parts = _schema(ResponseRequest)
     named = {"in": "path", "name": "name", "required": True, "schema": _TEXT}
-    answers = {"200": _answer("A completion, or with `stream` its chunks.", _COMPLETION) | _STREAM}
-    refusals = {status: _answer(text, _REFUSED) for status, text in _REFUSALS.items()}
     return {
         "openapi": "3.1.0",
         "info": {"title": "spadework, OpenAI-compatible", "version": version("spadework")},
@@ -58,17 +68,10 @@ def openapi() -> dict[str, Any]:
                     },
                 }
             },
-            "/v1/chat/completions": {
-                "post": {
-                    "requestBody": {
-                        "required": True,
-                        "content": {"application/json": {"schema": request}},
-                    },
-                    "responses": answers | refusals,
-                }
-            },
+            "/v1/chat/completions": _post(chat, "completion", _COMPLETION),
+            "/v1/responses": _post(response, "response", _RESPONSE),
         },
-        "components": {"schemas": parts},
+        "components": {"schemas": chat_parts | response_parts},
     }
 
 
@@ -85,6 +88,16 @@ def _answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"description": text, "content": {"application/json": {"schema": schema}}}
 
 
-_STREAM = {
-    "content": {"application/json": {"schema": _COMPLETION}, "text/event-stream": {"schema": _TEXT}}
-}
+def _post(request: dict[str, Any], what: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a path that answers a request with `what`, whole or as a stream of its parts."""
+    answer = _answer(f"A {what}, or with `stream` its events.", schema)
+    answer["content"]["text/event-stream"] = {"schema": _TEXT}
+    refusals = {status: _answer(text, _REFUSED) for status, text in _REFUSALS.items()}
+    body = {"required": True, "content": {"application/json": {"schema": request}}}
+    return {"post": {"requestBody": body, "responses": {"200": answer} | refusals}}
+
+
+def _schema(kind: type[BaseModel]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the schema of a request, and those that it refers to by name."""
+    schema = kind.model_json_schema(ref_template="#/components/schemas/{model}")
+    return schema, schema.pop("$defs", {})
