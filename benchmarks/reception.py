@@ -56,7 +56,7 @@ def _wanted(each: dict[str, Any]) -> str:
 
 
 def _kind(each: dict[str, Any]) -> str:
-    if chore_of(_said(each), _wishes(each)):
+    if chore_of(_said(each), _wishes(each), each.get("body", {}).get("max_tokens", 0)):
         return "chore"
     found = by_rules(_said(each))
     return found.kind if found else "doubtful"

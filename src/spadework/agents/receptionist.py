@@ -36,11 +36,13 @@ _TAGGED = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _SPEAKER = re.compile(
-    r"^[ \t|>*#\[]*(?:(user|human|prompt)|assistant|ai|model|bot|response)\b[\s|>*#\]]*(?::|$)"
-    r"[ \t]*\n?",
+    r"^[ \t|>*#\[]*(?:(user|human|prompt|(?:be)?nutzer(?:in)?|usuari[oa]|usuário|utilisateur|utente"
+    r"|gebruiker|пользователь|用户|用戶|使用者|ユーザー|사용자|المستخدم)|assistant|ai|model|bot|response"
+    r"|assistent(?:in|e)?|ki|ia|asistente|ассистент|ии|助手|助理|アシスタント|어시스턴트|المساعد)"
+    r"\b[\s|>*#\]]*(?:[:：]|$)[ \t]*\n?",
     re.IGNORECASE | re.MULTILINE,
 )
-_KEY = re.compile(r"\{\s*\"(\w+)\"\s*:")
+_KEY = re.compile(r"\{\s*\"(\w+)\"\s*:\s*(\[?)")
 #: Requirements of a bare answer, which no research question has.
 _BARE = re.compile(
     r"\b(?:only|just|nothing (?:else|but|except|before|after)|by itself|without (?:quot|explan)\w+"
@@ -50,37 +52,70 @@ _BARE = re.compile(
 )
 #: Maximum characters of an instruction, and minimum characters of the material after it.
 _HEAD_CHARS = 400
+#: Fewer tokens than a cited sentence has.
+_FEW_TOKENS = 16
+_QUESTION = re.compile("[?？؟]")
 #: Words of a title, and number of tags, made by code.
 _TITLE_WORDS, _TAGS = 6, 3
 
 
 class Chore(NamedTuple):
     """What is asked about a conversation: one of three tasks, or "text" for any other. `key` is
-    that of the JSON object in which it is wanted, "" for plain text; `shown` is the conversation.
+    that of the JSON object in which it is wanted, "" for plain text, and `listed` whether as a
+    list; `shown` is the conversation.
     """
 
     task: Task
     key: str
+    listed: bool
     request: str
     shown: str
 
 
-def chore_of(said: str, wishes: str = "") -> Chore | None:
+def chore_of(said: str, wishes: str = "", most_tokens: int = 0) -> Chore | None:
     """Return the chore that a message asks for, None for others. Its instruction or conversation
     may stand in the `wishes` of a system message. Its form gives it away: a conversation with a
-    machine, the key of the wanted JSON, or material after an instruction how short its title is.
+    machine under an order in any language, the key of the wanted JSON, material beside an order for
+    a short title, or an answer of fewer tokens than a cited sentence has.
     """
     request = f"{wishes}\n{said}".strip()
-    shown = _conversation_in(request)
-    head = request.replace(shown, " ") if shown else request
-    named, key = _first_task(head if shown else request[:_HEAD_CHARS]), _KEY.search(head)
-    bare = _BARE.search(head)
-    if key and key[1] in _TASKS and (shown or bare):
-        return Chore(cast(Task, key[1]), key[1], request, shown)
-    if shown and (named or bare):
-        return Chore(named or "text", "", request, shown)
-    long = len(said) > 2 * _HEAD_CHARS and _BARE.search(said[:_HEAD_CHARS])
-    return Chore(named, "", request, said[_HEAD_CHARS:]) if long and named == "title" else None
+    shown, order = _conversation_in(request)
+    named, key = _first_task(order if shown else request[:_HEAD_CHARS]), _KEY.search(order)
+    wanted, bare = key[1] if key else "", _BARE.search(order)
+    if shown and (named or bare or wanted in _TASKS or _is_order(order, shown)):
+        task = cast(Task, wanted) if wanted in _TASKS else named or "text"
+        listed = bool(key and key[2]) if key else task in ("tags", "follow_ups")
+        return Chore(task, wanted, listed, request, shown)
+    if wanted in _TASKS and bare:
+        return Chore(cast(Task, wanted), wanted, wanted != "title", request, shown)
+    if material := _titled(said):
+        return Chore("title", "", False, request, material)
+    tiny = 0 < most_tokens <= _FEW_TOKENS and by_rules(said) == RESEARCH
+    return Chore("title", "", False, request, said) if tiny else None
+
+
+def _is_order(order: str, shown: str) -> bool:
+    """Return whether words that no pattern knows order something about a whole conversation: they
+    ask nothing, and it ends with an answer.
+    """
+    known = language_of(order) == "en" or not order.strip() or _QUESTION.search(order)
+    marks = list(_SPEAKER.finditer(shown))
+    return not known and bool(marks) and not marks[-1][1]
+
+
+def _titled(said: str) -> str:
+    """Return the material for which a short title is ordered, "" for none: what follows the order,
+    or stands in other paragraphs.
+    """
+    if len(said) > 2 * _HEAD_CHARS and _orders_title(said[:_HEAD_CHARS]):
+        return said[_HEAD_CHARS:]
+    paragraphs = said.split("\n\n")
+    rest = [each for each in paragraphs if not ("word" in each and _orders_title(each))]
+    return "\n\n".join(rest) if len(rest) < len(paragraphs) else ""
+
+
+def _orders_title(text: str) -> bool:
+    return _first_task(text) == "title" and bool(_BARE.search(text))
 
 
 def _first_task(instruction: str) -> Task | None:
@@ -89,32 +124,28 @@ def _first_task(instruction: str) -> Task | None:
 
 
 def done_by_code(chore: Chore) -> str:
-    """Do a chore without a model: a title and tags of the first question's own words, and nothing
-    otherwise.
+    """Do a chore without a model: a title and tags of the first question's own words, and an empty
+    list otherwise.
     """
     question = shorten_question(_first_question(chore.shown))
     stop = language(language_of(question)).stop
     words = (word.strip("?.!,;:()\"'“”") for word in question.split())
     telling = (w.capitalize() for w in words if w and w.lower() not in stop)
-    made: dict[Task, str | list[str]] = {
-        "title": " ".join(question.split()[:_TITLE_WORDS]).rstrip("?.!,;:"),
-        "tags": list(dict.fromkeys(telling))[:_TAGS],
-        "follow_ups": [],
-        "text": "",
-    }
-    return _in_shape(chore, made[chore.task])
+    title = " ".join(question.split()[:_TITLE_WORDS]).rstrip("?.!,;:？。")
+    tags = list(dict.fromkeys(telling))[:_TAGS] if chore.task == "tags" else []
+    return _in_shape(chore, tags if chore.listed else title)
 
 
 async def done_by_model(model: Model, chore: Chore, *, seconds: float) -> str:
     """Do a chore with the lead's model, within `seconds`. Raises ModelError, BudgetSpent."""
     prompt = render("chore", request=chore.request, task=chore.task)
-    answer = await model.ask("lead", prompt, _answer_to(chore.task), seconds=seconds)
+    answer = await model.ask("lead", prompt, _answer_to(chore.task, chore.listed), seconds=seconds)
     return _in_shape(chore, getattr(answer, chore.task))
 
 
 @cache  # servers do thousands of chores, and classes are never freed
-def _answer_to(task: Task) -> type[Visible]:
-    wanted: Any = (list[str] if task in ("tags", "follow_ups") else str, ...)
+def _answer_to(task: Task, listed: bool) -> type[Visible]:
+    wanted: Any = (list[str] if listed else str, ...)
     fields: dict[str, Any] = {task: wanted}
     return create_model("ChoreAnswer", __base__=Visible, **fields)
 
@@ -125,17 +156,26 @@ def _in_shape(chore: Chore, made: str | list[str]) -> str:
     return "\n".join(made) if isinstance(made, list) else made
 
 
-def _conversation_in(request: str) -> str:
-    """Return the conversation in a request: what is tagged, else from the first speaker on."""
+def _conversation_in(request: str) -> tuple[str, str]:
+    """Return the conversation in a request, what is tagged, else from the first speaker on, and the
+    rest; without words before it the last paragraph is none of it.
+    """
     if tagged := _TAGGED.search(request):
-        return tagged[0]
+        return tagged[0], request.replace(tagged[0], " ")
     marks = list(_SPEAKER.finditer(request))
-    both = {bool(mark[1]) for mark in marks} == {True, False}
-    return request[marks[0].start() :] if both else ""
+    if {bool(mark[1]) for mark in marks} != {True, False}:
+        return "", request
+    before, shown = request[: marks[0].start()], request[marks[0].start() :]
+    if before.strip():
+        return shown, before
+    shown, _, order = shown.rpartition("\n\n")
+    return (shown, order) if _SPEAKER.search(shown) else (request, "")
 
 
 def _first_question(shown: str) -> str:
-    """Return what the user said first in a conversation, as far as the next speaker."""
+    """Return what the user said first in a conversation, as far as the next speaker; of material
+    without speakers its first line that asks something, else its last.
+    """
     marks = list(_SPEAKER.finditer(shown))
     ends = [*(mark.start() for mark in marks[1:]), len(shown)]
     said = (
@@ -143,7 +183,11 @@ def _first_question(shown: str) -> str:
         for mark, end in zip(marks, ends, strict=False)
         if mark[1]
     )
-    return next(filter(None, said), "")
+    if first := next(filter(None, said), ""):
+        return first
+    lines = [line.strip() for line in shown.splitlines() if line.strip()]
+    asking = (line for line in lines if _QUESTION.search(line))
+    return next(asking, lines[-1] if lines and not marks else "")
 
 
 #: `research` is for the graph, which recognizes follow-ups itself.
@@ -151,7 +195,6 @@ Kind = Literal["research", "talk", "chore"]
 #: With at least this many words beside small talk, a model decides whether it is a question.
 FEW_WORDS = 6
 
-_ASKING = re.compile("[?？]")
 _SIGN = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 #: Characters per word in scripts without spaces.
@@ -205,7 +248,7 @@ def by_rules(said: str) -> Received | None:
     if kind and not left:
         return Received(kind="talk", answer=talk.about if kind == "opens" else talk.welcome)
     words = len(_UNSPACED.findall(left)) + len(_WORD.findall(_UNSPACED.sub(" ", left)))
-    doubtful = kind and words <= FEW_WORDS and not _ASKING.search(said)
+    doubtful = kind and words <= FEW_WORDS and not _QUESTION.search(said)
     return None if doubtful else RESEARCH
 
 

@@ -117,7 +117,7 @@ class Door:
         asked.check()
         runs = self._runs_of(request)
         question, _, _ = asked.question()
-        greeted = await receive(question, runs.settings, asked.wishes())
+        greeted = await receive(question, runs.settings, asked.wishes(), asked.most_tokens)
         if not greeted.research:
             return form.at_once(greeted, asked)
         asked.check_research(question)

@@ -32,11 +32,11 @@ class Greeted(Value):
     usage: Usage = Usage()
 
 
-async def receive(said: str, settings: Settings, wishes: str = "") -> Greeted:
-    """Receive a message, with system messages as `wishes`. Opens nothing if rules suffice. Raises
-    SettingsError.
+async def receive(said: str, settings: Settings, wishes: str = "", most_tokens: int = 0) -> Greeted:
+    """Receive a message, with what system messages say as `wishes`, and the tokens of its answer at
+    most, 0 for no bound. Nothing is opened for one whose rules are sure. Raises SettingsError.
     """
-    chore, budget = chore_of(said, wishes), Budget.of(settings)
+    chore, budget = chore_of(said, wishes, most_tokens), Budget.of(settings)
     if chore is None and by_rules(said) is not None:
         found = await receive_message(said, None, None, seconds=0)
     else:
