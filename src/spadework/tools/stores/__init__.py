@@ -1,1 +1,1 @@
-"""What is kept on the disk: the journal of a session, its pages, and the files between."""
+"""Storage: the journal of a session, its pages, and file access."""

@@ -1,4 +1,4 @@
-"""The record of a finished session, from which it is replayed without a network."""
+"""The recording of a finished session, from which it is replayed without a network."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from spadework.tools.stores.exchanges import Damaged, Exchanges, Request, Row
 from spadework.tools.stores.journal_rows import JournalRows
 from spadework.tools.stores.session_database import SqliteRows
 
-#: Characters that are shown before and after the first difference.
+#: Characters shown around the first difference.
 BEFORE, AFTER = 20, 60
-#: The names under which messages are spoken of.
 _NAMES = {"system": "system message", "human": "user message", "ai": "own earlier answer"}
 
 
 def difference(sent: dict[str, Any], recorded: Sequence[dict[str, Any]]) -> str:
-    """What differs from the recorded request of the same shape that is most like it."""
+    """Describe the difference to the most similar recorded request of the same shape."""
     same = [other for other in recorded if other.get("shape") == sent["shape"]]
     if not same:
         return f"no request for {sent['shape']} was recorded."
@@ -33,14 +32,14 @@ def difference(sent: dict[str, Any], recorded: Sequence[dict[str, Any]]) -> str:
 
 
 def _likeness(sent: dict[str, Any], other: dict[str, Any]) -> tuple[int, int]:
-    """How many parts are the same, and how much of the others is up to their first difference."""
+    """Return how many parts are equal, and the common prefix lengths of the others."""
     pairs = list(zip(_parts(sent), _parts(other), strict=False))
     same = sum(mine == theirs for mine, theirs in pairs)
     return same, sum(_shared_prefix(mine[1], theirs[1]) for mine, theirs in pairs)
 
 
 def _parts(request: dict[str, Any]) -> list[tuple[str, str]]:
-    """The parts of a request with their names."""
+    """Return the named parts of a request."""
     schema = json.dumps(request["schema"], sort_keys=True)
     told = ((_NAMES.get(kind, str(kind)), text) for kind, text in request["messages"])
     asked = (("model", str(request["model"])), ("way of asking", str(request["method"])))
@@ -57,19 +56,19 @@ def _describe_difference(mine: tuple[str, str], theirs: tuple[str, str]) -> str:
 
 
 def _shared_prefix(one: str, other: str) -> int:
-    """How many characters at their beginnings are the same."""
+    """Return the length of the common prefix."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _near(text: str, at: int) -> str:
-    """The place of a difference in a text, on one line."""
+    """Return the surroundings of a difference, on one line."""
     return f"“{' '.join(text[max(0, at - BEFORE) : at + AFTER].split())}”"
 
 
 @dataclass(frozen=True)
 class Missing:
-    """A request without a recorded answer: of which kind, by whom, and why."""
+    """A request without a recorded answer: its kind, sender, and the reason."""
 
     kind: str
     who: str
@@ -80,7 +79,7 @@ class Missing:
 
 
 class Recording:
-    """`replayed` and `new` count exchanges of a replay that were and were not recorded."""
+    """A recording. `replayed` and `new` count the replay's exchanges that were recorded or not."""
 
     def __init__(self, rows: JournalRows) -> None:
         self._rows = rows
@@ -91,7 +90,7 @@ class Recording:
 
     @classmethod
     async def open(cls, path: Path) -> Self:
-        """The recording in a session's file, which stays as it is. Raises sqlite3.Error."""
+        """Open the recording in a session's file, read-only. Raises sqlite3.Error."""
         return cls(await SqliteRows.read(path))
 
     async def aclose(self) -> None:
@@ -99,7 +98,9 @@ class Recording:
         await self._rows.close()
 
     async def row(self, request: Request) -> Row:
-        """A request's exchange, in order. Raises NotRecorded (model), SearchError, FetchError."""
+        """Return a request's exchange, in order. Raises NotRecorded (model), SearchError,
+        FetchError.
+        """
         try:
             rows = await self._newest(await self._exchanges.rows(request.key))
         except Damaged as damaged:
@@ -119,7 +120,7 @@ class Recording:
         return row
 
     async def noted(self, request: Request) -> Any:
-        """What the session has noted of a moment, None where it has not."""
+        """Return what the session recorded about a moment, or None."""
         try:
             rows = await self._exchanges.rows(request.key)
             return json.loads(rows[-1].tape.last.body) if rows and rows[-1].tape else None
@@ -129,11 +130,11 @@ class Recording:
             return None
 
     def asked_anew(self) -> None:
-        """The request that was missing last has been answered by a model."""
+        """Record that a model answered the last missing request."""
         self.new += 1
 
     async def _newest(self, rows: list[Row]) -> list[Row]:
-        """Those of the last process: who takes a run up asks again only what failed before."""
+        """Return the rows of the last process: resuming repeats only failures."""
         if len(rows) < 2:
             return rows
         opened = await self._rows.opened_before(rows[-1].number)

@@ -1,4 +1,4 @@
-"""Work on the disk: off the event loop, and with a deadline."""
+"""Disk access off the event loop, with a deadline."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
-#: Files that are written or read at the same time.
+#: Concurrent file operations.
 THREADS = 4
-#: How long one of them is waited for: so long takes no file of ours on a disk that works.
+#: Maximum seconds for one, ample for a working disk.
 SECONDS = 20.0
-#: Seconds that work on a file may take at least, however little is left of a run.
+#: Minimum seconds for file work, however little is left of a run.
 LEAST_SECONDS = 1.0
-#: How long work is waited for that was cancelled.
+#: Seconds to wait for cancelled work.
 STRUCK_SECONDS = 5.0
 
 
@@ -31,7 +31,7 @@ _pool = _new_pool()
 
 
 def _after_fork() -> None:
-    global _pool  # its threads are not copied
+    global _pool  # its threads do not survive a fork
     _pool = _new_pool()
 
 
@@ -40,7 +40,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class DiskHangs(OSError):
-    """A file was not written or read in its time; that may yet be done, or never."""
+    """A file operation timed out; it may complete later or never."""
 
     def __init__(self, path: object, seconds: float) -> None:
         named = str(path) if isinstance(path, Path) else None
@@ -48,8 +48,8 @@ class DiskHangs(OSError):
 
 
 async def on_disk(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What `work` returns or raises, done in one of the threads for files. It is done to its end,
-    also when the caller is cancelled, and before the process ends. Raises DiskHangs after SECONDS.
+    """Run `work` in a file thread and return its result. It is completed even if the caller is
+    cancelled, and before the process ends. Raises DiskHangs after SECONDS.
     """
     call = partial(work, *args, **kwargs)
     doing = asyncio.get_running_loop().run_in_executor(_pool, call)
@@ -69,15 +69,15 @@ async def in_time(
     left: float,
     undo: Callable[[T], Coroutine[Any, Any, None]] | None = None,
 ) -> T:
-    """What `work` on the file at `path` gives in the seconds `left` of a run, or a little later.
-    Raises DiskHangs where it takes longer; what becomes of it is nobody's. Who is cancelled as it
-    is done has nothing of it: `undo` gives back what it has opened.
+    """Run `work` on the file at `path` within the seconds `left` of a run, or slightly longer.
+    Raises DiskHangs on timeout, abandoning it. If the caller is cancelled as it completes, `undo`
+    releases its result.
     """
     doing, seconds = asyncio.create_task(work), max(LEAST_SECONDS, left)
     try:
         await asyncio.wait({doing}, timeout=seconds)
     except asyncio.CancelledError:
-        # It gives back what it has opened before anybody goes on; struck once more it could not.
+        # Release what it opened first; a second cancellation would prevent that.
         if not doing.cancelling():
             doing.cancel()
         await asyncio.wait({doing}, timeout=min(seconds, STRUCK_SECONDS))
@@ -93,7 +93,7 @@ async def in_time(
 
 
 async def let_go(work: Coroutine[Any, Any, None], seconds: float) -> None:
-    """Wait so long for work on a disk that does not answer; what then becomes of it is nobody's."""
+    """Wait this long for work on an unresponsive disk, then abandon it."""
     doing = asyncio.ensure_future(work)
     await asyncio.wait({doing}, timeout=seconds)
     doing.add_done_callback(_forgotten)
@@ -101,6 +101,6 @@ async def let_go(work: Coroutine[Any, Any, None], seconds: float) -> None:
 
 
 def _forgotten(doing: asyncio.Future[Any]) -> None:
-    """What becomes of work that nobody waits for is nobody's any more."""
+    """Retrieve the outcome of abandoned work."""
     if not doing.cancelled():
         doing.exception()

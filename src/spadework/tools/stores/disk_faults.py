@@ -6,7 +6,7 @@ import errno
 import re
 import sqlite3
 
-#: Errors of the system that are of files. Others are of connections, or of the process.
+#: File errors; others concern connections or the process.
 _OF_FILES = frozenset(
     code
     for name in (
@@ -17,7 +17,7 @@ _OF_FILES = frozenset(
     if (code := getattr(errno, name, None)) is not None  # Windows has no quotas
 )
 NO_SPACE, IO_ERROR = "no space left on the disk", "the disk cannot be read or written"
-#: What SQLite says, by its result code, where the disk is to blame.
+#: SQLite result codes for which the disk is to blame.
 _OF_SQLITE = {
     sqlite3.SQLITE_FULL: NO_SPACE,
     sqlite3.SQLITE_IOERR: IO_ERROR,
@@ -27,12 +27,12 @@ _OF_SQLITE = {
     sqlite3.SQLITE_BUSY: "another program holds it",
     sqlite3.SQLITE_LOCKED: "another program holds it",
 }
-#: The kind of error is in the lowest byte of the code; the rest says more of it.
+#: The primary result code is the lowest byte.
 _KIND = 0xFF
 
 
 def disk_fault(error: BaseException | None) -> OSError | sqlite3.Error | None:
-    """The error of a file or of SQLite that this is or holds; None for another kind."""
+    """Return the file or SQLite error that this is or contains; None for another kind."""
     if isinstance(error, BaseExceptionGroup):
         return next((found for one in error.exceptions if (found := disk_fault(one))), None)
     if isinstance(error, sqlite3.Error):
@@ -41,16 +41,16 @@ def disk_fault(error: BaseException | None) -> OSError | sqlite3.Error | None:
 
 
 def said_of(fault: OSError | sqlite3.Error) -> str:
-    """What is wrong with the disk, briefly; "" where it is the file: none, or damaged."""
+    """Describe the disk fault briefly; "" if the file is to blame: missing or damaged."""
     if isinstance(fault, sqlite3.Error):
         return _OF_SQLITE.get(getattr(fault, "sqlite_errorcode", 0) & _KIND, "")
     said = fault.strerror or str(fault) or type(fault).__name__
     return said[:1].lower() + said[1:]
 
 
-#: Characters that are shown of what a server says.
+#: Maximum characters quoted from a server.
 MOST_CHARS = 200
-#: What psycopg and libpq put before it.
+#: Prefixes by psycopg and libpq.
 _BEFORE = re.compile(
     r"^(?:(?:connection (?:failed|is bad)|connection to server at .*? failed|FATAL|ERROR): +)+"
 )
@@ -64,14 +64,14 @@ class DatabaseDown(OSError):
 
 
 class ClaimLost(OSError):
-    """Another process runs the session by now, or it was cancelled."""
+    """Another process runs the session now, or it was cancelled."""
 
     def __init__(self, session_id: str) -> None:
         super().__init__(errno.EBUSY, f"another worker has taken session {session_id} over")
 
 
 def why(error: Exception) -> str:
-    """What an error of the database says, in one line."""
+    """Return a database error on one line."""
     if isinstance(error, TimeoutError):
         return "it took too long"
     first = str(error).strip().partition("\n")[0]

@@ -1,6 +1,6 @@
-"""The record of a run: every event with its time, in order, written down before the step of the run
-that told them. So a run that is killed at any moment has told of every step that it will not take
-again. What it tells again when it is taken up stands in the record once.
+"""The record of a run: every timed event, in order, written before the step that emitted it is
+saved. So a run killed at any moment has recorded every step that will not be repeated. What a
+resumed run repeats is recorded once.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ from typing import Any, TypeVar, cast
 from spadework.events import VERSION, Event, Timed
 
 E = TypeVar("E", bound=Timed)
-#: Writes lines down, in the order of the calls.
+#: Writes lines, in the order of the calls.
 Write = Callable[[bytes], Awaitable[None]]
 
 
 class Record:
-    """Hold what is told of a run, kept by `write`, if given; `clock` is the second of the run."""
+    """Holds a run's events, stored by `write` if given; `clock` returns the second of the run."""
 
     def __init__(self, write: Write | None = None) -> None:
         self._write = write
-        #: Whether each thing that was told of has failed so far.
+        #: Whether each recorded thing has only failed so far.
         self._known: dict[str, bool] = {}
         self._lines: list[bytes] = []
-        #: What was told of the session so far, also by earlier processes.
+        #: All events of the session, including earlier processes'.
         self.events: list[Event] = []
         self._writing: asyncio.Task[None] | None = None
         self._fault: BaseException | None = None
-        #: What was told, for who watches the run; others may put what they wait for among it.
+        #: Events for watchers of the run; others may add what they wait for.
         self.told: asyncio.Queue[Any] = asyncio.Queue()
         self.clock: Callable[[], float] = lambda: 0.0
 
     def recall(self, events: Iterable[Event]) -> None:
-        """Know what earlier processes of the session have told."""
+        """Load the events of the session's earlier processes."""
         for event in events:
             self.events.append(event)
             if event.key:
                 self._known[event.key] = self._known.get(event.key, True) and event.failed
 
     def tell(self, event: E) -> E:
-        """The event with its time, told and written down unless the same was told before."""
+        """Return the event with its time, emitted and recorded unless it was before."""
         now = {"v": VERSION, "at": datetime.now(UTC), "after": round(self.clock(), 3)}
         event = event.model_copy(update=now)
         if self._told_before(event):
@@ -56,21 +56,21 @@ class Record:
         return event
 
     def heard(self) -> Iterator[Event]:
-        """What was told and nobody has heard yet."""
+        """Yield emitted events that nobody has received."""
         while not self.told.empty():
             part = self.told.get_nowait()
-            if isinstance(part, Timed):  # others put there what they wait for, and may have left
+            if isinstance(part, Timed):  # others add what they wait for, and may have left
                 yield cast("Event", part)
 
     async def written(self) -> None:
-        """Wait until all that was told is written down. Raises OSError where it cannot be."""
+        """Wait until all events are written. Raises OSError if that fails."""
         while self._writing is not None:
             await asyncio.shield(self._writing)
         if self._fault:
             raise self._fault
 
     def _told_before(self, event: Timed) -> bool:
-        """Whether the same was told; what has failed is told again once it is done."""
+        """Return whether the same was recorded; a failure is recorded again once fixed."""
         if not (key := event.key):
             return False
         before = self._known.get(key)

@@ -18,7 +18,7 @@ from spadework.values import Value
 
 
 class Piece(NamedTuple):
-    """One thing that came: what is known of it, and its bytes."""
+    """One received item: its metadata and bytes."""
 
     head: dict[str, Any]
     body: bytes
@@ -26,23 +26,23 @@ class Piece(NamedTuple):
 
 @dataclass
 class Tape:
-    """What came in an exchange, in its order."""
+    """The received items of an exchange, in order."""
 
     pieces: list[Piece] = field(default_factory=list)
 
     def add(self, head: dict[str, Any], body: bytes) -> None:
-        """Take down one thing more."""
+        """Add a received item."""
         self.pieces.append(Piece(head, body))
 
     @property
     def last(self) -> Piece:
-        """What came last."""
+        """The last item."""
         return self.pieces[-1]
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request: `content` (JSON) is what makes it the same; `about` says who asks."""
+    """A request, identified by `content` (JSON); `about` says who asks."""
 
     kind: str
     content: Any
@@ -55,23 +55,23 @@ class Request:
 
     @property
     def key(self) -> str:
-        """The digest under which its answer stands."""
+        """The digest that is its answer's key."""
         subject = f"{self.kind}\n{self.text}".encode(errors="surrogatepass")
         return hashlib.sha256(subject).hexdigest()
 
 
 async def last_text(tape: Tape) -> str:
-    """The text that came last."""
+    """Return the last item as text."""
     return tape.last.body.decode(errors="surrogatepass")
 
 
 T = TypeVar("T")
-#: What is found on pages and in files; all else is small.
+#: Kinds with large content: pages and files.
 BULKY = frozenset({"page", "document", "attached", "known page", "earlier pages"})
 
 
 class Row(NamedTuple):
-    """An exchange. `tape` is None if its bytes were not kept; `error` is how it failed."""
+    """An exchange. `tape` is None if its bytes were not stored; `error` is its failure."""
 
     number: int
     tape: Tape | None
@@ -80,14 +80,14 @@ class Row(NamedTuple):
     elapsed: float
 
     def whole(self) -> Tape:
-        """What came. Raises how the exchange has failed."""
+        """Return the items. Raises the exchange's failure."""
         if self.error is not None:
             raise error_from_text(self.error)
         assert self.tape is not None
         return self.tape
 
     async def again(self, read: Callable[[Tape], Awaitable[T]]) -> T:
-        """What `read` makes of what came; raises how it failed, where it cannot be read."""
+        """Return what `read` makes of the items; raises the recorded failure if unreadable."""
         assert self.tape is not None
         if self.error is None:
             return await read(self.tape)
@@ -102,26 +102,26 @@ class Row(NamedTuple):
 
 
 class Damaged(Exception):
-    """A row of the journal cannot be read."""
+    """A row of the journal is unreadable."""
 
 
 class Exchanges:
-    """The exchanges of a journal, with at most `most_bytes` of bulky bodies, packed."""
+    """The exchanges of a journal, with at most `most_bytes` of large bodies (compressed)."""
 
     def __init__(self, rows: JournalRows, most_bytes: float) -> None:
         self._rows = rows
         self._room = most_bytes
 
     async def measure(self) -> None:
-        """Find out how much room earlier processes of the session have left."""
+        """Compute the room left by the session's earlier processes."""
         self._room -= await self._rows.size()
 
     async def rows(self, key: str) -> list[Row]:
-        """All exchanges under a key, the oldest first. Raises Damaged."""
+        """Return all exchanges under a key, oldest first. Raises Damaged."""
         return [await self._row(found) for found in await self._rows.exchanges(key)]
 
     async def settled(self, key: str) -> Row | None:
-        """The last exchange that answered or failed for good; None where it must be asked."""
+        """Return the last exchange that succeeded or finally failed; None if it must be asked."""
         try:
             rows = [row for row in await self.rows(key) if _is_settled(row)]
         except Damaged:
@@ -129,7 +129,7 @@ class Exchanges:
         return rows[-1] if rows else None
 
     async def refused(self) -> str:
-        """The limit that first could not pay for an exchange, "" where all could."""
+        """Return the limit that first could not pay for an exchange, "" if none."""
         error = await self._rows.refused()
         return str(json.loads(error)[2]["what"]) if error else ""
 
@@ -140,7 +140,7 @@ class Exchanges:
         error: str | None,
         charged: Callable[[], tuple[str, float]],
     ) -> None:
-        """Write down an exchange and its charge in one step. A body left by a crash is harmless."""
+        """Store an exchange and its charge in one step. A body left by a crash is harmless."""
         pieces = [
             [piece.head, await self._body(piece.body, bulky=request.kind in BULKY)]
             for piece in tape.pieces
@@ -151,7 +151,7 @@ class Exchanges:
         )
 
     async def requests(self, kind: str) -> list[Any]:
-        """The contents of all requests of a kind, those that cannot be read left out."""
+        """Return the contents of all readable requests of a kind."""
         found = []
         for data in await self._rows.requests(kind):
             with suppress(ValueError, zstandard.ZstdError):
@@ -159,7 +159,7 @@ class Exchanges:
         return found
 
     async def _body(self, body: bytes, *, bulky: bool) -> str:
-        """The hash under which a body is kept, "" for one for which there is no room."""
+        """Return the hash under which a body is stored, "" if there is no room."""
         name, kept = await asyncio.to_thread(
             lambda: (hashlib.sha256(body).hexdigest(), pack_bytes(body))
         )
@@ -194,7 +194,7 @@ class Exchanges:
 
 
 def error_to_text(error: SpadeworkError | BudgetSpent) -> str:
-    """An error as text: what it is, what it says, and what it knows."""
+    """Return an error as text: type, message and attributes."""
     said = "" if isinstance(error, BudgetSpent) else str(error)
     return json.dumps([type(error).__name__, said, vars(error)], default=_plain)
 
@@ -204,14 +204,14 @@ def _plain(value: Any) -> Any:
 
 
 def error_from_text(text: str) -> SpadeworkError | BudgetSpent:
-    """The error that was told."""
+    """Return the error in a text."""
     name, said, known = json.loads(text)
     if name == BudgetSpent.__name__:
         return BudgetSpent(known["what"])
     kind = next((kind for kind in _kinds(SpadeworkError) if kind.__name__ == name), SpadeworkError)
     error = kind.__new__(kind)
     SpadeworkError.__init__(error, said)
-    # Earlier versions kept the hint alone of what an answer failed by.
+    # Earlier versions stored only an error's hint.
     vars(error).update({"hint": known} if isinstance(known, str) else known)
     return error
 
@@ -229,5 +229,5 @@ def _kinds(kind: type[SpadeworkError]) -> Iterator[type[SpadeworkError]]:
 
 
 def pack_bytes(data: bytes) -> bytes:
-    """Bytes as they are kept."""
+    """Return compressed bytes."""
     return zstandard.ZstdCompressor(level=3, write_checksum=True).compress(data)

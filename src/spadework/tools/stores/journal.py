@@ -1,9 +1,9 @@
 """The journal of a session: every search, fetch and model call under a key of its content,
-committed with its answer and its charge before that is used.
+committed with its answer and charge before use.
 
-So a run that was killed, half-done workers included, is never charged twice; and two workers that
-want one page fetch it once. Beside what was made of an answer stands the answer as it came
-(`exchange`), so that a session can be replayed from what it has heard.
+So a resumed run, with half-finished workers, is never charged twice, and two workers that want one
+page fetch it once. Beside the parsed answer it stores the answer as received (`exchange`), so that
+a session can be replayed.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from spadework.tools.stores.journal_rows import AnswerRow, JournalRows, claim_on
 from spadework.tools.stores.session_database import SqliteRows
 
 T = TypeVar("T")
-#: How an answer is had: by asking, where what comes goes onto the tape; or from the tape alone.
+#: Obtains an answer: by asking, recording what is received on the tape; or from the tape alone.
 Ask = Callable[[Tape], Awaitable[T]]
-#: The bulky bodies that a session keeps where nobody says otherwise, in bytes.
+#: Default limit on a session's large bodies, in bytes.
 MOST_BYTES = 50_000_000
 
 
 class Journal:
-    """Answers that were paid for. Beside each stands what it has used and when, so that a resumed
-    run knows its limit and clock. With a `recording` whatever would be asked is answered from it.
+    """Answers that were paid for. Each has its usage and time, so that a resumed run knows its
+    limit and clock. A `recording` answers instead of asking.
     """
 
     def __init__(
@@ -55,9 +55,9 @@ class Journal:
         self._budget = budget
         self._exchanges = Exchanges(rows, most_bytes)
         self._running: dict[str, asyncio.Event] = {}
-        #: Whether the file did not answer when it was last asked to.
+        #: Whether the file last failed to respond.
         self.hangs = False
-        #: What is replayed, None in a run of its own.
+        #: The replayed recording, if any.
         self.recording = recording
 
     @classmethod
@@ -69,7 +69,7 @@ class Journal:
         recording: Recording | None = None,
         most_bytes: float = MOST_BYTES,
     ) -> Self:
-        """Open or make the journal and set `budget` to what was used. It keeps `most_bytes` of
+        """Open or create the journal and set `budget` to what was used. It stores `most_bytes` of
         pages and files. Raises SessionUnreadable for a later version, sqlite3.Error if damaged.
         """
         claim = claim_on(path.parent.name)
@@ -84,21 +84,25 @@ class Journal:
 
     @property
     def connection(self) -> aiosqlite.Connection:
-        """The session file's connection, for checkpoints, too: two writers would wait."""
+        """The session file's connection, also for checkpoints: two writers would block each
+        other.
+        """
         assert isinstance(self._rows, SqliteRows)
         return self._rows.db
 
     def asking(self) -> Journal:
-        """The same journal for what is asked anew in a replay."""
+        """Return the same journal for a replay's new requests."""
         return Journal(self._rows, self._budget)
 
     def asked_anew(self) -> None:
-        """Count what the recording lacked last, and was asked anew."""
+        """Count the last request missing from the recording as answered."""
         if self.recording is not None:
             self.recording.asked_anew()
 
     async def answers(self, seconds: float) -> bool:
-        """Whether the file does what it is asked within so many seconds: all wait in one line."""
+        """Return whether the file responds within this many seconds; all operations wait in one
+        line.
+        """
         asking = asyncio.ensure_future(self.count("report"))
         await asyncio.wait({asking}, timeout=seconds)
         self.hangs = not asking.done()
@@ -107,7 +111,7 @@ class Journal:
         return not self.hangs
 
     async def close(self) -> None:
-        """Write down what belongs to no answer, and close the rows."""
+        """Write usage that belongs to no answer, and close the rows."""
         try:
             if self._budget.loose.amounts and self.recording is None:
                 await self.note("rest", {}, None)
@@ -119,8 +123,8 @@ class Journal:
     async def once(
         self, kind: str, key: Any, shape: type[T], work: Callable[[], Awaitable[T]]
     ) -> T:
-        """The answer of `work()`, done once for `kind` and `key` (JSON). A final failure
-        (FetchError.final) is kept and raised again; others, and damaged answers, are had anew.
+        """Return the answer of `work()`, called once for `kind` and `key` (JSON). A final failure
+        (FetchError.final) is stored and raised again; others, and damaged answers, are repeated.
         """
         asked = Request(kind, key)
         async with self._alone(asked, self._rows.answer) as row:
@@ -139,19 +143,19 @@ class Journal:
             return value
 
     async def known(self, kind: str, key: Any, shape: type[T]) -> T | None:
-        """The kept answer, or None: nothing is done. Raises a failure that was kept."""
+        """Return the stored answer, or None, without asking. Raises a stored failure."""
         row = await self._rows.answer(Request(kind, key).key)
         answer = None if row is None else _answer_in(row, shape)
         return answer[0] if answer else None
 
     async def count(self, kind: str) -> int:
-        """How many answers of a kind are kept."""
+        """Return how many answers of a kind are stored."""
         return await self._rows.count(kind)
 
     async def exchange(self, request: Request, ask: Ask[T], read: Ask[T]) -> T:
-        """What `ask(tape)` gives, which tapes what came byte for byte; done once for a request.
-        Then, and in a replay, it is what `read(tape)` makes of that. A final failure is raised
-        again, any other in a replay alone, where `read` fails as well.
+        """Return what `ask(tape)` returns, recording what is received, once per request. After
+        that, and in a replay, return `read(tape)` of the recording. A final failure is raised
+        again; others only in a replay where `read` fails too.
         """
         if self.recording is not None:
             return await self._again(self.recording, request, read)
@@ -170,25 +174,27 @@ class Journal:
             return value
 
     async def charge(self, request: Request) -> Amounts:
-        """What a request was last charged, by the fields of Usage; nothing in a replay."""
+        """Return a request's last charge, by the fields of Usage; nothing in a replay."""
         found = await self._rows.exchanges(request.key)
         return json.loads(found[-1].used) if found else {}
 
     async def note(self, kind: str, key: Any, value: Any) -> None:
-        """Write down what a replay could not know by itself, such as what the clock said."""
+        """Record what a replay could not know, such as the clock."""
         if self.recording is None:
             tape = Tape()
             tape.add({}, json.dumps(value).encode())
             await self._put(Request(kind, key), tape, None, Bill())
 
     async def paid(self, **amounts: float) -> None:
-        """Charge by the field names of Usage, and write down at once, what no answer here holds."""
+        """Charge usage without an answer, by field names of Usage, and record it at once."""
         with self._budget.metered() as bill:
             self._budget.add(**amounts)
             await self._put(Request("paid", ""), Tape(), None, bill)
 
     async def noted(self, kind: str, key: Any, *, before: bool = False) -> Any:
-        """What the session has noted, else None: in a replay; of a run taken up, only `before`."""
+        """Return what the session recorded, else None: in a replay; in a resumed run only
+        `before`.
+        """
         if self.recording is not None:
             return await self.recording.noted(Request(kind, key))
         row = await self._exchanges.settled(Request(kind, key).key) if before else None
@@ -197,7 +203,9 @@ class Journal:
     async def moment(
         self, kind: str, key: Any, shape: Any, work: Callable[[], Awaitable[T]], otherwise: T
     ) -> T:
-        """What `work()` gives, noted; in a replay the note, or `otherwise`. `shape` is its type."""
+        """Return and record what `work()` returns; in a replay the recorded value, or `otherwise`.
+        `shape` is its type.
+        """
         kind_of: TypeAdapter[T] = TypeAdapter(shape)
         if self.recording is None:
             value = await work()
@@ -214,8 +222,8 @@ class Journal:
     async def _alone(
         self, request: Request, look: Callable[[str], Awaitable[T | None]]
     ) -> AsyncIterator[T | None]:
-        """What is kept, None where it is to be asked; who asks the same meanwhile waits."""
-        # What is made of an answer is another thing than the answer.
+        """Yield what is stored, None if it must be asked; others with the same request wait."""
+        # An answer and what is made of it are separate.
         key = f"{look.__name__} {request.key}"
         while (found := await look(request.key)) is None and key in self._running:
             await self._running[key].wait()
@@ -248,7 +256,7 @@ class Journal:
         )
 
     def _charged(self, bill: Bill) -> str:
-        """The bill of an answer with all that belongs to none, for the row of the answer."""
+        """Return an answer's bill, including usage that belongs to none, for its row."""
         bill.kept = True
         bill.add(self._budget.loose.taken())
         return json.dumps(bill.amounts)
@@ -262,7 +270,7 @@ class Journal:
 
 
 def _answer_in(row: tuple[str | None, str | None], shape: type[T]) -> tuple[T] | None:
-    """The answer in a row, None where it is damaged. Raises the failure that was kept."""
+    """Return the answer in a row, None if damaged. Raises a stored failure."""
     answer, error = row
     if error is not None:
         try:

@@ -1,4 +1,4 @@
-"""The rows of a session's journal, and the claim under which they are written."""
+"""Rows of a session's journal, and the claim under which they are written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from spadework.bill import total
 from spadework.values import Usage
 
-#: The charge of each answer, and at which second of the run it was.
+#: The charge of each answer, with its second of the run.
 USED = "SELECT used, elapsed FROM journal UNION ALL SELECT used, elapsed FROM exchanges"
 _OF_KEY = "SELECT number, pieces, error, used, elapsed FROM exchanges WHERE key = ? ORDER BY number"
 _OPENED = "SELECT coalesce(max(number), 0) FROM exchanges WHERE kind = 'opened' AND number < ?"
@@ -23,7 +23,7 @@ _REFUSED = (
 
 
 class AnswerRow(NamedTuple):
-    """What was made of an answer, or how it failed for good; what it has used (JSON), and when."""
+    """A parsed answer or its final failure, its usage (JSON), and its time."""
 
     key: str
     kind: str
@@ -35,7 +35,7 @@ class AnswerRow(NamedTuple):
 
 
 class ExchangeRow(NamedTuple):
-    """What was asked, packed, and what came: heads with the hashes of their bodies (JSON)."""
+    """A compressed request and what was received: heads with the hashes of their bodies (JSON)."""
 
     key: str
     kind: str
@@ -47,7 +47,7 @@ class ExchangeRow(NamedTuple):
 
 
 class FoundExchange(NamedTuple):
-    """An exchange that was written down; the numbers rise in the order of writing."""
+    """A stored exchange; numbers rise in order of writing."""
 
     number: int
     pieces: str
@@ -57,84 +57,86 @@ class FoundExchange(NamedTuple):
 
 
 class JournalRows(ABC):
-    """A row is there for good when it was put. Errors are those of the system or of SQLite."""
+    """Durable rows. Errors are the system's or SQLite's."""
 
     @abstractmethod
     async def ask(self, statement: str, *values: Any) -> list[Any]:
-        """The rows that SQL gives which all databases understand; `?` stands for a value."""
+        """Return the rows of a statement in common SQL; `?` is a placeholder."""
 
     @abstractmethod
     async def put_answer(self, row: AnswerRow) -> None:
-        """Put a row in place of the one under its key."""
+        """Store a row, replacing the one under its key."""
 
     @abstractmethod
     async def put_exchange(self, row: ExchangeRow) -> None:
-        """Put one more exchange."""
+        """Add an exchange."""
 
     @abstractmethod
     async def put_body(self, name: str, packed: bytes) -> None:
-        """Put a body, where it is not there yet."""
+        """Store a body, unless present."""
 
     @abstractmethod
     async def close(self) -> None:
-        """Give back what is held; what is not put by now is not put any more."""
+        """Release all resources; unfinished writes are dropped."""
 
     @abstractmethod
     async def abandon(self) -> None:
-        """Let go of it at once, whatever is being done."""
+        """Release all resources at once, whatever is running."""
 
     async def answer(self, key: str) -> tuple[str | None, str | None] | None:
-        """Answer and error under a key, None where there is no row."""
+        """Return answer and error under a key, None without a row."""
         return next(
             iter(await self.ask("SELECT answer, error FROM journal WHERE key = ?", key)), None
         )
 
     async def count(self, kind: str) -> int:
-        """How many answers of a kind there are."""
+        """Return the number of answers of a kind."""
         [(count,)] = await self.ask("SELECT count(*) FROM journal WHERE kind = ?", kind)
         return int(count)
 
     async def exchanges(self, key: str) -> list[FoundExchange]:
-        """All exchanges under a key, the oldest first."""
+        """Return all exchanges under a key, oldest first."""
         return [FoundExchange(*row) for row in await self.ask(_OF_KEY, key)]
 
     async def requests(self, kind: str) -> list[bytes]:
-        """The requests of a kind, the oldest first."""
+        """Return the requests of a kind, oldest first."""
         asked = "SELECT request FROM exchanges WHERE kind = ? ORDER BY number"
         return [data for (data,) in await self.ask(asked, kind)]
 
     async def opened_before(self, number: int) -> int:
-        """The number of the last exchange before another that tells that a process began; 0 without
-        one.
+        """Return the number of the last exchange before another that records a process's start; 0
+        without one.
         """
         [(opened,)] = await self.ask(_OPENED, number)
         return int(opened)
 
     async def refused(self) -> str | None:
-        """The error of the first exchange that the budget could not pay for."""
+        """Return the error of the first exchange that the budget could not pay for."""
         return next((error for (error,) in await self.ask(_REFUSED)), None)
 
     async def charges(self) -> list[tuple[str, float]]:
-        """What each answer and each exchange has used, and when."""
+        """Return the usage of each answer and exchange, with its time."""
         return await self.ask(USED)
 
     async def body(self, name: str) -> bytes | None:
-        """The packed body under a hash, None where there is none."""
+        """Return the compressed body under a hash, or None."""
         rows = await self.ask("SELECT packed FROM bodies WHERE hash = ?", name)
         return next((data for (data,) in rows), None)
 
     async def has_body(self, name: str) -> bool:
-        """Whether there is a body under a hash."""
+        """Return whether there is a body under a hash."""
         return bool(await self.ask("SELECT 1 FROM bodies WHERE hash = ?", name))
 
     async def size(self) -> float:
-        """The bytes of all bodies."""
+        """Return the total bytes of all bodies."""
         [(size,)] = await self.ask("SELECT coalesce(sum(length(packed)), 0) FROM bodies")
         return float(size)
 
 
 def sum_charges(rows: Iterable[Any]) -> tuple[Usage, float] | None:
-    """What was charged, and when last (s); None for nothing. Raises sqlite3.DatabaseError."""
+    """Return the total charge and the time of the last (s); None without any. Raises
+    sqlite3.DatabaseError.
+    """
     try:
         read = [(json.loads(used), float(elapsed)) for used, elapsed in rows]
         used = total(amounts for amounts, _ in read)
@@ -144,29 +146,31 @@ def sum_charges(rows: Iterable[Any]) -> tuple[Usage, float] | None:
 
 
 class Claim(Protocol):
-    """Everything raises ClaimLost, an OSError, once another process runs the session."""
+    """A claim to a session. Everything raises ClaimLost, an OSError, once another process runs
+    it.
+    """
 
     @property
     def session_id(self) -> str:
-        """The session that is claimed."""
+        """The claimed session."""
         ...
 
     def journal_rows(self) -> JournalRows:
-        """The rows of its journal."""
+        """Return the rows of its journal."""
         ...
 
     async def tell(self, lines: bytes) -> None:
-        """Keep lines of its record, and wake who watches."""
+        """Store lines of its record, and wake watchers."""
 
     async def keep_file(self, name: str, data: bytes) -> None:
-        """Keep a file of its folder, by its path in there."""
+        """Store a file, by its path in the session's folder."""
 
 
-#: The claim under which this is done; set by a worker around each session that it runs.
+#: The current claim, set by a worker around each session that it runs.
 CLAIM: ContextVar[Claim | None] = ContextVar("claim", default=None)
 
 
 def claim_on(session_id: str) -> Claim | None:
-    """The claim to a session under which this is done, None where it is one machine's alone."""
+    """Return the current claim to a session, None if it is this machine's alone."""
     claim = CLAIM.get()
     return claim if claim is not None and claim.session_id == session_id else None

@@ -1,4 +1,4 @@
-"""Cleaned Markdown by content hash, a UTF-8 file each: quotes can be checked by hand."""
+"""Cleaned Markdown by content hash, one UTF-8 file each, so that quotes can be checked by hand."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _AS_IT_IS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def content_hash(text: str) -> str:
-    """SHA-256 of the UTF-8 text, in hexadecimal."""
+    """Return the SHA-256 of the UTF-8 text, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """Put `data` at `path` in one step: a reader sees the old file or the new one, never a part.
-    The file has the permissions `mode`, less the user's umask: by default it is its owner's alone.
+    """Write `data` to `path` atomically: a reader sees the old file or the new one. The file has
+    the permissions `mode`, less the umask: by default only for its owner.
     """
     make_folder(path.parent)
     draft = path.with_name(f".{secrets.token_hex(8)}.draft")
@@ -41,15 +41,15 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
 
 
 class PageStore:
-    """Texts in `folder`, each at `<content_hash>.md`; once read they stay in memory."""
+    """Texts in `folder`, at `<content_hash>.md`, cached in memory once read."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._texts: dict[str, str] = {}
 
     async def put(self, text: str) -> tuple[str, str]:
-        """Store a text; returns its hash and the text as stored, in which nothing works unseen, and
-        no line or run of one sign is without end.
+        """Store a text; return its hash and the text as stored, without invisible characters and
+        endless lines or runs.
         """
         text = bounded(visible(text))
         digest = content_hash(text)
@@ -63,14 +63,14 @@ class PageStore:
         return digest, text
 
     async def get(self, digest: str) -> str:
-        """The text of a hash. Raises FileNotFoundError when it was never stored."""
+        """Return the text of a hash. Raises FileNotFoundError if it was never stored."""
         if digest not in self._texts:
             data = await on_disk(self.path(digest).read_bytes)
             self._texts[digest] = data.decode()
         return self._texts[digest]
 
     async def texts(self, digests: Iterable[str]) -> dict[str, str]:
-        """The texts of hashes, of those that are there and can be read."""
+        """Return the texts of hashes that are readable."""
         found = {}
         for digest in dict.fromkeys(digests):
             with suppress(OSError, UnicodeDecodeError):
@@ -78,11 +78,11 @@ class PageStore:
         return found
 
     def _write(self, path: Path, data: bytes) -> None:
-        # Removed under the run: made anew, it would hold a part of what was read.
+        # Deleted during the run: recreated, it would have only some of the pages.
         if self._texts and not self.folder.is_dir():
             raise FileNotFoundError(errno.ENOENT, "the folder was removed", str(self.folder))
         write_atomically(path, data)
 
     def path(self, digest: str) -> Path:
-        """Where the text of a hash lies."""
+        """Return the file of a hash."""
         return self.folder / f"{digest}.md"

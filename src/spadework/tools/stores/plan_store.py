@@ -1,4 +1,4 @@
-"""Plans of earlier questions, for all sessions: a file each, by a key of what made it."""
+"""Plans of earlier questions, for all sessions: one file each, by a key of their inputs."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ DAY_SECONDS = 86_400
 
 
 def normalise_question(question: str) -> str:
-    """A question without what does not change its meaning: case, spaces, the marks at its end."""
+    """Return a question without case, extra spaces and final punctuation."""
     return " ".join(question.split()).rstrip(" ?!.").casefold()
 
 
 class PlanStore:
-    """Plans in `folder`, each good for so many days."""
+    """Plans in `folder`, each valid for this many days."""
 
     def __init__(self, folder: Path, days: float) -> None:
         self._folder = folder
         self._seconds = days * DAY_SECONDS
 
     def get(self, key: Any) -> Plan | None:
-        """The plan under a key (JSON), None when there is none that is young enough and whole."""
+        """Return the plan under a key (JSON), None if missing, expired or damaged."""
         path = self._path(key)
         try:
             return None if self._is_old(path) else Plan.model_validate_json(path.read_bytes())
@@ -37,7 +37,7 @@ class PlanStore:
             return None
 
     def put(self, key: Any, plan: Plan) -> None:
-        """Keep a plan, and forget those that are too old. Raises OSError."""
+        """Store a plan, and delete expired ones. Raises OSError."""
         if self._seconds:
             write_atomically(self._path(key), plan.model_dump_json().encode())
         for path in self._folder.glob("*.json"):
@@ -45,9 +45,7 @@ class PlanStore:
                 path.unlink(missing_ok=True)
 
     def forget(self, question: str) -> None:
-        """Delete a question's plans, also those with an answer to what was asked back. Raises
-        OSError.
-        """
+        """Delete a question's plans, including those with clarifications. Raises OSError."""
         asked = normalise_question(question)
         for path in self._folder.glob("*.json"):
             try:

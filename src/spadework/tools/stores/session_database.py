@@ -1,4 +1,4 @@
-"""The database of a session: one SQLite file, its versions, and the rows of the journal in it."""
+"""The database of a session: one SQLite file, its versions, and its journal rows."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow, JournalRows
 from spadework.tools.stores.private_files import private_file
 
-#: How long a statement waits for another connection's write.
+#: Seconds to wait for another connection's write.
 BUSY_SECONDS = 20.0
-#: A file in which the charges stand answer by answer; before, each was the sum so far.
+#: Version of files with a charge per answer; before, each was the sum so far.
 VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS journal (
@@ -40,7 +40,7 @@ _ONE_BY_ONE = (
 
 
 async def connect(path: Path) -> aiosqlite.Connection:
-    """A connection. Who is cancelled waits and closes it: its thread needs the event loop."""
+    """Open a connection. If cancelled, wait and close it: its thread needs the event loop."""
 
     await on_disk(private_file, path)
 
@@ -58,13 +58,13 @@ async def connect(path: Path) -> aiosqlite.Connection:
 
 
 async def prepare(db: aiosqlite.Connection) -> None:
-    """Make missing tables and update a file of an earlier version. Raises SessionUnreadable for a
-    later one, left as it is, sqlite3.DatabaseError for a damaged one.
+    """Create missing tables and update a file of an earlier version. Raises SessionUnreadable for a
+    later one, left unchanged, sqlite3.DatabaseError for a damaged one.
     """
     try:
         [(version,)] = await db.execute_fetchall("PRAGMA user_version")
         await _check(db)
-    except UnicodeDecodeError as error:  # what SQLite says of it shows a damaged name
+    except UnicodeDecodeError as error:  # SQLite's message shows a damaged name
         raise sqlite3.DatabaseError("its tables are damaged") from error
     if version > VERSION:
         raise SessionUnreadable(
@@ -82,14 +82,14 @@ async def prepare(db: aiosqlite.Connection) -> None:
 
 
 async def _check(db: aiosqlite.Connection) -> None:
-    """Raises sqlite3.DatabaseError if damaged: what is left would be taken for the whole."""
+    """Raise sqlite3.DatabaseError if damaged: the rest would be taken for the whole."""
     [(said,)] = await db.execute_fetchall("PRAGMA quick_check(1)")
     if said != "ok":
         raise sqlite3.DatabaseError(" ".join(str(said).split())[:150])
 
 
 async def stop_connection(db: aiosqlite.Connection) -> None:
-    """End the thread of a connection, which would keep the process from ending."""
+    """Stop a connection's thread, which would keep the process alive."""
     ended = db.stop()
     if ended is not None:
         await asyncio.wait({ended}, timeout=BUSY_SECONDS)
@@ -106,15 +106,15 @@ _PUT_EXCHANGE = (
 
 
 class SqliteRows(JournalRows):
-    """The rows behind a connection that others use, too."""
+    """Rows on a connection shared with others."""
 
     def __init__(self, db: aiosqlite.Connection) -> None:
         self.db = db
 
     @classmethod
     async def open(cls, path: Path) -> Self:
-        """The rows at a path, made where there are none. Raises SessionUnreadable for those of a
-        later version, sqlite3.Error for damaged ones.
+        """Open the rows at a path, creating them if missing. Raises SessionUnreadable for a later
+        version, sqlite3.Error if damaged.
         """
         db = await connect(path)
         try:
@@ -126,26 +126,26 @@ class SqliteRows(JournalRows):
 
     @classmethod
     async def read(cls, path: Path) -> Self:
-        """The rows at a path, of which nothing is changed. Raises sqlite3.Error."""
+        """Open the rows at a path, read-only. Raises sqlite3.Error."""
         return cls(await aiosqlite.connect(f"{path.as_uri()}?mode=ro", uri=True))
 
     async def put_answer(self, row: AnswerRow) -> None:
-        """Put a row in place of the one under its key."""
+        """Store a row, replacing the one under its key."""
         await self.ask(_PUT_ANSWER, *row)
         await self.db.commit()
 
     async def put_exchange(self, row: ExchangeRow) -> None:
-        """Put one more exchange."""
+        """Add an exchange."""
         await self.ask(_PUT_EXCHANGE, *row)
         await self.db.commit()
 
     async def put_body(self, name: str, packed: bytes) -> None:
-        """Put a body; it is committed with what is put next."""
+        """Store a body, committed with the next row."""
         await self.ask("INSERT OR IGNORE INTO bodies (hash, packed) VALUES (?, ?)", name, packed)
 
     async def close(self) -> None:
-        """Close the file, a cancelled write rolled back first: with it the connection would keep
-        its lock. Nor may what a cancelled run still sends begin another write.
+        """Close the file after rolling back a cancelled write, whose lock the connection would
+        keep. Pending statements of a cancelled run can start no other write.
         """
         try:
             await self.db.execute_fetchall("PRAGMA query_only = ON")
@@ -153,21 +153,21 @@ class SqliteRows(JournalRows):
         except BaseException:
             await stop_connection(self.db)
             raise
-        # ends its thread also when cancelled; stopped again it would be waited for in vain
+        # This stops the thread even when cancelled; stopping it again would hang.
         await self.db.close()
 
     async def abandon(self) -> None:
-        """End the thread of the connection."""
+        """Stop the connection's thread."""
         await stop_connection(self.db)
 
     async def ask(self, statement: str, *values: Any) -> list[Any]:
-        """See `JournalRows`."""
+        """Query the rows; see `JournalRows`."""
         return list(await self.db.execute_fetchall(statement, values))
 
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All statements within, or none."""
+    """Run all statements in the context, or none."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield

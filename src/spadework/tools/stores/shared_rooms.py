@@ -1,5 +1,6 @@
-"""Places at what all machines ask, beside those of the process (`spadework.tools.web.slots`), where
-a session has a database that machines share; without one, as a rule, there are none.
+"""Places at resources shared by all machines, beside the process's own
+(`spadework.tools.web.slots`), for sessions with a shared database; without one there are normally
+none.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 
 class Opening(NamedTuple):
-    """When the next may begin, and until when all keep away, in seconds from now."""
+    """When the next may begin, and until when all must wait, in seconds from now."""
 
     opens: float
     shut: float
@@ -20,14 +21,14 @@ class Opening(NamedTuple):
 
 @dataclass
 class Visit:
-    """A held place. `shut` is in how many seconds its holder was told to come back: until then
-    nobody is let in.
+    """A held place. `shut` is the seconds after which its holder was told to retry: until then
+    nobody enters.
     """
 
     shut: float = 0.0
 
 
-#: Told how things stand while a place is waited for; raises where that leads to nothing.
+#: Receives the state while a place is awaited; raises if waiting is pointless.
 Check = Callable[[Opening], None]
 
 
@@ -35,7 +36,7 @@ def wait_on(opening: Opening) -> None:
     """Wait however long it takes."""
 
 
-#: What gives a place as `shared_place` does, for the session that this is done for.
+#: Provides a place as `shared_place` does, for the current session.
 Place = Callable[[str, Callable[[], int], float, Check], AbstractAsyncContextManager[Visit]]
 SHARED: ContextVar[Place | None] = ContextVar("shared_rooms", default=None)
 
@@ -44,8 +45,8 @@ SHARED: ContextVar[Place | None] = ContextVar("shared_rooms", default=None)
 async def shared_place(
     what: str, most: Callable[[], int], every: float = 0.0, check: Check = wait_on
 ) -> AsyncIterator[Visit]:
-    """A place at `what`, waited for while `most` are there from all machines, or one came less than
-    `every` seconds ago; at once where nothing is shared, or the database is not there soon.
+    """Hold a place at `what`, waiting while `most` are held by all machines, or the last began less
+    than `every` seconds ago; at once if nothing is shared, or the database does not respond soon.
     """
     shared = SHARED.get()
     if shared is None:

@@ -1,1 +1,1 @@
-"""What a text is made of: its language and its words."""
+"""The language, words and structure of a text."""

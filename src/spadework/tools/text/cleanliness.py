@@ -1,4 +1,4 @@
-"""How clean a page's text is, by code: the share of it that reads like its own matter."""
+"""Cleanliness of a page's text by code: the share that looks like content."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 
 from spadework.tools.text.markdown import Block, blocks, plain
 
-#: From this share of linked words on, a block is a list of links.
+#: A block with at least this share of linked words is a list of links.
 LINKS = 0.5
-#: Fewer words that end no sentence are a label; a paragraph of fewer characters may be a notice.
+#: Fewer words without final punctuation are a label; a shorter paragraph may be a notice.
 LABEL_WORDS, NOTICE_CHARS = 8, 300
-#: Words of an item of a list on average, below which it is a menu.
+#: A list with fewer words per item is a menu.
 MENU_WORDS = 4
 
 _LINK = re.compile(r"\[([^\[\]\n]*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)")
@@ -22,24 +22,26 @@ _NOTICE = re.compile(
     re.IGNORECASE,
 )
 _END = re.compile(r"[.!?:;…。！？][\"”’')\]*_`]*+$")
-#: Characters at whose end a text is looked at for a stop, and those behind it.
+#: Characters at the end of a text checked for final punctuation.
 _LAST = 50
 
 
 def cleanliness(markdown: str) -> float:
-    """The share of characters, 0..1, in blocks that belong to the matter; 1 for an empty text."""
+    """Return the share of characters in content blocks, 0..1; 1 for an empty text."""
     found = [(block.end - block.start, is_matter(markdown, block)) for block in blocks(markdown)]
     total = sum(chars for chars, _ in found)
     return sum(chars for chars, matter in found if matter) / total if total else 1.0
 
 
 def tells(markdown: str) -> bool:
-    """Whether a text holds more than headings, lists of links, notices and labels."""
+    """Return whether a text has more than headings, link lists, notices and labels."""
     return any(block.kind != "heading" and is_matter(markdown, block) for block in blocks(markdown))
 
 
 def is_matter(markdown: str, block: Block) -> bool:
-    """Whether a block reads like prose, no menu, notice or label. Code and tables always do."""
+    """Return whether a block looks like prose, not a menu, notice or label. Code and tables always
+    do.
+    """
     if block.kind in ("code", "table", "heading"):
         return True
     source = markdown[block.start : block.end]

@@ -1,4 +1,6 @@
-"""What code can check in a sentence: numbers, dates, names, denials, and named relations."""
+"""Facts that code can check in a sentence: numbers, dates, names, negations, and named
+relations.
+"""
 
 from __future__ import annotations
 
@@ -14,26 +16,28 @@ from spadework.tools.text.terms import RUN, stemming, terms
 
 _NUMBER = re.compile(r"(?<![\w.,])[-+]?\d++(?:[.,]\d++)*+(?=%|\b)")
 _SEPARATED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-#: Thousands that are set apart by spaces, where the comma is for decimals.
+#: Space-separated thousands, in languages with a decimal comma.
 _SPACED = re.compile(r"(?<![\w.,])\d{1,3}+(?:[ \u00a0\u202f]\d{3}(?!\d))++")
-#: Raised, lowered and broken figures behind a digit.
+#: Superscripts, subscripts and fractions after a digit.
 _APART = re.compile(r"(?<=\d)(?:[⁺⁻]?[⁰¹²³⁴-⁹]+|[₊₋]?[₀-₉]+|[¼-¾⅐-⅞↉])")
 _SWAPPED = str.maketrans(".,", ",.")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _WORD = re.compile(r"[^\W_][\w'’.+#-]*")
-#: What answers say where questions say otherwise, as stems.
+#: Words of answers that differ from the question's, as stems.
 OTHER_WORDS = language_named(DEFAULT).other_words
-#: The English stem of a lower-case word.
+#: Returns the English stem of a lower-case word.
 stem = stemming(language_named(DEFAULT).stemmer)
 
 
 def stems(text: str, language: str = DEFAULT) -> set[str]:
-    """The stems of the content words of a text, each once."""
+    """Return the distinct stems of a text's content words."""
     return set(terms(text, language))
 
 
 def nearest(text: str, others: Sequence[str]) -> list[int]:
-    """The places of those texts that share a content word with `text`, most such words first."""
+    """Return the indexes of the texts that share a content word with `text`, most shared words
+    first.
+    """
     code = spoken(text)
     said = stems(text, code)
     shared = [len(said & stems(other, code)) for other in others]
@@ -41,8 +45,8 @@ def nearest(text: str, others: Sequence[str]) -> list[int]:
 
 
 def numbers(text: str, language: str = DEFAULT) -> set[str]:
-    """The numbers of a text in one spelling: "1,000" and "1000", and months as numbers of their
-    own ("m5"). Where the comma is for decimals a number is read both ways.
+    """Return the numbers of a text, normalized: "1,000" as "1000", and months as "m5". With a
+    decimal comma a number is read both ways.
     """
     shown = text if text.isascii() else RUN.sub(" ", _in_plain_signs(text))
     readings = [shown]
@@ -54,21 +58,21 @@ def numbers(text: str, language: str = DEFAULT) -> set[str]:
 
 
 def months(text: str, language: str = DEFAULT) -> set[str]:
-    """The months that are named next to a number, as "m1" to "m12" ("may" alone is a verb)."""
+    """Return the months named next to a number, as "m1" to "m12" ("may" alone is a verb)."""
     pattern, named = _dates(language)
     words = (match[match.lastindex or 0].lower() for match in pattern.finditer(text))
     return {f"m{named[word]}" for word in words if word in named}
 
 
 def spelled_numbers(text: str, language: str = DEFAULT) -> set[str]:
-    """The numbers that stand as words in a text, as digits."""
+    """Return the numbers written as words in a text, as digits."""
     pattern, known = _number_words(language)
     return {known[word] for word in pattern.findall(text.lower()) if word in known}
 
 
 @lru_cache(maxsize=16)
 def _dates(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """What finds the words that may name a month, and the months by their names."""
+    """Return a pattern of words that may name a month, and the months by name."""
     known = language_named(code)
     named = {**language_named(DEFAULT).months, **known.months}
     if known.unspaced:
@@ -82,7 +86,9 @@ def _dates(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 @lru_cache(maxsize=16)
 def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """What finds words that may be numbers, and these; English ones if they are no other word."""
+    """Return a pattern of number words, and their values; English ones unless they mean something
+    else.
+    """
     known = language_named(code)
     english = language_named(DEFAULT).numbers
     named = {word: n for word, n in english.items() if word not in known.stop} | dict(known.numbers)
@@ -94,7 +100,9 @@ def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 
 def names(sentence: str) -> set[str]:
-    """A sentence's names, lower-case: capitalised inside it, or with inner capitals or digits."""
+    """Return a sentence's names, lower-case: capitalized inside it, or with inner capitals or
+    digits.
+    """
     found: set[str] = set()
     fresh = True
     for match in _WORD.finditer(sentence):
@@ -109,13 +117,13 @@ def names(sentence: str) -> set[str]:
 
 
 def is_negated(text: str, language: str = DEFAULT) -> bool:
-    """Whether a text denies something."""
+    """Return whether a text negates something."""
     return bool(language_named(language).negations.search(text))
 
 
 def _in_plain_signs(text: str) -> str:
-    """A text in signs that stand for no others; raised, lowered and broken figures stay apart from
-    what they stand at: "10⁶" is "10^6", "1₂" is "1_2" and "2½" is "2 1/2".
+    """Normalize the characters of a text, separating superscripts, subscripts and fractions from
+    what they follow: "10⁶" becomes "10^6", "1₂" "1_2" and "2½" "2 1/2".
     """
     marked = _APART.sub(lambda found: _mark(found[0]) + found[0], text)
     return unicodedata.normalize("NFKC", marked).replace("\u2044", "/")
@@ -153,16 +161,17 @@ _LICENSED = re.compile(
     r"\b(?:licen[cs]ed|released|published|available|distributed) under (?:the )?(?:terms of the"
     rf" )?(?P<value>{_NAME})"
 )
-#: Characters of a sentence that are looked at, and of those before a relation, which name its
-#: subject.
+#: Maximum characters of a sentence considered, and of the subject before a relation.
 MOST_CHARS, SUBJECT_CHARS = 2_000, 300
-#: What stands beside the name of a licence.
+#: Words beside the name of a licence.
 _GENERIC = frozenset({"license", "licence", "the", "and", "of"})
 
 
 @dataclass(frozen=True)
 class Relation:
-    """Names `value` for `what` of a subject; `subject` are its stems, none for a pronoun."""
+    """A relation that names `value` as `what` of a subject; `subject` are its stems, None for a
+    pronoun.
+    """
 
     what: str
     subject: frozenset[str]
@@ -171,7 +180,7 @@ class Relation:
 
 @lru_cache(maxsize=2_000)
 def relations(sentence: str) -> tuple[Relation, ...]:
-    """Return the relations that a plain sentence states."""
+    """Return the relations stated in a plain sentence."""
     sentence, found = sentence[:MOST_CHARS], []
     for match in _LICENSED.finditer(sentence):
         found.append(_make_relation("licens", sentence[: match.start()], match["value"]))
@@ -186,7 +195,9 @@ def relations(sentence: str) -> tuple[Relation, ...]:
 
 
 def differ(one: str, other: str, asked: frozenset[str] = frozenset()) -> bool:
-    """Whether two sentences name different values of one thing, by a pronoun if it is asked for."""
+    """Return whether two sentences name different values of one thing, by a pronoun if it is asked
+    for.
+    """
     return any(
         a.what == b.what and not a.value & b.value and _same_subject(a, b, asked)
         for a in relations(one)

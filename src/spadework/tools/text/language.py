@@ -1,4 +1,4 @@
-"""The language of a text, and what is known of it from `lang/<code>.toml`."""
+"""Language detection, and the data of `lang/<code>.toml`."""
 
 from __future__ import annotations
 
@@ -11,26 +11,24 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-#: The language that is meant where nothing tells which one.
+#: The default language.
 DEFAULT = "en"
 _LANG = "spadework.tools.text.lang"
 _CODE = re.compile(r"[a-z]{2,3}")
 _NEVER = re.compile(r"(?!)")
-#: Sets of words.
 _WORDS = (
     "stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns",
     "articles", "points", "compares",
 )  # fmt: skip
-#: Patterns that are used as they are written.
+#: Patterns used unchanged.
 _IN_ANY_CASE = ("joins", "joint", "belongs", "regarding", "goes_on", "last_verb")
 _AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletive", "form")
 
 
 @dataclass(frozen=True)
 class Talk:
-    """What is said without asking for anything: greetings and questions about whom one speaks with
-    (`opens`), thanks, assent, goodbyes (`closes`), and words that may stand beside them (`fill`).
-    `about` and `welcome` are what is answered to each.
+    """Small talk: greetings and questions about the program (`opens`), thanks, assent, goodbyes
+    (`closes`), and filler words (`fill`). `about` and `welcome` are the replies.
     """
 
     opens: re.Pattern[str]
@@ -42,49 +40,49 @@ class Talk:
 
 @dataclass(frozen=True)
 class Language:
-    """A language, by its code. Words are lower-case; without a file there are none.
+    """A language by code. Words are lower-case; without a file there are none.
 
-    `letters` are those beside a to z. `cues` are patterns for what kind of answer a question asks
-    for: count, measure, date, who, where, define, steps, items, compare, why. A question may show
-    several: "what is the price of" asks to define by its first words alone.
+    `letters` are those besides a to z. `cues` are patterns for the kind of answer: count, measure,
+    date, who, where, define, steps, items, compare, why. A question may have several: "what is the
+    price of" is a definition by its first words only.
     """
 
     code: str
     name: str = ""
-    stemmer: str = ""  # snowballstemmer's name of it
-    unspaced: bool = False  # written without spaces between words
+    stemmer: str = ""  # snowballstemmer's name
+    unspaced: bool = False  # no spaces between words
     letters: str = ""
     stop: frozenset[str] = frozenset()
-    capitals: frozenset[str] = frozenset()  # stop words that are names when in capitals
-    elisions: frozenset[str] = frozenset()  # what stands before an apostrophe and is no word
+    capitals: frozenset[str] = frozenset()  # stop words that are names when capitalized
+    elisions: frozenset[str] = frozenset()  # a prefix before an apostrophe, not a word
     decimal: str = "."
-    of: str = ""  # may stand between the parts of a date
+    of: str = ""  # may occur within a date
     months: Mapping[str, str] = field(default_factory=dict)  # name → "1" to "12"
     numbers: Mapping[str, str] = field(default_factory=dict)  # word → digits
     scales: Mapping[str, int] = field(default_factory=dict)  # word → power of ten
-    nouns_in_capitals: bool = False  # a word in capitals need not be a name
-    # Never the last word of a sentence; one with a capital only where it is written with that.
+    nouns_in_capitals: bool = False  # a capitalized word may be no name
+    # Never the last word of a sentence; a capitalized one only as written.
     abbreviations: frozenset[str] = frozenset()
-    maybe_last: frozenset[str] = frozenset()  # the last one only before one of `starters`
+    maybe_last: frozenset[str] = frozenset()  # last only before one of `starters`
     starters: frozenset[str] = frozenset()
     ordinals: bool = False  # "3." before a word is an ordinal
     negations: re.Pattern[str] = _NEVER
     other_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # stems
     cues: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
-    latest: re.Pattern[str] = _NEVER  # asks for what is new
-    leans: frozenset[str] = frozenset()  # a sentence that begins so needs the one before it
-    pronouns: frozenset[str] = frozenset()  # what stands for the subject in a later question
-    expletive: re.Pattern[str] = _NEVER  # a pronoun that stands for nothing
-    joins: re.Pattern[str] = _NEVER  # between the parts of a question
-    #: The two things that a question compares, as the last groups, and in what, as one before.
-    compares: frozenset[str] = frozenset()  # say of a comparison that it is one, no more
+    latest: re.Pattern[str] = _NEVER  # asks for news
+    leans: frozenset[str] = frozenset()  # a sentence that starts so needs the previous one
+    pronouns: frozenset[str] = frozenset()  # refers to the subject in a later question
+    expletive: re.Pattern[str] = _NEVER  # a pronoun that refers to nothing
+    joins: re.Pattern[str] = _NEVER  # between parts of a question
+    #: The two things a question compares, as the last groups, and the criteria, as one before.
+    compares: frozenset[str] = frozenset()  # only say that it is a comparison
     defines: str = ""  # asks what something is
     sides: tuple[re.Pattern[str], ...] = ()
-    joint: re.Pattern[str] = _NEVER  # between the things of a list
-    belongs: re.Pattern[str] = _NEVER  # between a thing and what it is of
-    regarding: re.Pattern[str] = _NEVER  # before what all sides are looked at for
+    joint: re.Pattern[str] = _NEVER  # between things of a list
+    belongs: re.Pattern[str] = _NEVER  # between a thing and its owner
+    regarding: re.Pattern[str] = _NEVER  # before the criteria of a comparison
     articles: frozenset[str] = frozenset()
-    points: frozenset[str] = frozenset()  # what points at something said before
+    points: frozenset[str] = frozenset()  # refers to something said before
     taken_up: Mapping[str, str] = field(default_factory=dict)  # pronoun → its article
     last_verb: re.Pattern[str] = _NEVER  # a question that ends with its verb
     goes_on: re.Pattern[str] = _NEVER  # how a follow-up begins
@@ -95,25 +93,26 @@ class Language:
     label: re.Pattern[str] = _NEVER  # what stands before a part of a text
     form: re.Pattern[str] = _NEVER  # what asks for a form of the answer
     other_side: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # stems: who is whose
-    #: What is asked of a text that is there: shorter, longer, set (a form), add;
-    #: the verbs that ask to do it, and polite words.
+    #: Requests to change a text: shorter, longer, set (a form), add; their verbs and polite words.
     revises: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
-    tongues: Mapping[str, str] = field(default_factory=dict)  # name of a language → its code
+    tongues: Mapping[str, str] = field(default_factory=dict)  # name of a language → code
     talk: Talk | None = None
-    report: Mapping[str, str] = field(default_factory=dict)  # what code says in a report
+    report: Mapping[str, str] = field(default_factory=dict)  # phrases of a report
 
     def asked(self, question: str) -> frozenset[str]:
-        """The cues that stand in a question."""
+        """Return the cues in a question."""
         return frozenset(name for name, cue in self.cues.items() if cue.search(question))
 
     def leaning(self, text: str) -> bool:
-        """Whether a sentence begins with a word that needs what stands before it ("However")."""
+        """Return whether a sentence's first word needs the previous sentence ("However")."""
         opening = text[:60].casefold().lstrip("*_“\"'( ")
         ends = ("",) if self.unspaced else (" ", ",")
         return any(opening.startswith(word + end) for word in self.leans for end in ends)
 
     def alone(self, text: str) -> str:
-        """A sentence without its connective ("However, …"); "" if it leans on what precedes it."""
+        """Return a sentence without its connective ("However, …"); "" if it depends on what
+        precedes it.
+        """
         if not self.leaning(text):
             return text
         connective, comma, rest = text.partition(", ")
@@ -124,7 +123,9 @@ class Language:
 
 @lru_cache(maxsize=64)
 def language(code: str) -> Language:
-    """The language of a code such as `de` or `de-AT`; known by its code alone without a file."""
+    """Return the language of a code such as `de` or `de-AT`; without a file it has only its
+    code.
+    """
     short = code.lower().partition("-")[0]
     if short not in codes():
         return Language(short, short)
@@ -134,7 +135,7 @@ def language(code: str) -> Language:
 
 @lru_cache(maxsize=1)
 def codes() -> tuple[str, ...]:
-    """The codes of the languages that have a file."""
+    """Return the codes of the languages with a file."""
     names = (file.name.partition(".") for file in files(_LANG).iterdir())
     return tuple(sorted(n for n, _, kind in names if kind == "toml" and _CODE.fullmatch(n)))
 
@@ -167,7 +168,7 @@ def _make_language(code: str, table: dict[str, Any]) -> Language:
 def _talk(table: Mapping[str, Any] | None, spaced: bool) -> Talk | None:
     if table is None:
         return None
-    # Who chats leaves out apostrophes.
+    # Apostrophes are often omitted in chats.
     said = ([each.replace("'", "'?") for each in table[name]] for name in ("opens", "closes"))
     opens, closes = (_pattern(each, spaced) for each in said)
     fill = _pattern(map(re.escape, table["fill"].split()), spaced)
@@ -179,29 +180,31 @@ def _words(table: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def _pattern(phrases: Iterable[str], spaced: bool) -> re.Pattern[str]:
-    """Any of the phrases, as whole words; apostrophes may be curly, a space any white space."""
+    """Return a pattern of the phrases as whole words; apostrophes may be curly, a space any white
+    space.
+    """
     phrase = "|".join(phrases).replace("'", "['’]").replace(" ", r"\s+")
     return re.compile(rf"(?<!\w)(?:{phrase})(?!\w)" if spaced else phrase, re.IGNORECASE)
 
 
-#: So much of a text is looked at.
+#: Maximum characters considered.
 LOOKED_AT = 4_000
-#: The least share of function words in a text of more words than a question may have.
+#: Minimum share of function words in a text longer than a question.
 LEAST_SHARE, SHORT = 0.15, 12
-#: What a text must have of the words of its language, each shared among the languages it is in.
+#: Minimum score, in words shared among the languages they occur in.
 LEAST = 0.5
-#: What a word counts against a language whose letters it is not written in.
+#: Penalty per word for a language without its letters.
 FOREIGN = 0.5
-#: Scores that differ by no more than this are the same sum added in another order.
+#: Scores that differ by less are the same sum in another order.
 TIE = 1e-6
-#: A sign of these scripts says as much as so many letters.
+#: Letters that a character of these scripts counts as.
 SIGNS = {"kana": 2, "han": 2, "ko": 2}
-#: Japanese has at least this share of kana among its signs; Chinese may quote a few.
+#: Minimum share of kana in Japanese; Chinese may quote some.
 KANA = 0.05
 
-#: A word, without what stands after an apostrophe.
+#: A word, without what follows an apostrophe.
 _WORD = re.compile(r"(?<![\w'’])\w+")
-#: Scripts by the code points they begin and end at; those of one language under its code.
+#: Scripts by code point ranges; those of one language under its code.
 _SCRIPTS = (
     (0x0041, 0x024F, "latin"), (0x0370, 0x03FF, "el"), (0x0400, 0x052F, "cyrillic"),
     (0x0531, 0x058F, "hy"), (0x05D0, 0x05EA, "he"), (0x0620, 0x06FF, "ar"),
@@ -217,12 +220,12 @@ _SCRIPTS = (
 
 
 def language_of(text: str) -> str:
-    """The code of the language of a text, also of a short question; "" where it cannot tell."""
+    """Return the language code of a text, even a short question; "" if unclear."""
     return _language_of(text[:LOOKED_AT])
 
 
 def spoken(*texts: str) -> str:
-    """The code of the language of the first text that shows one, else that of English."""
+    """Return the language code of the first text that shows one, else English."""
     return next(filter(None, map(language_of, texts)), DEFAULT)
 
 
@@ -238,7 +241,7 @@ def _language_of(text: str) -> str:
 
 
 def _scripts(text: str) -> dict[str, int]:
-    """How many letters a text has of each script."""
+    """Count a text's letters by script."""
     found: Counter[str] = Counter()
     for char, times in Counter(text).items():
         if char.isalpha():
@@ -255,7 +258,9 @@ def _east_asian(scripts: dict[str, int]) -> str:
 
 
 def _among_letters(text: str, scripts: dict[str, int]) -> str:
-    """The East Asian language whose function words stand among foreign names: `asyncio 是什么`."""
+    """Return the East Asian language whose function words occur among foreign names: `asyncio
+    是什么`.
+    """
     if not {"kana", "han"} & scripts.keys():
         return ""
     code = _east_asian(scripts)
@@ -284,7 +289,7 @@ def _by_words(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _owners() -> dict[str, tuple[str, ...]]:
-    """The languages that each function word belongs to."""
+    """Return the languages that each function word belongs to."""
     found: dict[str, tuple[str, ...]] = {}
     for code in _alphabets():
         for word in language(code).stop:
@@ -294,25 +299,25 @@ def _owners() -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=1)
 def _alphabets() -> dict[str, frozenset[str]]:
-    """The letters of each language that puts spaces between words."""
+    """Return the letters of each language with spaces between words."""
     spaced = (language(code) for code in codes() if not language(code).unspaced)
     return {one.code: frozenset("abcdefghijklmnopqrstuvwxyz" + one.letters) for one in spaced}
 
 
 @dataclass(frozen=True)
 class Phrases:
-    """The fixed words of a report in the language of a code such as `de` or `de-AT`."""
+    """The phrases of a report in the language of a code such as `de` or `de-AT`."""
 
     code: str = DEFAULT
 
     @property
     def spoken(self) -> str:
-        """The code of the language that they are in."""
+        """The language code of the phrases."""
         own = language(self.code)
         return own.code if own.report else DEFAULT
 
     def __call__(self, name: str, **values: object) -> str:
-        """A phrase by its name, with what is told in it."""
+        """Return a phrase by name, with its values filled in."""
         return language(self.spoken).report[name].format(**values)
 
 

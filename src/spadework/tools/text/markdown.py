@@ -1,4 +1,4 @@
-"""The blocks and marks of a Markdown text, with the offsets where they stand."""
+"""Blocks and inline marks of Markdown, with their offsets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _FIRST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|1[.)])[ \t]+\S")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines `markdown[start:end]` without the last end. `language` is the word after a fence."""
+    """Lines `markdown[start:end]` without the last line end. `language` is the word after a
+    fence.
+    """
 
     kind: Kind
     start: int
@@ -34,7 +36,7 @@ class Block:
 
 
 def blocks(markdown: str) -> list[Block]:
-    """The blocks of a text in order, without overlap; only blank lines stand outside them."""
+    """Return the blocks of a text in order, without overlap; only blank lines are outside them."""
     lines = markdown.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     found: list[Block] = []
@@ -54,7 +56,7 @@ def blocks(markdown: str) -> list[Block]:
 
 
 def _block_at(lines: list[str], i: int, in_list: bool) -> tuple[Kind, int]:
-    """The kind of the block that begins in line `i`, and the line after it."""
+    """Return the kind of the block that starts at line `i`, and the line after it."""
     kind = _kind(lines, i, in_list)
     if in_list and kind == "paragraph" and _indent(lines[i]) > 1:
         kind = "list"
@@ -76,7 +78,7 @@ def _block_at(lines: list[str], i: int, in_list: bool) -> tuple[Kind, int]:
 
 
 def _kind(lines: list[str], i: int, inside: bool) -> Kind | Literal["rule"]:
-    """What line `i` begins. `inside` a list or paragraph, a deep indent does not mean code."""
+    """Return what starts at line `i`. `inside` a list or paragraph, a deep indent is not code."""
     line = lines[i]
     first = line.lstrip()[0]
     if not inside and _indent(line) > 3:
@@ -97,7 +99,9 @@ def _kind(lines: list[str], i: int, inside: bool) -> Kind | Literal["rule"]:
 
 
 def _paragraph(lines: list[str], i: int) -> tuple[Kind, int]:
-    """A paragraph ends before a blank line or another block; an underline makes it a heading."""
+    """Return kind and end of a paragraph, before a blank line or another block; an underline makes
+    it a heading.
+    """
     for j in range(i + 1, len(lines)):
         if _blank(lines[j]):
             return "paragraph", j
@@ -110,7 +114,9 @@ def _paragraph(lines: list[str], i: int) -> tuple[Kind, int]:
 
 
 def _list_end(lines: list[str], i: int) -> int:
-    """A list goes on over lazy lines, and blank ones before an item or an indented line."""
+    """Return the end of a list, which continues over lazy lines, and over blank ones before an item
+    or indented line.
+    """
     end = _run_end(lines, i, ("list", "paragraph"))
     following = end
     while following < len(lines):
@@ -126,7 +132,7 @@ def _list_end(lines: list[str], i: int) -> int:
 
 
 def _run_end(lines: list[str], i: int, kinds: tuple[Kind, ...]) -> int:
-    """The line after the unbroken run of lines of these kinds."""
+    """Return the line after the unbroken run of lines of these kinds."""
     for j in range(i + 1, len(lines)):
         if _blank(lines[j]) or _kind(lines, j, True) not in kinds:
             return j
@@ -134,7 +140,9 @@ def _run_end(lines: list[str], i: int, kinds: tuple[Kind, ...]) -> int:
 
 
 def _code_end(lines: list[str], i: int) -> int:
-    """A fence ends at its like or with the text; indented code at the last indented line."""
+    """Return the end of code: a fence ends at a matching one or with the text; indented code at the
+    last indented line.
+    """
     fence = _FENCE.match(lines[i])
     if not fence:
         end = i + 1
@@ -173,14 +181,14 @@ def _blank(line: str) -> bool:
 
 
 def _indent(line: str) -> int:
-    """Columns of white space at the start of a line; a tab counts 4."""
+    """Return the columns of leading white space; a tab counts 4."""
     if line[:1] not in (" ", "\t"):
         return 0
     return len(line[: len(line) - len(line.lstrip())].expandtabs(4))
 
 
 class Mark(NamedTuple):
-    """Characters `start:end` of the source that stand for `shown` ("" when they only mark)."""
+    """Characters `start:end` of the source, rendered as `shown` ("" for a mere mark)."""
 
     start: int
     end: int
@@ -198,14 +206,14 @@ class Pair(NamedTuple):
 
 @dataclass
 class Inline:
-    """What stands in a text besides readable characters; `code` are the contents of code spans."""
+    """The inline markup of a text; `code` are the contents of code spans."""
 
     marks: list[Mark] = field(default_factory=list)
     pairs: list[Pair] = field(default_factory=list)
     code: list[tuple[int, int]] = field(default_factory=list)
 
     def pair(self, opening: tuple[int, int], closing: tuple[int, int]) -> None:
-        """Record two marks that belong together."""
+        """Record two matching marks."""
         self.marks += [Mark(*opening), Mark(*closing)]
         self.pairs.append(Pair(*opening, *closing))
 
@@ -217,20 +225,20 @@ _SPECIAL = re.compile(
 _TARGET = re.compile(
     r"""\]\(\s*(?:<[^<>\n]{0,4000}>|(?:\\.|[^\s()\\]|\((?:\\.|[^\s()\\])*\)){0,4000})(?:\s+(?:"[^"]{0,1000}"|'[^']{0,1000}'))?\s*\)"""
 )
-#: A name begins like one: what a manual may leave out of a call (`run([a][, b])`) does not.
+#: A reference starts like a name: optional arguments in a manual (`run([a][, b])`) do not.
 _REFERENCE = re.compile(r"\]\[(?:[\w@#!][^\[\]\n]{0,199})?\]")
 _QUOTE_PREFIX = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
-#: One of these stands in every mark.
+#: Every mark contains one of these.
 _MARKED = re.compile(r"[\\`*_~\[\]<>&]")
 
-#: How many open marks are looked through for one of the same length; no text nests more.
+#: Maximum open marks searched for one of the same length.
 _NESTING = 20
 
 
 def plain(text: str) -> str:
-    """Readable text: the words of links and images, without emphasis, ticks and escapes."""
+    """Return readable text: the words of links and images, without emphasis, ticks and escapes."""
     shown, at = [], 0
     for mark in scan(text).marks:
         shown += [text[at : mark.start], mark.shown]
@@ -239,8 +247,8 @@ def plain(text: str) -> str:
 
 
 def one_line(text: str, most: int = 300) -> str:
-    """A text as one line of at most `most` characters, in which nothing works unseen, nor anything
-    stands that a terminal may draw wider or narrower than is reckoned with.
+    """Return a text on one line of at most `most` characters, without invisible characters or ones
+    whose width terminals disagree on.
     """
     seen = visible(text[: 4 * most])
     line = " ".join("".join(c if c.isprintable() else " " for c in seen).split())
@@ -248,7 +256,7 @@ def one_line(text: str, most: int = 300) -> str:
 
 
 def scan(text: str) -> Inline:
-    """The inline marks of all blocks of a text, in order."""
+    """Return the inline marks of all blocks, in order."""
     found = Inline()
     for block in blocks(text) if _MARKED.search(text) else ():
         if block.kind == "code":
@@ -263,7 +271,7 @@ def scan(text: str) -> Inline:
 
 
 def _apart(marks: list[Mark]) -> list[Mark]:
-    """Without marks inside other marks, such as the prefix of a quoted line in a link's title."""
+    """Drop marks inside other marks, such as a quoted line's prefix in a link's title."""
     kept: list[Mark] = []
     for mark in marks:
         if not kept or mark.start >= kept[-1].end:
@@ -272,7 +280,9 @@ def _apart(marks: list[Mark]) -> list[Mark]:
 
 
 def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """What emphasis and sentences cannot cross: a list's items without bullets, a table's rows."""
+    """Yield spans that emphasis and sentences do not cross: list items without bullets, table
+    rows.
+    """
     if block.kind == "list":
         items = [m.span() for m in ITEM.finditer(text, block.start, block.end)]
         if not items or items[0][0] > block.start:
@@ -293,14 +303,14 @@ def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
 
 @dataclass
 class _Open:
-    """An emphasis mark that waits for its partner: `count` characters are left of it."""
+    """An emphasis mark awaiting its partner: `count` characters are left of it."""
 
     start: int
     count: int
 
 
 class _Scanner:
-    """Reads the marks of one unit of text from left to right."""
+    """Parses the marks of one unit of text."""
 
     def __init__(self, text: str, start: int, end: int, found: Inline) -> None:
         self.text, self.start, self.end, self.found = text, start, end, found
@@ -355,7 +365,9 @@ class _Scanner:
         return target.end()
 
     def _refers(self, opening: tuple[int, int], closing: int) -> bool:
-        """Whether `[words][name]` is a link, no index (`a[i][j]`) nor citations (`[1][2]`)."""
+        """Return whether `[words][name]` is a link rather than an index (`a[i][j]`) or citations
+        (`[1][2]`).
+        """
         before, words = self.text[opening[0] - 1 : opening[0]], self.text[opening[1] : closing]
         return not in_spaced_word(before) and not words.strip().isdigit()
 
@@ -376,7 +388,7 @@ class _Scanner:
         return end
 
     def _pair(self, start: int, end: int) -> tuple[int, int]:
-        """Pair a closing run with open ones, those of its length first. Returns what is left."""
+        """Match a closing run with open ones, those of its length first. Returns what is left."""
         waiting = self.emphasis[self.text[start]]
         last = enumerate(reversed(waiting[-_NESTING:]))
         alike = next((n for n, opening in last if opening.count == end - start), 0)
@@ -399,7 +411,7 @@ class _Scanner:
 
 
 def _partners(text: str, start: int, end: int) -> dict[int, int]:
-    """For each run of backticks the start of the next run of the same length."""
+    """Return the start of the next backtick run of the same length for each run."""
     partners: dict[int, int] = {}
     last: dict[int, int] = {}
     for ticks in reversed(list(re.compile(r"`+").finditer(text, start, end))):
@@ -411,7 +423,7 @@ def _partners(text: str, start: int, end: int) -> dict[int, int]:
 
 
 def _inside_word(left: str, right: str, length: int) -> bool:
-    """Whether asterisks between two characters are an operator; not so in `**A**ccess`."""
+    """Return whether asterisks between two characters are an operator, unlike in `**A**ccess`."""
     figures = length == 1 or left.isdigit() or right.isdigit()
     return figures and in_spaced_word(left) and in_spaced_word(right)
 

@@ -1,4 +1,4 @@
-"""Tables and numbered lists of a Markdown text: rows, columns, steps."""
+"""Tables and numbered lists of Markdown: rows, columns, steps."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from spadework.tools.text.sentences import is_ended
 Span = tuple[int, int]
 
 _CELL = re.compile(r"(?<!\\)\|")
-#: What stands below the cells of a table's first row, which Markdown cannot do without: of one that
-#: names the columns, and of one that is a row like the others. Both look the same when rendered.
+#: Delimiter cells below the first row, which Markdown requires: for a header, and for an ordinary
+#: row. Both render the same.
 NAMES, NO_NAMES = "---", "--"
-#: Columns from which on a first row names them.
+#: Minimum columns for a first row to be a header.
 LEAST_COLUMNS = 3
-#: The colon with which a cell names another, within its emphasis.
+#: The colon of a cell that is a label, within its emphasis.
 _COLON = re.compile(r"\s*[:：](?=[*_]*$)")
-#: A cell that begins with a figure other than a year.
+#: A cell that starts with a figure other than a year.
 _FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
 
 
 def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
-    """Where the row with the names of the columns stands; None where the table has none.
+    """Return the span of the row of column names; None if the table has none.
 
-    A first row with figures, or with NO_NAMES below it, is a row like the others, and of fewer than
-    `least` columns the first names the second.
+    A first row with figures, or with NO_NAMES below it, is ordinary; with fewer than `least`
+    columns the first cell is the second's label.
     """
     lines = list(islice(_lines(text, table.start, table.end), 2))
     ruled = text[slice(*lines[1])] if len(lines) > 1 else ""
@@ -40,13 +40,13 @@ def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | Non
 
 
 def rows_of(text: str, table: Block) -> list[Span]:
-    """Where the rows stand that are not the names of the columns, in order."""
+    """Return the spans of the rows other than the header, in order."""
     header = header_of(text, table)
     return [span for span in _rows(text, table.start, table.end) if span != header]
 
 
 def rows_at(text: str, table: Block, place: Span) -> list[Span]:
-    """Where the rows stand, the columns' names among them, of which `place` holds a part."""
+    """Return the spans of the rows, including the header, that `place` overlaps."""
     start, end = place
     first = max(table.start, text.rfind("\n", table.start, start) + 1)
     last = text.find("\n", end, table.end)
@@ -55,15 +55,15 @@ def rows_at(text: str, table: Block, place: Span) -> list[Span]:
 
 
 def cells(row: str) -> list[str]:
-    """The cells of a row without the pipes between them; one that a cell holds has no backslash."""
+    """Return a row's cells without pipes, unescaped."""
     inner = row.strip().removeprefix("|")
     inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
     return [cell.strip().replace("\\|", "|") for cell in _CELL.split(inner)]
 
 
 def row_as_sentence(header: str, row: str) -> str:
-    """A row as a sentence: "Town: Kelling; Inhabitants: 3,100; Area: 5." Without names of columns
-    the first cell names the others.
+    """Return a row as a sentence: "Town: Kelling; Inhabitants: 3,100; Area: 5." Without column
+    names the first cell is the label of the others.
     """
     values, names = cells(row), cells(header) if header else []
     if not any(names):
@@ -90,13 +90,13 @@ def _is_delimiter(line: str) -> bool:
 
 
 def _rows(text: str, start: int, end: int) -> list[Span]:
-    """The lines of a stretch that hold words."""
+    """Return the spans of lines with words."""
     lines = [(span, text[slice(*span)]) for span in _lines(text, start, end)]
     return [span for span, line in lines if not _is_delimiter(line) and any(cells(line))]
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[Span]:
-    """Where the lines of a stretch stand, without the white space around them."""
+    """Yield the spans of lines, stripped."""
     while start <= end:
         stop = text.find("\n", start, end)
         stop = end if stop < 0 else stop
@@ -107,14 +107,14 @@ def _lines(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 _NUMBER = re.compile(r"(\d+)([.)])")
-#: Columns by which an item stands below the one before it, and not beside it.
+#: Columns of indentation that make an item nested.
 _BELOW = 2
-#: What may stand between two items of one list without ending it.
+#: Kinds of blocks that do not end a list between two items.
 _WITHIN = ("list", "code", "table", "quote")
 
 
 class Step(NamedTuple):
-    """An item's number, where the words of its list's first item begin, and where it ends."""
+    """An item's number, where its list's first item begins, and where it ends."""
 
     number: int
     first: int
@@ -122,7 +122,7 @@ class Step(NamedTuple):
 
 
 class _Before(NamedTuple):
-    """The step before: in which column it stands, and how it is marked in its text."""
+    """The previous step: its column, and its marker."""
 
     step: Step
     column: int
@@ -132,8 +132,8 @@ class _Before(NamedTuple):
 
 
 def steps_of_lists(text: str, found: Iterable[Block]) -> dict[int, Step]:
-    """The steps among the blocks of a text, by where their words begin. Numbers that do not count
-    up from 1 make none, unless all are 1; nor do items below a step.
+    """Return the steps among a text's blocks, by where their words begin. Numbers that do not count
+    up from 1 are no steps, unless all are 1; nor are items below a step.
     """
     steps: dict[int, Step] = {}
     before: _Before | None = None
@@ -142,7 +142,7 @@ def steps_of_lists(text: str, found: Iterable[Block]) -> dict[int, Step]:
             before = before if block.kind in _WITHIN else None
             continue
         items = list(ITEM.finditer(text, block.start, block.end))
-        # What goes on in an item behind code or a table has no sign of its own.
+        # An item that continues after code or a table has no marker.
         ends = [*(item.start() for item in items[1:]), block.end][: len(items)]
         for item, end in zip(items, ends, strict=True):
             column = len(item[0][: -len(item[0].lstrip())].expandtabs(4))
@@ -160,7 +160,7 @@ def steps_of_lists(text: str, found: Iterable[Block]) -> dict[int, Step]:
 def _next(
     before: _Before | None, block: Block, column: int, mark: re.Match[str], span: tuple[int, int]
 ) -> _Before | None:
-    """A numbered item behind a step or none; None where it is no step."""
+    """Return the numbered item after a step or none; None if it is not a step."""
     marked, sign = int(mark[1]), mark[2]
     number, first = 1, span[0]
     if before and before.sign == sign:

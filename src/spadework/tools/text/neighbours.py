@@ -1,4 +1,4 @@
-"""The sentences around a stretch of a text."""
+"""Sentences around a span of text."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from spadework.tools.text.markdown import Block, blocks
 from spadework.tools.text.prompt_injection import spans_between_injections
 from spadework.tools.text.sentences import sentences
 
-#: Characters before and after a stretch in which its neighbours are looked for, and those of one
-#: that are told.
+#: Maximum distance of neighbours, and maximum characters of one.
 REACH, MOST_CHARS = 800, 400
-#: What no neighbour is behind: a heading, a rule.
+#: Headings and rules separate neighbours.
 _APART = re.compile(r"^\s{0,3}(?:#{1,6}\s|(?:[-*_]\s*){3,}$)", re.MULTILINE)
 
 
 def neighbours(text: str, start: int, end: int) -> tuple[str, str]:
-    """The sentence before `text[start:end]` and the one after it, each on one line; "" where there
-    is none under the same heading and on this side of code and tables, or where what stands there
-    is told to machines.
+    """Return the sentences before and after `text[start:end]`, each on one line; "" if there is
+    none under the same heading and outside code and tables, or it instructs machines.
     """
     apart = _set_apart(text)
     inside = next((one for one in apart if one.start <= start and end <= one.end), None)
@@ -39,7 +37,7 @@ def neighbours(text: str, start: int, end: int) -> tuple[str, str]:
 
 @lru_cache(maxsize=256)
 def _set_apart(text: str) -> list[Block]:
-    """The code and the tables of a text, found once however many of its quotes have neighbours."""
+    """Return the code and tables of a text, cached for all its quotes."""
     return [block for block in blocks(text) if block.kind in ("code", "table")]
 
 

@@ -1,4 +1,4 @@
-"""Cutting Markdown into passages along its headings and blocks. Offsets are code points."""
+"""Chunking of Markdown into passages by headings and blocks. Offsets are code points."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["Block", "blocks", "cut", "heading_at", "headings", "paths", "pieces"
 Heading = tuple[int, int, str]
 Path = tuple[int, str]
 
-#: A long paragraph or list is cut after the last of these that stands in its second half: a line, a
-#: sentence, a word.
+#: A long paragraph or list is cut after the last of these in its second half: a line, a sentence, a
+#: word.
 _BREAKS = (
     re.compile(r"\n"),
     re.compile(r"[.!?\u3002\uff01\uff1f]['\")\]*_]*\s"),
@@ -24,15 +24,15 @@ _BREAKS = (
 
 
 def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
-    """Offsets (start, end) of a text's passages, in order, apart, with all that is not blank.
+    """Return the offsets (start, end) of a text's passages, in order, without overlap, covering
+    everything but white space.
 
-    A heading begins a passage and stays with what follows it, as the term of a definition does. A
-    passage is at most `max_chars` long, but for code and tables: they are never cut, so a longer
-    one is a passage of its own.
+    A heading starts a passage and stays with what follows, as does a defined term. A passage is at
+    most `max_chars` long, except for code and tables, which are never cut.
     """
     passages: list[tuple[int, int]] = []
     start = end = 0
-    # Headings and terms that wait for what follows: where they begin, and what ends before them.
+    # Headings and terms waiting for what follows: where they begin, and what ends before them.
     lead, before, only_headings = -1, 0, True
     for block in blocks(markdown):
         heading = block.kind == "heading"
@@ -55,7 +55,9 @@ def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
 
 
 def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[tuple[int, int]]:
-    """The block, cut where its kind allows; `taken` characters go to the heading before it."""
+    """Yield the block in pieces where its kind allows; `taken` characters are reserved for its
+    heading.
+    """
     start, end = block.start, block.end
     room = most - taken if taken <= most // 2 else most
     while end - start > room and block.kind not in ("code", "table"):
@@ -71,7 +73,7 @@ def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[t
 
 
 def _break(markdown: str, start: int, stop: int) -> int:
-    """The best place in `start:stop` to end a piece."""
+    """Return the best position in `start:stop` to end a piece."""
     for pattern in _BREAKS:
         ends = [match.end() for match in pattern.finditer(markdown, (start + stop) // 2, stop)]
         if ends:
@@ -80,7 +82,7 @@ def _break(markdown: str, start: int, stop: int) -> int:
 
 
 def headings(markdown: str) -> list[Heading]:
-    """The headings of a text as (offset, level 1..6, readable text)."""
+    """Return the headings of a text as (offset, level 1..6, readable text)."""
     found = []
     for block in blocks(markdown):
         if block.kind == "heading":
@@ -90,7 +92,7 @@ def headings(markdown: str) -> list[Heading]:
 
 
 def _heading(text: str) -> tuple[int, str]:
-    """Level and text of a heading block, with marks before it (`##`) or a line under it (`---`)."""
+    """Return level and text of a heading block, marked by `##` or an underline (`---`)."""
     text = text.strip()
     rest = text.lstrip("#")
     if len(rest) < len(text) and "\n" not in text:
@@ -100,7 +102,7 @@ def _heading(text: str) -> tuple[int, str]:
 
 
 def paths(headings: Iterable[Heading]) -> list[Path]:
-    """The path of headings under each, such as "Install > Linux", and from where on it holds."""
+    """Return the path of headings below each, such as "Install > Linux", with its start."""
     found, path = [], list[Heading]()
     for heading in headings:
         while path and path[-1][1] >= heading[1]:
@@ -111,6 +113,6 @@ def paths(headings: Iterable[Heading]) -> list[Path]:
 
 
 def heading_at(paths: Sequence[Path], offset: int) -> str:
-    """The path of headings a place stands under; "" before any."""
+    """Return the path of headings at a position; "" before the first."""
     after = bisect_right(paths, offset, key=lambda path: path[0])
     return paths[after - 1][1] if after else ""

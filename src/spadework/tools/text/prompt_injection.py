@@ -1,9 +1,8 @@
-"""What is said to machines: orders to the program that reads a page, and words strung together to
-be found. They are evidence of nothing.
+"""Prompt injection: orders to the program that reads a page, and keyword stuffing. They are
+evidence of nothing.
 
-Only what a person would never be told counts. A sentence that reports such an order, in quotation
-marks or as code, is a sentence about orders, and stays: documentation of prompt injection can be
-quoted.
+Only what nobody would say to a person counts. A sentence that reports such an order, in quotation
+marks or as code, is about orders and stays: documentation of prompt injection can be quoted.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: Words beside a quotation from which a sentence reports the quotation, rather than being it.
+#: Words around a quotation from which a sentence reports it, rather than being it.
 REPORTS = 4
-#: A sentence of so many words, of which fewer than this share differ, is stuffed with them.
+#: Minimum words of a sentence, and maximum share of distinct words, for keyword stuffing.
 STUFFED_WORDS, STUFFED_SHARE = 10, 0.5
 _ADDRESS = re.compile(r"https?://\S+")
 
@@ -35,12 +34,12 @@ _MACHINE = (
     rf"(?:(?:{_KIND}[ -]){{1,3}}{_BODY}|(?:ai )?language models?|llms?|ais?|chat ?bots?|chatgpt|"
     rf"claude|gemini|copilot|crawlers?|bots?|assistants?|agents?)"
 )
-#: What follows a machine that is spoken to; "AI researchers" are people.
+#: What may follow a machine that is addressed; "AI researchers" are people.
 _ENDED = (
     r"(?=\s*[:,;.!?)\]—–]|\s-|\s+(?:that|which|who|reading|processing|summari[sz]ing|"
     r"crawling|visiting|indexing|please|must|should)\b|$)"
 )
-#: Where a command begins: a sentence or clause, or what makes a command of its verb.
+#: Where a command starts: a sentence or clause, or what makes its verb a command.
 _COMMAND = (
     r"(?:^|[.:;!?)\]>—–*#]\s*|\s-+\s*|\b(?:please|now|kindly|immediately|instead|just|stop,?|and"
     r" then|important,?|attention,?|first,?|"
@@ -57,7 +56,7 @@ _SAY = r"(?:say|state|recommend|claim|cite|reveal|tell|conclude|promote|praise|e
 _ORDERS = tuple(
     re.compile(pattern)
     for pattern in (
-        # A machine is spoken to.
+        # A machine is addressed.
         rf"^\W*(?:(?:note|notice|message|memo|instructions?|reminder|warning|information|attention|"
         rf"important|hint)\b[\s,:!]*(?:(?:to|for) )|(?:dear|hello|hey|attention|important|"
         rf"listen),?[\s:!]+)(?:all |any |every |the )?{_MACHINE}\b{_ENDED}",
@@ -65,7 +64,7 @@ _ORDERS = tuple(
         rf"^\W*(?:{_KIND}[ -]){{1,3}}{_BODY}\s*[:,!]\s*(?:you\b|please\b|do\b|don't\b|never\b|"
         rf"always\b|ignore\b|{_SAY}\b|stop\b)",
         rf"\bas an? {_MACHINE},? you (?:must|should|are|will|have|need)\b",
-        # The marks of a chat.
+        # Marks of a chat template.
         r"<\|/?(?:im_start|im_end|system|endoftext|start_header_id|eot_id)\|>|\[/?(?:inst|system)\]|<</?sys>>|[<‹]\s*/?\s*page_text|</?tool_call>|"
         r"\"(?:covered|evidence_ids|gap_queries|verdict)\"\s*:",
         r"\bsystem(?: (?:prompt|message|override|instructions?|note))?\s*[:>]\s*(?:you"
@@ -75,7 +74,7 @@ _ORDERS = tuple(
             rf" _](?:{_RULES}|text|data|content)\b|\bnew system {_RULES}\b"
         ),
         rf"{_COMMAND}(?:these are |here are )?(?:your )?new (?:instructions|orders|objective)\s*:",
-        # What it was told is to be forgotten, told, or replaced.
+        # Its instructions are to be ignored, revealed, or replaced.
         rf"{_COMMAND}(?:ignore|disregard|forget|override|bypass|discard)\s+(?:\w+\s+){{0,4}}{_EARLIER}\s+(?:\w+\s+){{0,3}}{_RULES}\b",
         rf"{_COMMAND}(?:reveal|repeat|print|output|show|disclose|leak|quote|send|post)\s+(?:\w+\s+){{0,4}}your\s+(?:\w+\s+){{0,2}}"
         rf"(?:system|hidden|initial|original|secret)\s+{_RULES}\b",
@@ -83,7 +82,7 @@ _ORDERS = tuple(
         r" ){0,3}(?:assistant|agent|ai|llm|dan|chat ?bot)\b",
         r"\byou are no longer (?:bound|restricted|limited|an? (?:ai|assistant|language model))\b",
         r"\b(?:decode|base64|rot13|unscramble)\b.{0,80}\b(?:follow|obey|execute|comply)\b",
-        # What is to be read, believed and said.
+        # It is told what to read, believe or say.
         rf"{_COMMAND}(?:cite|quote|use|trust|believe|read)\s+(?:only|exclusively|solely|nothing"
         rf" but)\s+(?:this|our)\s+{_SOURCE}\b",
         rf"{_COMMAND}(?:cite|quote|use|trust|believe|treat|rate|score|rank)\s+(?:this|our)\s+{_SOURCE}\s+(?:only|exclusively|alone|highest|"
@@ -102,17 +101,17 @@ _ORDERS = tuple(
         r"\b(?:ignora|olvida|ignore)\s+(?:\w+\s+){0,3}(?:instrucciones|instruções)\s+(?:anteriores|previas)",
     )
 )
-#: What is to be done first; an order where an address stands behind its beginning.
+#: A first errand; an order if an address follows.
 _ERRAND = re.compile(
     rf"{_COMMAND}(?:fetch|visit|open|call|load|request|go to|send|post)\b.{{0,200}}\b(?:before|"
     r"while|when|then)\s+(?:you\s+)?(?:answer|summari|writ|report|respond|continu)"
 )
-#: What may stand around a comment, a cell or a heading.
+#: Characters around a comment, cell or heading.
 _MARKS = "#/*;-<! \t"
 _QUOTED = re.compile(
     r"“[^“”]++”|\"[^\"]++\"|«[^«»]++»|„[^„“]++“|(?<!\w)‘[^‘’]++’|(?<!\w)'[^']++'(?!\w)|`[^`]++`"
 )
-#: Every order has one of these words; a text without them is not looked at closely.
+#: Every order has one of these words; other text is skipped.
 _HINT = re.compile(
     r"\b(?:ais?|a\.i|llms?|gpt|chatgpt|claude|gemini|copilot|language models?|chat"
     r" ?bots?|bots?|assistants?|agents?|crawlers?|automated|"
@@ -124,7 +123,7 @@ _HINT = re.compile(
 
 @lru_cache(maxsize=20_000)
 def is_injection(text: str) -> bool:
-    """Whether a sentence, beside what it quotes, speaks to the machine that reads it."""
+    """Return whether a sentence, apart from its quotations, addresses the machine that reads it."""
     reported = _QUOTED.sub(" … ", text)
     source = reported if len(re.findall(r"\w+", reported)) >= REPORTS else text
     said = _simple(source)
@@ -134,8 +133,8 @@ def is_injection(text: str) -> bool:
 
 
 def _sends_away(said: str) -> bool:
-    """Whether an errand begins before the last address. Looking for an address behind each would
-    take the square of the time.
+    """Return whether an errand precedes the last address. Searching for an address after each
+    errand would take quadratic time.
     """
     last = max(said.rfind("http://"), said.rfind("https://"))
     errand = _ERRAND.search(said) if last >= 0 else None
@@ -143,8 +142,8 @@ def _sends_away(said: str) -> bool:
 
 
 def is_stuffed(text: str) -> bool:
-    """Whether a sentence only strings together a few words again and again, with none of those that
-    make it one. What is read counts, not the addresses of its links.
+    """Return whether a sentence only repeats a few words, without function words. Link addresses do
+    not count.
     """
     words = re.findall(r"[^\W\d_]+", _ADDRESS.sub(" ", plain(text)).lower())
     if len(words) < STUFFED_WORDS or len(set(words)) >= STUFFED_SHARE * len(words):
@@ -153,7 +152,7 @@ def is_stuffed(text: str) -> bool:
 
 
 def spans_between_injections(text: str) -> list[tuple[int, int]]:
-    """The stretches of a text between its orders, in order, without white space at their ends."""
+    """Return the spans of a text between its orders, in order, stripped."""
     kept, at = [], 0
     for start, end in [*injection_spans(text), (len(text), len(text))]:
         piece = text[at:start]
@@ -164,7 +163,7 @@ def spans_between_injections(text: str) -> list[tuple[int, int]]:
 
 
 def without_injections(text: str) -> str:
-    """The text with nothing in the place of its orders."""
+    """Return the text without its orders."""
     if not injection_spans(text):
         return text
     return "\n\n".join(text[start:end] for start, end in spans_between_injections(text))
@@ -172,8 +171,8 @@ def without_injections(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Where the orders of a page stand. What follows one in its block is said to the same listener;
-    headings, tables and code go whole.
+    """Return the spans of the orders in a page, each with the rest of its block, which has the same
+    addressee; headings, tables and code go whole.
     """
     told = ((start, text[start:end]) for start, end in sentences(text))
     spans = [start for start, said in told if is_injection(said) or is_stuffed(said)]
@@ -191,7 +190,7 @@ def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _simple(text: str) -> str:
-    """The readable words in lower case, one way of writing each sign, nothing invisible."""
+    """Return the readable words in lower case, with normalized characters."""
     shown = unicodedata.normalize("NFKC", plain(text)).replace("’", "'")
     seen = "".join(char for char in shown if unicodedata.category(char) != "Cf")
     return " ".join(seen.lower().split())

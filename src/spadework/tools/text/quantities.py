@@ -1,4 +1,4 @@
-"""Quantities and dates: figures with scale and unit, and moments in UTC."""
+"""Quantities and dates: figures with scale and unit, and times in UTC."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "
 
 
 def moment(written: Any, *, now: datetime | None = None) -> datetime | None:
-    """The moment that a text names, in UTC: ISO 8601, RFC 5322, "3 March 2026", "2 days ago".
+    """Return the time that a text names, in UTC: ISO 8601, RFC 5322, "3 March 2026", "2 days ago".
 
-    Without a zone it is UTC. None for anything else, and for a year before 1900 or after the next.
+    The default zone is UTC. None for other text, and for a year before 1900 or after the next one.
     "ago" counts from `now`.
     """
     if not isinstance(written, str):
@@ -66,13 +66,13 @@ def _written(text: str) -> datetime | None:
     return None
 
 
-#: The power of ten up to which a scale belongs to what precedes it ("two hundred thousand").
+#: Largest power of ten whose scale word multiplies what precedes it ("two hundred thousand").
 HUNDRED = 2
-#: A rounded figure is this near to the exact one, as a share of it.
+#: Maximum relative difference of a rounded figure.
 NEAR = 0.05
 
-#: Dimensions with their units: the factor to the first unit of the dimension, and the names. Exact
-#: by definition (NIST Special Publication 811, appendix B).
+#: Dimensions with their units: the factor to the first unit, and the names. Exact by definition
+#: (NIST Special Publication 811, appendix B).
 _TABLE = """
 length: 1 m metre metres meter meters; 1e3 km kilometre kilometres kilometer kilometers
 length: 1e-2 cm centimetre centimetres centimeter centimeters; 1609.344 mi mile miles
@@ -97,7 +97,7 @@ power: 1e9 gw gigawatt gigawatts
 celsius: 1 °c celsius
 fahrenheit: 1 °f fahrenheit
 """
-#: (dimension, factor) by the name of a unit.
+#: (dimension, factor) by unit name.
 _UNITS = {
     name: (dimension, float(factor))
     for dimension, _, units in (row.partition(": ") for row in _TABLE.strip().split("\n"))
@@ -106,7 +106,7 @@ _UNITS = {
 }
 _FIGURE = r"(?<![\w.,])[-−]?\d++(?:[.,]\d++)*+"
 _WORD = r"[^\W\d_]+(?:/h|²|-hours)?|°[CF]"
-#: What says in a word of its own of which kind a unit is: "square miles", "degrees Celsius".
+#: Words that qualify a unit: "square miles", "degrees Celsius".
 _SYMBOLS = {
     **dict.fromkeys(("mile", "miles"), "mi"),
     **dict.fromkeys(("kilometre", "kilometres", "kilometer", "kilometers"), "km"),
@@ -125,8 +125,8 @@ class Quantity(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A figure as it stands in a text, the quantities that it may be (with and without what stands
-    after it, and, where the comma may be for decimals, read both ways), and its offsets.
+    """A figure as written, the quantities it may be (with and without what follows and, with a
+    decimal comma, read both ways), and its offsets.
     """
 
     text: str
@@ -136,7 +136,7 @@ class Figure(NamedTuple):
 
 
 def figures(text: str, language: str = DEFAULT) -> tuple[Figure, ...]:
-    """A text's figures in order, in digits and words; none in a word ("3rd", "IPv6")."""
+    """Return a text's figures in order, in digits and words; none within a word ("3rd", "IPv6")."""
     known = language_named(language)
     found = []
     for match in _pattern(language).finditer(text):
@@ -152,12 +152,12 @@ def figures(text: str, language: str = DEFAULT) -> tuple[Figure, ...]:
 
 
 def is_unit(word: str) -> bool:
-    """Whether a word, in lower case, is the name of a unit."""
+    """Return whether a lower-case word is a unit."""
     return word in _UNITS
 
 
 def borne_out(stated: Figure, sources: Iterable[Figure]) -> bool:
-    """Whether a figure is one of `sources`: the same, converted, or rounded to fewer digits."""
+    """Return whether a figure matches one of `sources`: the same, converted, or rounded."""
     return any(
         stated.text == source.text
         or any(is_same(own, other) for own, other in product(stated.readings, source.readings))
@@ -169,7 +169,7 @@ def borne_out(stated: Figure, sources: Iterable[Figure]) -> bool:
 def _readings(
     written: str, after: tuple[str, ...], language: str, *, in_words: bool
 ) -> tuple[Quantity, ...]:
-    """The quantities that a figure may be, with the two words after it."""
+    """Return the quantities that a figure may be, with the two words after it."""
     known = language_named(language)
     values = {_in_words(written, known)} if in_words else _values(written, known)
     return tuple(one for value in values for one in _make_quantity(*value, after, known))
@@ -177,12 +177,14 @@ def _readings(
 
 @lru_cache(maxsize=16)
 def _pattern(code: str) -> re.Pattern[str]:
-    """A figure or number words ("five hundred", "twenty-one"), and the two words after it."""
+    """Return a pattern of a figure or number words ("five hundred", "twenty-one"), and the two
+    words after it.
+    """
     known = language_named(code)
     every = sorted([*known.numbers, *known.scales], key=len)[::-1]
     words = "" if known.unspaced else "|".join(every)
     first = "|".join(sorted(known.numbers, key=len, reverse=True)) if words else ""
-    # Thousands are set apart by spaces where the comma is for decimals.
+    # Thousands are separated by spaces where the comma is decimal.
     spaced = r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|" if known.decimal == "," else ""
     run = rf"(?i:\b(?:{first})(?:[ -](?:{words}))*\b)" if words else "(?!)"
     after = rf"(?:[ \u00a0\u202f-]?(?P<first>{_WORD}))?(?:[ \u00a0\u202f](?P<second>{_WORD}))?"
@@ -190,7 +192,7 @@ def _pattern(code: str) -> re.Pattern[str]:
 
 
 def _in_words(words: str, known: Language) -> tuple[float, int]:
-    """The value of a run of number words, with its significant digits."""
+    """Return the value of number words, with its significant digits."""
     whole = part = 0.0
     for word in re.split(r"[ -]", words.lower()):
         if word in known.scales:
@@ -204,7 +206,7 @@ def _in_words(words: str, known: Language) -> tuple[float, int]:
 
 
 def _values(figure: str, known: Language) -> set[tuple[float, int]]:
-    """What a figure may mean, with its significant digits."""
+    """Return the possible values of a figure, with significant digits."""
     figure = re.sub(r"\s", "", figure)
     readings = {figure.replace(",", "")}
     if known.decimal == "," or re.fullmatch(r"[-−]?\d+,\d{1,2}", figure):
@@ -224,7 +226,7 @@ def _digits(figure: str) -> int:
 def _make_quantity(
     value: float, digits: int, after: tuple[str, ...], known: Language
 ) -> Iterator[Quantity]:
-    """The figure in words of its scale and its unit. Told without the unit, it is one, too."""
+    """Yield the figure with its scale and unit, and without the unit."""
     first, second = after
     power = known.scales.get(first)
     name = second if power is not None or first in _DEGREES else first
@@ -250,6 +252,6 @@ def is_same(stated: Quantity, source: Quantity) -> bool:
 
 
 def _half_a_place(stated: Quantity) -> float:
-    """Half of the last place that a figure names."""
+    """Return half of the last place of a figure."""
     size = math.floor(math.log10(abs(stated.value))) if stated.value else 0
     return float(0.5 * 10.0 ** (size - stated.digits + 1))

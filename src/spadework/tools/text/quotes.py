@@ -1,4 +1,4 @@
-"""The words of a quote in a page, and which of them are emphasised."""
+"""Location of a quote in a page, and its emphasis."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ from spadework.tools.text.terms import is_whole
 Strength = Literal["em", "strong"]
 
 _MEANT: dict[str, Strength] = {"*": "em", "_": "em", "**": "strong", "__": "strong"}
-#: The mark of each.
 MARKS: dict[Strength, str] = {"em": "*", "strong": "**"}
-#: What may stand around emphasis beside white space, and at its ends beside letters and digits:
-#: behind and before these every reader of Markdown takes the marks for marks.
+#: Characters allowed around emphasis besides white space, and at its ends besides letters and
+#: digits: with these every Markdown renderer recognizes the marks.
 _AROUND = frozenset(string.punctuation) - frozenset("*_~`\\") | frozenset("“”‘’„«»–—…")
 _INSIDE = _AROUND | {"`"}
 
 
 class Emphasis(NamedTuple):
-    """An opening mark `start:inner_start`, its closing mark `inner_end:end`, and what they mean."""
+    """An opening mark `start:inner_start`, its closing mark `inner_end:end`, and its strength."""
 
     start: int
     inner_start: int
@@ -36,7 +35,9 @@ class Emphasis(NamedTuple):
 
 
 def emphases(text: str, found: Inline) -> list[Emphasis]:
-    """The emphasis, in order, that every reader sees: in no other, and beside no hidden mark."""
+    """Return the emphasis, in order, that every renderer shows: not nested, and not beside a hidden
+    mark.
+    """
     ticks = {edge for span in found.code for edge in span}
     shown = [mark for mark in found.marks if not ticks & {mark.start, mark.end}]
     ends = {mark.end for mark in found.marks}
@@ -54,7 +55,7 @@ def emphases(text: str, found: Inline) -> list[Emphasis]:
 
 
 def _clear(text: str, pair: Pair) -> bool:
-    """Whether the marks of a pair are marks whoever reads them."""
+    """Return whether every renderer recognizes a pair of marks."""
     before, after = text[max(0, pair.start - 1) : pair.start], text[pair.end : pair.end + 1]
     first, last = text[pair.inner_start], text[pair.inner_end - 1]
     apart = all(not one or one.isspace() or one in _AROUND for one in (before, after))
@@ -64,7 +65,7 @@ def _clear(text: str, pair: Pair) -> bool:
 
 __all__ = ["locate", "normal", "plain", "sentences"]
 
-#: A shorter quote proves nothing unless it stands there exactly.
+#: A shorter quote must match exactly.
 MIN_CHARS = 12
 
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
@@ -75,13 +76,13 @@ _VARIANTS = str.maketrans(
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"),
     }
 )
-#: What is replaced by something of another length; a single space is left alone, for speed.
+#: What is replaced by a different length; single spaces are skipped, for speed.
 _FOLDED = re.compile(rf"[\s{_INVISIBLE}]{{2,}}|[^\S ]|[{_INVISIBLE}]|\.\.\.")
 
 
 @dataclass(frozen=True)
 class _Normal:
-    """A text in normal form: `text[i]` stands at `starts[i]:ends[i]` of the source."""
+    """A normalized text: `text[i]` is at `starts[i]:ends[i]` of the source."""
 
     text: str
     starts: array[int]
@@ -90,11 +91,11 @@ class _Normal:
 
 
 def locate(quote: str, text: str) -> tuple[int, int] | None:
-    """Where a quote stands in a text, as offsets in code points, or None.
+    """Return the offsets of a quote in a text, in code points, or None.
 
-    The exact words first, else their normal form. A quote begins and ends where words do. One
-    shorter than 12 characters must be exact. The place takes in a Markdown mark at its ends when
-    the mark's partner is inside.
+    Tries the exact words, then their normal form. A quote starts and ends at word boundaries. One
+    under 12 characters must be exact. The span includes a Markdown mark at its ends if the mark's
+    partner is inside.
     """
     quote = quote.strip()
     if not any(char.isalnum() for char in quote):
@@ -112,12 +113,14 @@ def locate(quote: str, text: str) -> tuple[int, int] | None:
 
 
 def normal(text: str) -> str:
-    """Readable text with single spaces, straight quotes, plain dashes, nothing invisible."""
+    """Return readable text with single spaces, straight quotes, plain dashes, and nothing
+    invisible.
+    """
     return _fold(plain(text)).strip()
 
 
 def _whole(needle: str, text: str) -> int | None:
-    """The first place where `needle` stands as whole words."""
+    """Return the first position of `needle` as whole words."""
     at = text.find(needle) if needle else -1
     while at >= 0:
         if is_whole(text, at, at + len(needle)):
@@ -127,7 +130,7 @@ def _whole(needle: str, text: str) -> int | None:
 
 
 def _balance_marks(start: int, end: int, pairs: tuple[Pair, ...]) -> tuple[int, int]:
-    """The span with the marks just outside it whose partners are inside."""
+    """Extend the span by adjacent marks whose partners are inside."""
     openings = {pair.inner_start: pair for pair in pairs if start <= pair.inner_end < end}
     closings = {pair.inner_end: pair for pair in pairs if start < pair.inner_start <= end}
     while (pair := openings.get(start)) and pair.inner_end < end:
@@ -138,7 +141,7 @@ def _balance_marks(start: int, end: int, pairs: tuple[Pair, ...]) -> tuple[int, 
 
 
 def _folds(text: str) -> Iterator[tuple[int, int, str]]:
-    """The stretches of a text whose normal form has another length, with that form."""
+    """Yield the spans of a text whose normal form has another length, with that form."""
     for match in _FOLDED.finditer(text):
         run = match[0]
         yield *match.span(), "\u2026" if run == "..." else " " if run.strip(_INVISIBLE) else ""
@@ -154,7 +157,7 @@ def _fold(text: str) -> str:
 
 @lru_cache(maxsize=32)
 def _normal(text: str) -> _Normal:
-    """A page's normal form with offsets; kept, as many quotes are looked up in each page."""
+    """Return a page's normal form with offsets, cached for its quotes."""
     inline = scan(text)
     starts, ends = array("I", range(len(text))), array("I", range(1, len(text) + 1))
     readable, starts, ends = _replace_spans(text, inline.marks, starts, ends)
@@ -165,7 +168,7 @@ def _normal(text: str) -> _Normal:
 def _replace_spans(
     text: str, changes: Iterable[tuple[int, int, str]], starts: array[int], ends: array[int]
 ) -> tuple[str, array[int], array[int]]:
-    """The text with the changes (start, end, new) made, and its offsets carried along."""
+    """Apply the changes (start, end, new) to the text, adjusting its offsets."""
     shown, at = [], 0
     new_starts, new_ends = array("I"), array("I")
     for start, end, new in changes:

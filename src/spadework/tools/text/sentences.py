@@ -1,4 +1,4 @@
-"""The sentences of a Markdown text, and what only leads to what follows it."""
+"""Sentences of a Markdown text, and lines that only lead to what follows."""
 
 from __future__ import annotations
 
@@ -11,55 +11,55 @@ from spadework.tools.text.language import Language, language, spoken
 from spadework.tools.text.markdown import Block, Inline, Mark, blocks, scan, units
 
 _COLONS = (":", "：")
-#: A line that begins bold or as code and ends no sentence. Of the terms of lists in five manuals it
-#: finds 92 of 100.
+#: A line that starts bold or as code and does not end a sentence. It finds 92 of 100 list terms in
+#: five manuals.
 _TERM = re.compile(r"(?:\*\*|`)[^\n]{1,118}(?<![.!?;])(?<![.!?;]`)(?<![.!?;]\*\*)")
 
 
 def leads(text: str) -> bool:
-    """Whether a line only leads to what follows it: it ends in a colon, bold or not."""
+    """Return whether a line only leads to what follows: it ends in a colon, bold or not."""
     return text.rstrip("*_ \n").endswith(_COLONS)
 
 
 def is_term(markdown: str, block: Block) -> bool:
-    """Whether a block is a term whose definition follows."""
+    """Return whether a block is a term followed by its definition."""
     return block.kind == "paragraph" and bool(_TERM.fullmatch(markdown, block.start, block.end))
 
 
-#: Brackets around more sentences were never closed.
+#: Brackets with more sentences inside were never closed.
 MOST_IN_BRACKETS = 100
 _JOINER = "\u2060"
 _STOPS = ".!?\u2026\u061f\u06d4\u0964\u3002\uff01\uff1f"
-#: What stands for words that are left out.
+#: Ellipses.
 _LEFT_OUT = ("...", "\u2026")
 _CLOSING = "\"'\u201d\u2019\u201c\u00bb\u00ab\u203a\u2039)\\]\u2060"
 #: The mark of a footnote, such as [12].
 _NOTE = r"\u2060*\[\u2060*\d{1,3}\u2060*\]\u2060*"
-#: Stops before white space, with the marks that close after them, in French after a space; and the
-#: stops of scripts that need no white space.
+#: Final punctuation before white space, with closing marks (in French after a space), and that of
+#: scripts without white space.
 _END = re.compile(
     rf"(?<![.!?\u2026])(?P<stop>[.!?\u2026\u061f\u06d4]++)"
     rf"[{_CLOSING}]*+(?:{_NOTE})*+(?:[ \u00a0\u202f]\u00bb(?=\s|$))?+(?=\s|$)"
     r"|[\u3002\uff01\uff1f\u0964\u0965]++[\u201d\u2019\u300d\u300f\uff09\u2060]*+"
 )
-#: An empty line, or a line that is broken on purpose.
+#: An empty line, or a hard line break.
 _GAP = re.compile(r"\n\s*\n\s*|(?<! ) {2,}\n\s*")
 _OPENING = "\"'\u201c\u2018\u201e\u201a\u00ab\u00bb\u2039\u203a\u00bf\u00a1(\\[\u2060"
-#: What stands before the last word of so many characters.
+#: The boundary before the last word, of at most this many characters.
 _BEFORE_WORD, _WORD_CHARS = re.compile(rf"[\s{_OPENING}]"), 40
 _NEXT = re.compile(rf"[\s{_OPENING}]*")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+")
 _FIRST = re.compile(rf"[\s{_OPENING}]*(\w+)")
-#: "3." and "XX." before a word; a year is none.
+#: "3." and "XX." before a word are ordinals; a year is not.
 _ORDINAL = re.compile(r"\d{1,3}|[ivx]+")
 
 
 def sentences(text: str, code: str = "") -> list[tuple[int, int]]:
-    """Offsets (start, end) of the sentences of paragraphs, list items and block quotes, in order;
-    headings, code and tables have none. `code` is the language, found in the text itself if "".
+    """Return the offsets (start, end) of the sentences in paragraphs, list items and block quotes,
+    in order; headings, code and tables have none. `code` is the language, detected if "".
 
-    A sentence lies within one block and has a letter or digit. A stop in an abbreviation, an
-    ordinal, a number, code or a link's address ends none.
+    A sentence is within one block and has a letter or digit. Punctuation in abbreviations,
+    ordinals, numbers, code and link addresses does not end it.
     """
     known = language(code or spoken(text))
     masked = _mask_marks(text, scan(text))
@@ -72,17 +72,17 @@ def sentences(text: str, code: str = "") -> list[tuple[int, int]]:
 
 
 def is_ended(text: str) -> bool:
-    """Whether a text ends with the end of a sentence."""
+    """Return whether a text ends with the end of a sentence."""
     return text.rstrip(_CLOSING + " ")[-1:] in (*_STOPS,)
 
 
 def is_broken_off(text: str) -> bool:
-    """Whether a text seems to end in mid-sentence; few words that end none may be a label."""
+    """Return whether a text seems to end in mid-sentence; a few words may be a label."""
     return not is_ended(text) and len(text.split()) >= LABEL_WORDS
 
 
 def closed(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The sentences of a block, those as one that lie in brackets together."""
+    """Merge a block's sentences that are in one pair of brackets."""
     open_after = [0, *accumulate(_opened(text[slice(*span)]) for span in spans)]
     made: list[tuple[int, int]] = []
     at = 0
@@ -99,7 +99,9 @@ def _opened(text: str) -> int:
 
 
 def _mask_marks(text: str, inline: Inline) -> str:
-    """The text, as long, marks as joiners, code as letters, and no stops in a link's words."""
+    """Return the text at equal length, with marks as joiners, code as letters, and link texts
+    without punctuation.
+    """
     changes = [(start, end, "X" * (end - start)) for start, end in inline.code]
     changes += [(mark.start, mark.end, _mask(text, mark)) for mark in inline.marks]
     for pair in inline.pairs:
@@ -120,7 +122,7 @@ def _mask_marks(text: str, inline: Inline) -> str:
 
 def _mask(text: str, mark: Mark) -> str:
     source = text[mark.start : mark.end]
-    if source == "\\":  # a line broken on purpose, like an empty line
+    if source == "\\":  # a hard line break, like an empty line
         return "\n"
     if not source.strip(" \t>"):
         return source.replace(">", " ")
@@ -128,7 +130,9 @@ def _mask(text: str, mark: Mark) -> str:
 
 
 def _split(text: str, masked: str, unit: tuple[int, int], known: Language) -> list[tuple[int, int]]:
-    """The sentences of one unit. A part without a readable letter or digit goes to the next one."""
+    """Return the sentences of one unit. A part without a readable letter or digit joins the
+    next.
+    """
     start, end = unit
     ends = _END.finditer(masked, start, end)
     stops = {match.end() for match in ends if _ends(masked, start, match, known)}
@@ -155,7 +159,8 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> boo
     if following[:1].islower() and not _is_name(following, masked, start):
         return False
     if stop in _LEFT_OUT:
-        # What is left out ("INSERT ... ON CONFLICT") stands by itself, an unfinished thought not.
+        # An omission ("INSERT ... ON CONFLICT") is surrounded by spaces, an unfinished thought is
+        # not.
         return not masked[match.start() - 1 : match.start()].isspace()
     if stop != ".":
         return True
@@ -172,7 +177,9 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> boo
 
 
 def _is_name(following: str, masked: str, start: int) -> bool:
-    """Whether the first word, written small, is a name: urllib3, or that which opens the unit."""
+    """Return whether a lower-case first word is a name: urllib3, or the word that starts the
+    unit.
+    """
     match, begun = _FIRST.match(following), _FIRST.match(masked, start)
     word = match[1] if match else ""
     return not (word.islower() and word.isalpha()) or bool(begun and begun[1] == word)

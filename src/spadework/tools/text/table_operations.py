@@ -1,5 +1,5 @@
-"""Small typed operations over the tables of a text: what a question asks of their rows is the
-largest, the smallest, a sum, a count, or the one row that its words name.
+"""Typed operations on the tables of a text: maximum, minimum, sum, count, or the row named by the
+question.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from spadework.tools.text.terms import terms
 Kind = Literal["largest", "smallest", "sum", "count", "row"]
 
 _KINDS: tuple[Kind, ...] = ("sum", "largest", "smallest", "count")
-#: Rows that make a table on which an operation says more than the rows themselves.
+#: Minimum rows of a table for an operation.
 LEAST_ROWS = 3
-#: Of the words of a question more than this share stand in the table, or it is about another one.
+#: Minimum share of the question's words in a table about it.
 LEAST_HELD = 0.5
-#: A figure, as a whole cell or at its beginning.
+#: A figure as a whole cell or at its start.
 _FIGURE = re.compile(r"[^\w\s-]?\s?(-?\d+(?:,\d{3})*(?:\.\d+)?)(?:\D*)")
 
 
 @dataclass(frozen=True)
 class Computed:
-    """What an operation on a table gives: its `value` as the table writes numbers, in a `column`
-    ("" for a count), over the `rows` (their places in the text) of `of` rows where the conditions
-    of `where` hold. `score` is the share of the question's words that the table holds.
+    """The result of an operation: its `value` as the table writes numbers, in a `column` ("" for a
+    count), over the `rows` (spans in the text) of `of` rows that satisfy `where`. `score` is the
+    share of the question's words in the table.
     """
 
     kind: Kind
@@ -51,8 +51,8 @@ class _Table:
 
 
 def compute(question: str, code: str, text: str, about: str = "") -> Computed | None:
-    """Return what a question asks of the tables of a text, None where it asks nothing of them or
-    names no column of theirs. `about` are the words above the text, such as its title.
+    """Return the result a question asks of a text's tables, None if it asks nothing of them or
+    names no column. `about` is the text's title or similar.
     """
     known = language(code)
     asked = known.asked(question)
@@ -108,9 +108,9 @@ def _apply(
     numeric: Sequence[int],
     filtered: bool,
 ) -> tuple[str, list[Span], int] | None:
-    """Return the value of an operation on the rows, where these stand, and its column."""
+    """Return the value of an operation on the rows, their spans, and its column."""
     if kind == "count":
-        # A figure that a column holds is not counted, but read.
+        # A figure in a column is read, not counted.
         fits = filtered and not numeric and len(kept) > 1
         return (str(len(kept)), [span for span, _ in kept], -1) if fits else None
     if kind == "row":
@@ -129,7 +129,7 @@ def _apply(
 
 
 def figure(cell: str) -> float | None:
-    """Return the figure of a cell, None for one that holds none."""
+    """Return the figure of a cell, or None."""
     found = _FIGURE.fullmatch(cell.strip())
     return float(found[1].replace(",", "")) if found else None
 
@@ -141,8 +141,8 @@ def _is_numeric(column: int, table: _Table) -> bool:
 def _conditions(
     question: str, asked: set[str], known: Language, table: _Table
 ) -> dict[int, set[str]]:
-    """Return the values that the question names, by their column: whole cells, of which a number
-    counts only beside the name of its column.
+    """Return the values named in the question, by column: whole cells; a number only beside its
+    column's name.
     """
     found: dict[int, set[str]] = {}
     for n, name in enumerate(table.names):
@@ -156,7 +156,7 @@ def _conditions(
 
 
 def _held(asked: set[str], own: set[str]) -> set[str]:
-    """Return the words asked for that stand among some stems, themselves or in other words."""
+    """Return the requested words that are among some stems, themselves or by synonym."""
     return {stem for stem in asked if stem in own or own & set(OTHER_WORDS.get(stem, ()))}
 
 
@@ -170,7 +170,7 @@ def _stems(text: str, known: Language) -> set[str]:
 
 
 def _months(value: str, known: Language) -> set[str]:
-    """Return the stems of a cell; of the name of a month its number."""
+    """Return the stems of a cell; for a month, its number."""
     number = known.months.get(value.casefold())
     return {f"m{number}"} if number else _stems(value, known)
 
@@ -181,8 +181,8 @@ def _month_stems(question: str, known: Language) -> set[str]:
 
 
 def _form_words(question: str, known: Language) -> set[str]:
-    """Return the stems of the words that only say which operation is asked for; "population", which
-    asks for a number too, is the name of a column.
+    """Return the stems of the words that only name the operation; "population", which also asks for
+    a number, is a column.
     """
     found: Iterator[str] = (
         match[0]

@@ -1,4 +1,4 @@
-"""The words of a text, and those that say what it is about."""
+"""The words of a text, and its content words."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import snowballstemmer
 
 from spadework.tools.text.language import Language, language
 
-#: Scripts that put no spaces between words: Thai and Lao, Burmese, Khmer, and the East Asian ones.
+#: Scripts without spaces between words: Thai and Lao, Burmese, Khmer, and the East Asian ones.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
-#: The letters of these scripts, and of Korean, whose words carry their endings with them: as the
-#: inside of a character class. Vowels that are marks are among them.
+#: Letters of these scripts, and of Korean, whose words include their endings, as a character class.
+#: Vowel marks are included.
 RUN_SIGNS = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecf\u0edc-\u0edf\u1000-\u103f\u1050-\u109f\u1100-\u11ff"
     "\u1780-\u17d3\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u318e"
@@ -26,19 +26,23 @@ RUN = re.compile(f"[{RUN_SIGNS}]+")
 
 
 def in_spaced_word(char: str) -> bool:
-    """Whether a character is of a word in a script with spaces, or `_`. False for ""."""
+    """Return whether a character belongs to a word in a script with spaces, or is `_`. False for
+    "".
+    """
     if char.isascii():
         return char.isalnum() or char == "_"
     return char.isalnum() and not _UNSPACED.match(char)
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Whether `text[start:end]` is of whole words and numbers: not "mid" of "middle"."""
+    """Return whether `text[start:end]` consists of whole words and numbers: not "mid" of
+    "middle".
+    """
     return not _is_joined(text, start) and not _is_joined(text, end)
 
 
 def _is_joined(text: str, at: int) -> bool:
-    """Whether the characters on both sides of a place belong to one word or one number."""
+    """Return whether the characters around a position belong to one word or number."""
     if not 0 < at < len(text):
         return False
     left, right = text[at - 1], text[at]
@@ -52,28 +56,28 @@ def _is_joined(text: str, at: int) -> bool:
     return left.isdigit() and right in ".," and text[at + 1 : at + 2].isdigit()
 
 
-#: A word, also one such as `c++`, `gpt-5` or the parts of `node.js`; underscores part words, so
-#: that names in code share them.
+#: A word, including `c++`, `gpt-5` and the parts of `node.js`; underscores split words, so that
+#: names in code share them.
 _PLAIN = re.compile(r"[^\W_](?:[^\W_]|['’-](?=[^\W_]))*[+#]*")
-#: Marks belong to the letter before them: accents of their own, vowels of Arabic, Hebrew and
-#: the scripts of India.
+#: Marks belong to the preceding letter: combining accents, vowels of Arabic, Hebrew and Indic
+#: scripts.
 _LETTER = (
     rf"(?:[^\W_{RUN_SIGNS}]|"
     r"[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff])"
 )
 _WORD = re.compile(rf"{RUN.pattern}|{_LETTER}(?:{_LETTER}|['’-](?={_LETTER}))*[+#]*")
-#: A sign beside which a word may be more than what `_PLAIN` finds: any outside of Latin, Greek,
-#: Cyrillic, Armenian, Georgian and punctuation.
+#: A character near which a word may extend beyond `_PLAIN`: any outside Latin, Greek, Cyrillic,
+#: Armenian, Georgian and punctuation.
 _ODD = re.compile(r"[^\x00-\u02ff\u0370-\u058f\u10a0-\u10ff\u1e00-\u2e7f]")
 
 Stemming = Callable[[str], str]
 
 
 def terms(text: str, code: str) -> list[str]:
-    """The stems of a text's words but its language's stop words, in order, with repeats.
+    """Return the stems of a text's words without stop words, in order, with repeats.
 
-    What stands in a script without spaces is cut at the stop words, and told in pairs of signs
-    that overlap: such pairs find a word wherever it begins.
+    Text in a script without spaces is cut at stop words and returned as overlapping pairs of
+    characters, which match a word wherever it starts.
     """
     known = language(code)
     words, stop = _words(text, known), known.stop
@@ -85,12 +89,12 @@ def terms(text: str, code: str) -> list[str]:
 
 @lru_cache(maxsize=32)
 def stemming(name: str) -> Stemming:
-    """What gives the stem of a lower-case word, by snowball's name of the language."""
+    """Return the stemmer of lower-case words, by snowball's name of the language."""
     stemmer, lock = snowballstemmer.stemmer(name), Lock()
 
     @lru_cache(maxsize=50_000)
     def stem(word: str) -> str:
-        # It keeps the word it works on in itself, and passages are ranked in several threads.
+        # The stemmer is stateful, and passages are ranked in several threads.
         with lock:
             return str(stemmer.stemWord(word))
 
@@ -99,7 +103,7 @@ def stemming(name: str) -> Stemming:
 
 @lru_cache(maxsize=16)
 def cutting(code: str) -> Callable[[str], list[str]]:
-    """What cuts a run without spaces at the stop words of its language."""
+    """Return a function that splits an unspaced run at the stop words of its language."""
     stop = sorted(language(code).stop, key=len, reverse=True) if language(code).unspaced else ()
     if not stop:
         return lambda run: [run]
@@ -108,7 +112,7 @@ def cutting(code: str) -> Callable[[str], list[str]]:
 
 
 def pairs(run: str) -> list[str]:
-    """The overlapping pairs of signs of a run; a single sign as itself."""
+    """Return the overlapping character pairs of a run; a single character as itself."""
     return [run[n : n + 2] for n in range(len(run) - 1)] or [run]
 
 
@@ -116,7 +120,8 @@ def _words(text: str, known: Language) -> Iterable[str]:
     if text.isascii():
         words = _PLAIN.findall(text.lower())
     else:
-        # Most texts hold no other signs that NFKC would change; it is slow only where it changes.
+        # Most texts contain no other characters that NFKC changes, and it is slow only where it
+        # does.
         text = text.replace("\u2026", " ").replace("\u00a0", " ").replace("\u2019", "'")
         text = unicodedata.normalize("NFKC", text).lower()
         if _ODD.search(text):
@@ -126,7 +131,7 @@ def _words(text: str, known: Language) -> Iterable[str]:
 
 
 def _split_mixed(text: str, known: Language) -> Iterator[str]:
-    """The words of a text in which runs without spaces may stand."""
+    """Yield the words of a text that may contain unspaced runs."""
     cut = cutting(known.code)
     for word in _WORD.findall(text):
         if not word.isascii() and RUN.match(word):
@@ -136,6 +141,6 @@ def _split_mixed(text: str, known: Language) -> Iterator[str]:
 
 
 def _whole(word: str, elisions: frozenset[str]) -> str:
-    """A word without the article or pronoun that has lost its vowel: `eau` of `l'eau`."""
+    """Return a word without an elided article or pronoun: `eau` of `l'eau`."""
     head, _, tail = word.partition("'")
     return tail if tail and head in elisions else word

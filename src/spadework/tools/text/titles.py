@@ -1,4 +1,4 @@
-"""Titles of questions, and pages as a model is shown them."""
+"""Titles of questions, and pages as shown to a model."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from spadework.tools.text.markdown import Inline, one_line, scan
 from spadework.tools.text.sentences import sentences
 
-#: Most characters of a question that stands above a report, and of a title cut from a longer.
+#: Maximum characters of a question above a report, and of a shortened title.
 LONG, MOST_CHARS = 200, 100
 
 
 def is_long(question: str) -> bool:
-    """Whether a question has so many characters, or several lines."""
+    """Return whether a question is longer, or has several lines."""
     return len(question) > LONG or "\n" in question.strip()
 
 
 def shorten_question(question: str) -> str:
-    """The first sentence of a question, or its beginning cut at a word."""
+    """Return a question's first sentence, or its beginning cut at a word."""
     text = question.strip()
     first = next((text[start:end] for start, end in sentences(text)), text)
     line = " ".join(first.split()).rstrip(" ,;:")
@@ -27,8 +27,8 @@ def shorten_question(question: str) -> str:
 
 
 def without_targets(markdown: str, marks: Mapping[int, str] | None = None) -> str:
-    """The text with the words of its links and without their targets, and without pictures.
-    `marks` are put in before the characters at these offsets, where these are shown.
+    """Return the text with link texts but without targets and images. `marks` are inserted at these
+    offsets.
     """
     put, size = sorted((marks or {}).items()), len(markdown)
     kept, at = [], 0

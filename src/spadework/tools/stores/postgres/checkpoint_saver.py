@@ -20,14 +20,14 @@ _HELD = "SELECT 1 FROM sessions WHERE id = %s AND run = %s FOR SHARE"
 
 
 class CheckpointSaver(AsyncPostgresSaver):
-    """A step is saved whole, and only under the claim. Raises DatabaseDown, ClaimLost."""
+    """Saves each step whole, and only under the claim. Raises DatabaseDown, ClaimLost."""
 
     def __init__(self, claim: SessionClaim, serde: Any) -> None:
         super().__init__(claim.database.pool, serde=serde)  # type: ignore[arg-type]
         self._claim = claim
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """What was saved last, or under the id that the config names."""
+        """Return the last checkpoint, or the one the config names."""
         return await self._claim.database.again(partial(super().aget_tuple, config))
 
     async def aput(self, *args: Any, **named: Any) -> RunnableConfig:
@@ -35,12 +35,12 @@ class CheckpointSaver(AsyncPostgresSaver):
         return await self._claim.database.again(partial(super().aput, *args, **named))
 
     async def aput_writes(self, *args: Any, **named: Any) -> None:
-        """Save what a node gives."""
+        """Save a node's output."""
         await self._claim.database.again(partial(super().aput_writes, *args, **named))
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
-        """A cursor on a connection of its own; what writes asks for `pipeline`."""
+        """Open a cursor on its own connection; writers ask for `pipeline`."""
         async with (
             self._claim.database.pool.connection() as connection,
             connection.transaction(),

@@ -1,5 +1,5 @@
-"""The database that several machines share: one pool a process and event loop, every wait with a
-deadline. A server that restarts is waited for; so every statement may be asked twice.
+"""The database shared by several machines: one pool per process and event loop, every wait with a
+deadline. A restarting server is waited for, so every statement may be sent twice.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from spadework.tools.stores.postgres.notifications import Listening
 from spadework.tools.stores.postgres.rooms import PostgresRooms
 
 T = TypeVar("T")
-#: Seconds in all for a server that is away.
+#: Total seconds to wait for a server that is down.
 AWAY_SECONDS = 30.0
-#: Seconds between two tries; and after which the pool waits for who asks before it tries again,
-#: since its own tries become ever rarer.
+#: Seconds between two attempts; and until the pool waits for a caller before its next attempt,
+#: since its own become ever rarer.
 AGAIN_SECONDS, RECONNECT_SECONDS = 0.25, 3.0
-#: Connections of a process at most, beside the one that listens.
+#: Maximum connections of a process, besides the listening one.
 MOST_CONNECTIONS = 6
 
 
 class Database:
-    """The database at an address. Use `opened`, which shares one among all who want the same."""
+    """The database at an address. Use `opened`, which shares one."""
 
     def __init__(self, url: str) -> None:
         self.conninfo = conninfo_of(url)
-        #: The address without the password, as it may be shown.
+        #: The address without the password.
         self.where = where_is(url)
         self.pool = AsyncConnectionPool(
             self.conninfo,
@@ -63,11 +63,11 @@ class Database:
         self._users = 0
 
     async def ask(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """A statement's rows, also after the server was away. Raises DatabaseDown."""
+        """Return a statement's rows, waiting for a server that is down. Raises DatabaseDown."""
         return await self.again(partial(self.ask_once, statement, values))
 
     async def again(self, work: Callable[[], Awaitable[T]]) -> T:
-        """What `work()` gives, maybe done twice, also after the server was away.
+        """Return what `work()` returns, repeating it if the server is down.
 
         Raises DatabaseDown.
         """
@@ -83,7 +83,7 @@ class Database:
             await asyncio.sleep(AGAIN_SECONDS)
 
     async def ask_once(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """A statement's rows now. Raises psycopg.Error, TimeoutError."""
+        """Return a statement's rows at once. Raises psycopg.Error, TimeoutError."""
         async with (
             asyncio.timeout(CONNECT_SECONDS + STATEMENT_SECONDS),
             self.pool.connection() as connection,
@@ -92,8 +92,8 @@ class Database:
             return await cursor.fetchall() if cursor.description else []
 
     async def open(self) -> None:
-        """Connect, and bring the tables up to date. Raises SettingsError where that cannot be."""
-        # What it cannot do is raised to who asks, in a sentence: its own lines come ten a second.
+        """Connect, and migrate the tables. Raises SettingsError if that fails."""
+        # Failures are raised to the caller: the pool's log lines come ten per second.
         logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
         try:
             async with asyncio.timeout(2 * CONNECT_SECONDS):
@@ -107,7 +107,7 @@ class Database:
         self.rooms.start()
 
     async def close(self) -> None:
-        """Give back all places and connections."""
+        """Release all places and connections."""
         await self.rooms.close()
         await self.soon.close()
         await self.listening.close()
@@ -120,7 +120,9 @@ _opening: dict[asyncio.AbstractEventLoop, asyncio.Lock] = {}
 
 @asynccontextmanager
 async def opened(url: SecretStr) -> AsyncIterator[Database]:
-    """The database, shared in this event loop; the last one closes it. Raises SettingsError."""
+    """Open the database, shared in this event loop; the last user closes it. Raises
+    SettingsError.
+    """
     loop, said = asyncio.get_running_loop(), url.get_secret_value()
     lock = _opening.setdefault(loop, asyncio.Lock())
     async with lock:

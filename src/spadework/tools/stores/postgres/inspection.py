@@ -1,4 +1,4 @@
-"""What can be said of a database by looking at it, without changing anything."""
+"""Inspection of a database, without changing anything."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ _WORKERS = (
 
 
 class Looked(NamedTuple):
-    """`where` it is, without the password; its version; connections at `most` and `free`; the last
-    step of its `tables` ("": none); live workers, waiting and running sessions; `seconds`.
+    """The state of a database: `where` it is, without the password; its version; connections at
+    `most` and `free`; the last migration of its `tables` ("": none); live workers, waiting and
+    running sessions; `seconds`.
     """
 
     where: str
@@ -45,7 +46,7 @@ class Looked(NamedTuple):
 
 
 async def look_at(url: str) -> Looked:
-    """What there is. Raises SettingsError where it cannot be asked."""
+    """Return the state. Raises SettingsError if it cannot be queried."""
     began = time.monotonic()
     try:
         async with (

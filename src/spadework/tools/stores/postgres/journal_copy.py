@@ -1,4 +1,4 @@
-"""A session's journal as a file for who replays it: a copy that nobody writes to."""
+"""A read-only copy of a session's journal as a file, for replays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.postgres.database import Database
 from spadework.tools.stores.session_database import SqliteRows
 
-#: Bodies that are asked for at a time.
+#: Bodies per query.
 AT_ONCE = 50
 _TABLES = {
     "journal": ("key, kind, subject, answer, error, used, elapsed, at::text", 8),
@@ -18,14 +18,14 @@ _TABLES = {
 
 
 async def copy_journal(database: Database, session_id: str, path: Path) -> None:
-    """Write it to `path` in one step. Raises DatabaseDown, OSError, sqlite3.Error."""
+    """Write the journal to `path` atomically. Raises DatabaseDown, OSError, sqlite3.Error."""
     draft = path.with_name(f".{secrets.token_hex(8)}.sqlite")
     rows = await SqliteRows.open(draft)
     try:
         try:
             await _copy_rows(database, session_id, rows)
             await rows.db.commit()
-            await rows.db.execute_fetchall("PRAGMA journal_mode = DELETE")  # one file, as it lies
+            await rows.db.execute_fetchall("PRAGMA journal_mode = DELETE")  # a single file
         finally:
             await rows.close()
         await on_disk(draft.replace, path)

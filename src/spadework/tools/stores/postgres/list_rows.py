@@ -1,5 +1,5 @@
-"""Short lists of all servers, a row each, read by every request: who reads asks only for changes;
-who changes one waits, on a connection of its own.
+"""Short lists shared by all servers, one row each, read by every request: readers only fetch
+changes; writers wait, on a connection of their own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from spadework.tools.stores.postgres.address import SCHEMA, conninfo_of, unusabl
 from spadework.tools.stores.postgres.database import Database
 from spadework.tools.stores.postgres.migration import migrate
 
-#: What has another version than the one that is known.
+#: Lists whose version differs from the known one.
 _NEWS = (
     "SELECT name, version, rows FROM lists"
     " WHERE version IS DISTINCT FROM (%s::jsonb ->> name)::bigint"
@@ -26,20 +26,20 @@ _KEEP = "UPDATE lists SET version = version + 1, rows = %s WHERE name = %s"
 
 
 class Changing:
-    """The rows of a list, as JSON, while nobody else can change it."""
+    """The rows of a list, as JSON, locked for changing."""
 
     def __init__(self, rows: str) -> None:
         self.rows = rows
 
 
 async def list_news(database: Database, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
-    """Changed lists by name (version, rows), given `known` versions. Raises DatabaseDown."""
+    """Return changed lists by name (version, rows), given `known` versions. Raises DatabaseDown."""
     rows = await database.ask(_NEWS, (json.dumps(known),))
     return {name: (version, held) for name, version, held in rows}
 
 
 def read_list(url: str, name: str) -> tuple[int, str]:
-    """Version and rows of a list; 0 for one that nobody has ever changed. Raises SettingsError."""
+    """Return version and rows of a list; 0 if it was never changed. Raises SettingsError."""
     with _connected(url) as connection:
         asked = "SELECT version, rows FROM lists WHERE name = %s"
         version, rows = connection.execute(asked, (name,)).fetchone() or (0, "[]")
@@ -48,7 +48,7 @@ def read_list(url: str, name: str) -> tuple[int, str]:
 
 @contextmanager
 def changed_list(url: str, name: str) -> Iterator[Changing]:
-    """The rows of a list, which are kept as they are at the end. Raises SettingsError."""
+    """Yield the rows of a list, stored as they are at the end. Raises SettingsError."""
     with _connected(url) as connection:
         connection.execute(_BEGIN, (name,))
         with connection.transaction():
@@ -59,7 +59,7 @@ def changed_list(url: str, name: str) -> Iterator[Changing]:
 
 @contextmanager
 def _connected(url: str) -> Iterator[Connection[TupleRow]]:
-    """A connection to tables that are up to date."""
+    """Open a connection to migrated tables."""
     conninfo = conninfo_of(url)
     try:
         migrate(conninfo, SCHEMA)

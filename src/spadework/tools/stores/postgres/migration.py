@@ -1,5 +1,5 @@
-"""Bringing the tables of the database up to date: ours by Alembic, those of the queue and of the
-checkpoints by what their packages bring. One process at a time does it; the others wait.
+"""Migration of the database's tables: ours by Alembic, the queue's and checkpoints' by their
+packages. One process at a time migrates; others wait.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from procrastinate.schema import SchemaManager
 from psycopg import Connection, OperationalError, sql
 from psycopg.rows import DictRow, dict_row
 
-#: The lock that is held meanwhile, the seconds it is waited for, and between two tries: who waits
-#: within a statement would hold up the indexes that are made beside other transactions.
+#: The lock held meanwhile, seconds to wait for it, and seconds between attempts: a waiting
+#: statement would block concurrent index creation.
 LOCK, LOCK_SECONDS, AGAIN_SECONDS = 0x5ADE, 60.0, 0.2
-#: Our steps, a file each, and the last of them: what this spadework works with.
+#: Our migrations, one file each, and the last one, which this version requires.
 MIGRATIONS = Path(__file__).parent / "migrations"
 HEAD = max(path.name[1:5] for path in (MIGRATIONS / "versions").glob("v*.py"))
 _APPLIED = "CREATE TABLE IF NOT EXISTS queue_migrations (file text PRIMARY KEY)"
 
 
 def migrate(conninfo: str, schema: str) -> None:
-    """Bring the schema up to date. Raises psycopg.Error, also for tables that are newer."""
+    """Migrate the schema. Raises psycopg.Error, also for newer tables."""
     with Connection[DictRow].connect(conninfo, autocommit=True, row_factory=dict_row) as connection:
         _wait_for_lock(connection)
         connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
@@ -45,7 +45,7 @@ def _wait_for_lock(connection: Connection[DictRow]) -> None:
 
 
 def _version(connection: Connection[DictRow]) -> str:
-    """The last step that was taken, "" where none was."""
+    """Return the last migration, "" if there was none."""
     found = connection.execute("SELECT to_regclass('migrations') AS named").fetchone()
     if not found or found["named"] is None:
         return ""
@@ -54,7 +54,7 @@ def _version(connection: Connection[DictRow]) -> str:
 
 
 def _our_tables(conninfo: str) -> None:
-    from alembic import command  # it and what it needs take half a second to load
+    from alembic import command  # slow to import: half a second
     from alembic.config import Config
     from sqlalchemy import NullPool, create_engine
 
@@ -69,7 +69,7 @@ def _our_tables(conninfo: str) -> None:
 
 
 def _queue_tables(connection: Connection[DictRow]) -> None:
-    """The queue's tables: all where none are, else what its package has changed since."""
+    """Create the queue's tables, or apply its package's changes."""
     files = sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql"))
     connection.execute(_APPLIED)
     known = {row["file"] for row in connection.execute("SELECT file FROM queue_migrations")}

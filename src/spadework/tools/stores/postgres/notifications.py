@@ -1,5 +1,5 @@
-"""What other processes tell of sessions and places (LISTEN and NOTIFY): a reason to look at once
-instead of in a while. Nothing depends on it: who waits looks again by itself.
+"""Notifications from other processes about sessions and places (LISTEN and NOTIFY): a reason to
+look sooner. Nothing depends on them: waiters also poll.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from contextlib import contextmanager, suppress
 
 from psycopg import AsyncConnection, Error, sql
 
-#: What is told of, by the id of its session: to who watches it, and to who runs it.
+#: Channels by session id: for its watchers, and for its runner.
 EVENTS, SIGNALS = "spadework_events", "spadework_signals"
-#: Who has a place now, by its ticket, and what is waited for, by its name.
+#: Channel of places: tickets called in, and names of awaited rooms.
 PLACES = "spadework_places"
-#: Seconds after which who waits looks by himself, and between two tries to listen again.
+#: Seconds between polls, and between attempts to listen again.
 LOOK_SECONDS, AGAIN_SECONDS = 2.0, 1.0
 
 
 class Listening:
-    """One connection of a process that listens."""
+    """The listening connection of a process."""
 
     def __init__(self, conninfo: str) -> None:
         self._conninfo = conninfo
@@ -29,22 +29,24 @@ class Listening:
         self._told: dict[str, Callable[[str], None]] = {}
 
     def start(self) -> None:
-        """Listen from now on."""
+        """Start listening."""
         self._task = asyncio.create_task(self._listen())
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._task:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     def tell(self, channel: str, told: Callable[[str], None]) -> None:
-        """Call `told` with all that is told on a channel."""
+        """Call `told` for every notification on a channel."""
         self._told[channel] = told
 
     @contextmanager
     def heard(self, channel: str, session_id: str) -> Iterator[Callable[[], Awaitable[None]]]:
-        """Returns when a session is told of since the last call, or after LOOK_SECONDS."""
+        """Yield a function that returns after a notification about the session since its last call,
+        or after LOOK_SECONDS.
+        """
         told, key = asyncio.Event(), (channel, session_id)
 
         async def changed() -> None:
@@ -63,7 +65,7 @@ class Listening:
 
     async def _listen(self) -> None:
         while True:
-            with suppress(Error, OSError):  # those who wait look by themselves meanwhile
+            with suppress(Error, OSError):  # waiters poll meanwhile
                 async with await AsyncConnection.connect(
                     self._conninfo, autocommit=True
                 ) as connection:

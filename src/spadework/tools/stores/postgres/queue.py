@@ -1,9 +1,8 @@
-"""The queue of sessions, which is procrastinate's: who waits, who is run by which worker, and which
-worker has died. A job says only which session is to be run; what becomes of it stands in the
-session.
+"""The queue of sessions, based on procrastinate: waiting sessions, their workers, and dead workers.
+A job only names its session, whose row has the state.
 
-A job of a worker that has told nothing of itself for a while is closed, and the session gets a new
-one. So a worker that was only slow closes its own job in the end, and not that of who goes on.
+A job of a worker without a heartbeat is closed, and its session gets a new one. So a slow worker
+later closes its own job, not its successor's.
 """
 
 from __future__ import annotations
@@ -24,20 +23,19 @@ from psycopg import OperationalError
 from spadework.tools.stores.disk_faults import DatabaseDown
 from spadework.tools.stores.postgres.database import AWAY_SECONDS, RECONNECT_SECONDS, Database
 
-#: What jobs of ours are called.
 QUEUE, TASK = "sessions", "spadework.research"
-#: A worker tells so often that it lives, and has died where it has not for so long: with half of
-#: that, workers that shared two busy processors were taken for dead (docs/decisions/queue.md).
+#: Seconds between heartbeats, and until a silent worker is dead: with half of that, workers on two
+#: busy cores were taken for dead (docs/decisions/queue.md).
 BEAT_SECONDS, LEASE_SECONDS = 3.0, 30.0
-#: How often each worker looks for sessions that nobody runs; and for new jobs, if it was not told.
+#: Seconds between sweeps for orphaned sessions, and between polls for jobs.
 SWEEP_SECONDS, LOOK_SECONDS = 3.0, 5.0
-#: How long a worker that ends waits for its sessions to notice that.
+#: Seconds that a stopping worker waits for its sessions.
 STOP_SECONDS = 5.0
-#: How often a worker that drains looks whether it is done.
+#: Seconds between checks of a draining worker.
 DRAIN_LOOK_SECONDS = 0.2
-#: Held by who looks for sessions that nobody runs.
+#: The lock of the sweep for orphaned sessions.
 SWEEP_LOCK = 0x5AFE
-#: Those that are held back, since their user has as many runs as may be, get no job.
+#: Sessions held back by their user's limit get no job.
 _ORPHANS = (
     "SELECT sessions.id, sessions.run, coalesce(queued.ahead, 0) FROM sessions"
     " LEFT JOIN queued ON queued.id = sessions.id"
@@ -46,13 +44,13 @@ _ORPHANS = (
     " AND procrastinate_jobs.status IN ('todo', 'doing')) ORDER BY sessions.submitted_at"
 )
 _QUEUED = "SELECT ahead FROM queued WHERE id = %s AND NOT held_back"
-#: A job comes the sooner the fewer runs its user has or gets before it.
+#: A job's priority falls with the runs that its user has before it.
 _REORDER = (
     "UPDATE procrastinate_jobs AS job SET priority = -queued.ahead FROM queued"
     " WHERE job.lock = queued.id AND job.status = 'todo' AND job.priority <> -queued.ahead"
 )
-#: A session is taken as soon as its job is begun. Where it was not for so long, the worker has
-#: never heard that it has the job: the answer was lost with its connection.
+#: A session is taken as soon as its job starts. After this long without, the worker never received
+#: the job: the response was lost with its connection.
 UNHEARD_SECONDS = 60.0
 _UNHEARD = (
     "SELECT job.id FROM procrastinate_jobs AS job JOIN sessions ON sessions.id = job.lock"
@@ -63,7 +61,7 @@ _UNHEARD = (
 )
 _log = logging.getLogger(__name__)
 Run = Callable[[str], Awaitable[None]]
-#: A worker that drains is not heard by its queue any more, so it tells by itself that it lives.
+#: A draining worker's queue sends no heartbeats, so it sends its own.
 _BEAT = (
     "UPDATE procrastinate_workers SET last_heartbeat = now() WHERE id IN (SELECT worker_id"
     " FROM procrastinate_jobs WHERE status = 'doing' AND lock = ANY(%s))"
@@ -72,7 +70,9 @@ _BEAT = (
 
 @dataclass
 class Leaving:
-    """Once `told`, a worker takes nothing new; has `seconds` for what runs and is not `idle`."""
+    """The draining of a worker: once `told`, it takes nothing new, and has `seconds` for runs that
+    are not `idle`.
+    """
 
     seconds: float = 0.0
     idle: Callable[[], int] = lambda: 0
@@ -80,11 +80,11 @@ class Leaving:
 
 
 class Queue:
-    """The queue in a database. `run` is what a worker does with a session."""
+    """The queue in a database. `run` is called by a worker for each session."""
 
     def __init__(self, database: Database, run: Run | None = None) -> None:
         self._database = database
-        # A connection that has died is replaced before the queue has it.
+        # A dead connection is replaced before the queue gets it.
         pool: dict[str, Any] = {"min_size": 1, "max_size": 2, "timeout": AWAY_SECONDS}
         pool["reconnect_timeout"] = RECONNECT_SECONDS
         self._app = App(connector=PsycopgConnector(conninfo=database.conninfo, **pool))
@@ -103,7 +103,7 @@ class Queue:
         self._task = self._app.task(name=TASK, queue=QUEUE)(research)
 
     async def put(self, session_id: str) -> None:
-        """Let a session be run once, now or when its user's runs allow. Raises DatabaseDown."""
+        """Enqueue a session, now or when its user's limit allows. Raises DatabaseDown."""
         async with self._app.open_async(self._database.pool):
             for (ahead,) in await self._database.ask(_QUEUED, (session_id,)):
                 await self._put(session_id, ahead)
@@ -121,12 +121,12 @@ class Queue:
         await self._database.again(defer)
 
     async def work(self, name: str, most: int, leaving: Leaving | None = None) -> None:
-        """Run sessions, at most so many at once, until this is cancelled, or as `leaving` says.
-        What is not done then goes on elsewhere. A database that is away is waited for.
+        """Run at most `most` sessions at once until cancelled, or as `leaving` says. Unfinished
+        ones continue elsewhere. A database that is down is waited for.
         """
         leaving = leaving or Leaving()
         asyncio.get_running_loop().set_exception_handler(_tell_unheard)
-        # What the database keeps it from doing it does again; it says so in tracebacks.
+        # Database failures are retried; it would log tracebacks.
         logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
         sweeping = asyncio.create_task(self._sweep_on())
         try:
@@ -147,7 +147,7 @@ class Queue:
             await asyncio.gather(sweeping, return_exceptions=True)
 
     async def _drain(self, working: asyncio.Task[None], leaving: Leaving) -> None:
-        """Let what runs go on for a while."""
+        """Let running sessions continue for a while."""
         until, beat = time.monotonic() + leaving.seconds, 0.0
         while time.monotonic() < until and len(self._running) > leaving.idle():
             if time.monotonic() > beat:
@@ -157,7 +157,9 @@ class Queue:
             await asyncio.wait((working,), timeout=DRAIN_LOOK_SECONDS)
 
     async def _stop(self, working: asyncio.Task[None]) -> None:
-        """Stop what runs and close its jobs: others need not wait until this worker is dead."""
+        """Stop running sessions and close their jobs, so that others need not wait for this
+        worker's death.
+        """
         if not working.cancelling():
             working.cancel()
         for running in self._running.values():
@@ -166,7 +168,7 @@ class Queue:
 
     async def _keep_working(self, name: str, most: int, leaving: Leaving) -> None:
         while True:
-            with suppress(ConnectorException, OperationalError):  # the database is not there
+            with suppress(ConnectorException, OperationalError):  # the database is down
                 await self._app.run_worker_async(
                     queues=[QUEUE],
                     name=name,
@@ -182,7 +184,9 @@ class Queue:
             await asyncio.sleep(SWEEP_SECONDS)
 
     async def _sweep_on(self) -> None:
-        """Sweep at times and after runs; workers first get to say they live after an outage."""
+        """Sweep periodically and after runs; after an outage workers first get time for a
+        heartbeat.
+        """
         calm = time.monotonic() + 2 * BEAT_SECONDS
         while True:
             with suppress(TimeoutError):
@@ -196,8 +200,8 @@ class Queue:
                 calm = time.monotonic() + LEASE_SECONDS
 
     async def sweep(self) -> None:
-        """Close jobs of dead or unaware workers, requeue sessions and order them; one process does
-        at a time.
+        """Close the jobs of dead or unaware workers, requeue and reorder sessions; one process at a
+        time does.
         """
         async with self._database.pool.connection() as connection, connection.transaction():
             cursor = await connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (SWEEP_LOCK,))
@@ -217,7 +221,7 @@ class Queue:
 
 
 def _tell_unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Say in a line what nobody hears: a worker that was slow closes a job that was closed."""
+    """Log in one line an unhandled error: a slow worker closing a closed job."""
     if isinstance(error := context.get("exception"), ConnectorException):
         said = str(error.__cause__ or error).partition("\n")[0]
         _log.warning("The queue says: %s", said)

@@ -1,9 +1,9 @@
-"""Places at what all machines ask, which are rows of the database: see the functions of migration
-0002. A place is asked for in one statement, and told of when it becomes free.
+"""Places at resources shared by all machines, as rows of the database: see the functions of
+migration 0002. A place is requested in one statement, and announced when free.
 
-A place that nobody needs at the moment is kept a little while for who comes next in this process,
-unless somebody waits elsewhere; so what is asked again and again costs no statement each time. What
-is given back is given back in the background, many places in a statement.
+An unneeded place is kept briefly for the next caller in this process, unless someone waits
+elsewhere, so that frequent use costs no statements. Places are returned in the background, many per
+statement.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from spadework.tools.stores.shared_rooms import Check, Opening, Visit, wait_on
 if TYPE_CHECKING:
     from spadework.tools.stores.postgres.database import Database
 
-#: A process tells so often that it lives; its places lapse where it has not for so long.
+#: Seconds between heartbeats, and until a silent process's places lapse.
 BEAT_SECONDS, LEASE_SECONDS = 3.0, 15.0
-#: How long a place is kept for who comes next; after which it is asked for anew, since the database
-#: may have forgotten it; and after which who waits looks again by itself.
+#: Seconds that a place is kept for the next caller; until it is requested anew, since the database
+#: may have lost it; and between polls of a waiter.
 KEEP_SECONDS, RENEW_SECONDS, LOOK_SECONDS = 1.0, 10.0, 2.0
-#: What is left of rooms that nobody has asked for in so long is removed, every so many beats.
+#: Unused rooms older than this are removed, every so many heartbeats.
 FORGET_SECONDS, FORGET_BEATS = 3_600.0, 200
-#: Longest name of a room as it is; a longer one, and one in which a key may stand, is its hash.
+#: Maximum length of a room's plain name; a longer one, or one that may contain a key, is hashed.
 MOST_NAME = 200
 _LOOPBACK = re.compile(r"(?<![\w.-])(?:127\.\d|localhost\b|\[::1\])", re.IGNORECASE)
 _ASK = (
@@ -55,7 +55,7 @@ _END = "DELETE FROM askers WHERE process = %s"
 
 
 class Whose(NamedTuple):
-    """The user and the session that a place is for."""
+    """The user and session of a place."""
 
     owner: str
     session: str
@@ -63,7 +63,7 @@ class Whose(NamedTuple):
 
 @dataclass(eq=False)
 class _Place:
-    """A row that is held, asked for at a moment on the clock of the event loop."""
+    """A held row, requested at a time of the event loop's clock."""
 
     ticket: str
     asked_at: float
@@ -75,29 +75,29 @@ class PostgresRooms:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        #: How the process is known there.
+        #: The process's id there.
         self.process = secrets.token_hex(8)
         self._soon = database.soon
         self._numbers = itertools.count(1)
         self._waiting: dict[str, asyncio.Future[None]] = {}
-        #: Those of this process who are inside or wait to be, by room.
+        #: Holders and waiters of this process, by room.
         self._here: Counter[str] = Counter()
         self._kept: defaultdict[str, list[_Place]] = defaultdict(list)
-        #: The rooms where somebody of ours is, and for which somebody waits.
+        #: Rooms where we hold places and others wait.
         self._wanted: set[str] = set()
-        #: Tickets that are given back, each with its room, and how many seconds that is shut for.
+        #: Returned tickets, with their rooms and the seconds these are closed for.
         self._leaving: dict[str, tuple[str, float]] = {}
         self._work = asyncio.Event()
 
     def start(self) -> None:
-        """Hear who is called in, and care for the places that are held."""
+        """Start listening for calls, and maintaining held places."""
         self._loop = asyncio.get_running_loop()
         self._clock = self._loop.time
         self._database.listening.tell(PLACES, self._told)
         self._caring = asyncio.create_task(self._care())
 
     async def close(self) -> None:
-        """Give all places back: those of a process that is not there lapse at once."""
+        """Return all places: those of an ended process lapse at once."""
         self._caring.cancel()
         await asyncio.wait({self._caring}, timeout=ASK_SECONDS)
         await self._soon.ask(_END, (self.process,))
@@ -111,9 +111,9 @@ class PostgresRooms:
         every: float = 0.0,
         check: Check = wait_on,
     ) -> AsyncIterator[Visit]:
-        """A place for somebody; see `shared_place`."""
+        """Hold a place; see `shared_place`."""
         room, visit = name_of(what), Visit()
-        if asyncio.get_running_loop() is not self._loop:  # the browser's, where a visit has a place
+        if asyncio.get_running_loop() is not self._loop:  # the browser's, whose visit has a place
             yield visit
             return
         place = self._kept[room].pop() if self._kept.get(room) and not every else None
@@ -125,14 +125,14 @@ class PostgresRooms:
             yield visit
         finally:
             self._here[room] -= 1
-            self._here += Counter()  # where nobody is is forgotten
+            self._here += Counter()  # drop empty rooms
             if place:
                 self._leave(room, place, keep=not every, shut=visit.shut)
 
     async def _enter(
         self, who: tuple[str, str, str, str], most: Callable[[], int], every: float, check: Check
     ) -> _Place | None:
-        """A new place, waited for; None where the database does not answer."""
+        """Wait for a new place; return None if the database does not respond."""
         place = _Place(f"{self.process}-{next(self._numbers)}", self._clock())
         give_back = partial(self._give_back, who[0], place.ticket)
         called = self._waiting[place.ticket] = asyncio.get_running_loop().create_future()
@@ -172,7 +172,7 @@ class PostgresRooms:
         self._work.set()
 
     def _told(self, payload: str) -> None:
-        """Somebody was called in here, or somebody waits somewhere."""
+        """Handle a notification: a call for one of ours, or someone waiting elsewhere."""
         if called := self._waiting.get(payload):
             if not called.done():
                 called.set_result(None)
@@ -184,7 +184,7 @@ class PostgresRooms:
         return bool(self._here[room] or self._kept.get(room))
 
     async def _care(self) -> None:
-        """Give back what is to be given back, and tell now and then that the process lives."""
+        """Return places as needed, and send heartbeats."""
         beats, beat_at = itertools.count(1), 0.0
         while True:
             pause = KEEP_SECONDS if self._kept else BEAT_SECONDS
@@ -202,7 +202,7 @@ class PostgresRooms:
                 beat_at = self._clock() + BEAT_SECONDS
 
     def _let_go(self) -> None:
-        """Give back places that were kept long enough, or are wanted elsewhere."""
+        """Return places kept long enough, or wanted elsewhere."""
         now = self._clock()
         for room, kept in [*self._kept.items()]:
             every = self._soon.down or room in self._wanted
@@ -218,16 +218,18 @@ class PostgresRooms:
             self._leaving = leaving
             return
         rooms, shuts = zip(*leaving.values(), strict=True)
-        self._wanted.difference_update(rooms)  # who wants them from now on tells of it
+        self._wanted.difference_update(rooms)  # later waiters announce themselves
         rows = await self._soon.ask(_LEAVE, ([*leaving], [*shuts]))
-        if rows is None:  # later, then
+        if rows is None:  # try later
             self._leaving = leaving | self._leaving
             return
         self._wanted.update(room for room, wanted in rows if wanted and self._ours(room))
 
 
 def name_of(what: str) -> str:
-    """How something is known to all machines. What listens on loopback is each machine's own."""
+    """Return the name of a resource for all machines. Loopback addresses are specific to each
+    machine.
+    """
     said = f"{what} on {socket.gethostname()}" if _LOOPBACK.search(what) else what
     plain = said.isascii() and said.isprintable() and not set(said) & {"@", "?"}
     if len(said) > MOST_NAME or not plain:

@@ -1,5 +1,5 @@
-"""A worker's claim to a session: a number in the session's row, counted up by who takes it. Every
-write looks for it, in one statement, so that a slow worker can write nothing more.
+"""A worker's claim to a session: a number in the session's row, incremented by each taker. Every
+write checks it in the same statement, so that a slow worker can write no more.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from spadework.tools.stores.exchanges import pack_bytes
 from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow, JournalRows
 from spadework.tools.stores.postgres.database import Database
 
-#: The row is locked until the statement is done: to take the session waits for that.
+#: The row is locked for the statement: a takeover waits for that.
 _FENCED = (
     "WITH mine AS (SELECT id FROM sessions WHERE id = %s AND run = %s FOR SHARE),"
     " done AS ({}) SELECT count(*) FROM mine"
@@ -28,7 +28,7 @@ _END = (
     "UPDATE sessions SET state = %s, metadata = %s, changed_at = now()"
     " WHERE id IN (SELECT id FROM mine)"
 )
-#: What is asked of the tables is asked of the session's rows in them.
+#: Queries are limited to the session's rows.
 _TABLES = ("journal", "exchanges", "bodies")
 _OWN = ", ".join(f"{name} AS (SELECT * FROM {name} WHERE session = %s)" for name in _TABLES)
 _PUT_ANSWER = (
@@ -47,8 +47,8 @@ _PUT_BODY = (
 
 
 class SessionClaim:
-    """The claim with this number. `told` is how many events there are, `exchanged` the number of
-    the last exchange: only we write, so we count. `lost` is set once somebody else has the session.
+    """The claim with this number. `told` is the number of events, `exchanged` that of the last
+    exchange: only we write, so we count. `lost` is set once another worker has the session.
     """
 
     def __init__(
@@ -62,7 +62,9 @@ class SessionClaim:
         self.lost = False
 
     async def write(self, statement: str, *values: Any) -> None:
-        """Do what selects from `mine` under the claim. Raises ClaimLost, DatabaseDown."""
+        """Run a statement that selects from `mine` under the claim. Raises ClaimLost,
+        DatabaseDown.
+        """
         if not self.lost:
             [(held,)] = await self.database.ask(
                 _FENCED.format(statement), (self.session_id, self.run, *values)
@@ -72,53 +74,53 @@ class SessionClaim:
             raise ClaimLost(self.session_id)
 
     def journal_rows(self) -> PostgresRows:
-        """The rows of its journal."""
+        """Return the rows of its journal."""
         return PostgresRows(self)
 
     async def tell(self, lines: bytes) -> None:
-        """Keep lines of the record. Who watches is told of them."""
+        """Store lines of the record. Watchers are notified."""
         told = [line.decode() for line in lines.split(b"\n") if line]
         numbers = [*range(self.told + 1, self.told + 1 + len(told))]
         await self.write(_PUT_EVENTS, numbers, told)
         self.told += len(told)
 
     async def keep_file(self, name: str, data: bytes) -> None:
-        """Keep a file of the folder."""
+        """Store a file of the folder."""
         await self.write(_PUT_FILE, name, pack_bytes(data))
 
     async def end(self, state: str, metadata: str) -> None:
-        """Say how the session has ended."""
+        """Record how the session ended."""
         await self.write(_END, state, metadata)
 
 
 class PostgresRows(JournalRows):
-    """The rows of the session that is claimed. Raises DatabaseDown, ClaimLost."""
+    """The rows of the claimed session. Raises DatabaseDown, ClaimLost."""
 
     def __init__(self, claim: SessionClaim) -> None:
         self._claim = claim
 
     async def ask(self, statement: str, *values: Any) -> list[Any]:
-        """See `JournalRows`."""
+        """Query the rows; see `JournalRows`."""
         own = [self._claim.session_id] * len(_TABLES)
         asked = f"WITH {_OWN} {statement.replace('?', '%s')}"
         return await self._claim.database.ask(asked, (*own, *values))
 
     async def put_answer(self, row: AnswerRow) -> None:
-        """See `JournalRows`."""
-        subject = row.subject.encode(errors="replace").decode()  # for people; it may be cut
+        """Store an answer; see `JournalRows`."""
+        subject = row.subject.encode(errors="replace").decode()  # informational; it may be cut
         await self._claim.write(_PUT_ANSWER, *row._replace(subject=subject))
 
     async def put_exchange(self, row: ExchangeRow) -> None:
-        """See `JournalRows`; it is one also where the statement is sent twice."""
+        """Store an exchange; see `JournalRows`. Sending the statement twice stores it once."""
         self._claim.exchanged += 1
         await self._claim.write(_PUT_EXCHANGE, self._claim.exchanged, *row)
 
     async def put_body(self, name: str, packed: bytes) -> None:
-        """See `JournalRows`."""
+        """Store a body; see `JournalRows`."""
         await self._claim.write(_PUT_BODY, name, packed)
 
     async def close(self) -> None:
-        """Nothing is held: each statement stands for itself."""
+        """Do nothing: each statement stands alone."""
 
     async def abandon(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""

@@ -1,4 +1,4 @@
-"""The sessions that several machines know, as any process of theirs sees them."""
+"""The sessions shared by several machines, as seen by any process."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from spadework.tools.stores.exchanges import pack_bytes
 from spadework.tools.stores.postgres.database import Database
 from spadework.tools.stores.postgres.session_claim import SessionClaim
 
-#: A session is coming until all that belongs to it is there, then it waits for a worker and is
-#: running; it can wait again after it has failed or was cancelled.
+#: A session is "coming" until all its data is there, then "waiting" for a worker, then "running";
+#: it can wait again after it failed or was cancelled.
 LIVE, AGAIN = ("waiting", "running"), ("coming", "failed", "cancelled")
-#: Workers that have told of themselves for so many seconds live.
+#: Seconds since the last heartbeat for which a worker counts as live.
 ALIVE_SECONDS = 30
-#: Files that are asked for at a time.
+#: Files per query.
 FILES_AT_ONCE = 20
 _SUBMIT = (
     "INSERT INTO sessions (id, owner, state, brief, metadata, most_runs)"
@@ -74,7 +74,7 @@ _PLACE = (
 
 
 class New(NamedTuple):
-    """A session that is submitted, and how many runs its user may have at once (0: any number)."""
+    """A submitted session, and its user's limit on concurrent runs (0: none)."""
 
     id: str
     owner: str
@@ -84,7 +84,7 @@ class New(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What is known of a session without its events and files. `run` is how often it was taken."""
+    """A session without its events and files. `run` is how often it was taken."""
 
     id: str
     owner: str
@@ -100,8 +100,8 @@ class Kept(NamedTuple):
 
 
 class Place(NamedTuple):
-    """How many workers live; the place of a session among those that wait, from 1, and how many
-    they are; and how many runs its user may have at once, where it waits for that.
+    """Live workers; the session's position in the queue, from 1, and its length; and its user's
+    limit on runs, if that is what it waits for.
     """
 
     workers: int
@@ -111,7 +111,7 @@ class Place(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """What a user tells a run, after so many of its events."""
+    """A user's command to a run, after this many of its events."""
 
     number: int
     kind: str
@@ -120,73 +120,73 @@ class Signal(NamedTuple):
 
 
 class SharedSessions:
-    """All of them. Everything raises DatabaseDown."""
+    """All sessions. Everything raises DatabaseDown."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
 
     async def submit(self, new: New, files: dict[str, bytes]) -> None:
-        """Put a session where workers find it; one that failed or was cancelled waits again."""
+        """Submit a session to the workers; one that failed or was cancelled waits again."""
         await self.database.ask(_SUBMIT, new)
         for name, data in files.items():
             await self.database.ask(_PUT_FILE, (new.id, name, pack_bytes(data)))
         await self.database.ask(_WAIT, (new.id, list(AGAIN)))
 
     async def find(self, session_id: str) -> Kept | None:
-        """A session, None where there is none of this id."""
+        """Return a session by id, or None."""
         asked = "SELECT id, owner, state, run, brief, metadata FROM sessions WHERE id = %s"
         return next((Kept(*row) for row in await self.database.ask(asked, (session_id,))), None)
 
     async def of_owner(self, owner: str, most: int | None) -> dict[str, str]:
-        """The states of the newest sessions of an owner, by their ids."""
+        """Return the states of an owner's newest sessions, by id."""
         asked = "SELECT id, state FROM sessions WHERE owner = %s ORDER BY id DESC LIMIT %s"
         return dict(await self.database.ask(asked, (owner, most)))
 
     async def deleted(self, ids: Sequence[str]) -> list[str]:
-        """Which of these were deleted."""
+        """Return which of these were deleted."""
         asked = "SELECT id FROM deleted WHERE id = ANY(%s)"
         return [one for (one,) in await self.database.ask(asked, (list(ids),))]
 
     async def take(self, session_id: str, worker: str) -> SessionClaim | None:
-        """Take a session to run it; None where it is not to be run, or its user has enough runs."""
+        """Take a session to run it; None if it is not to be run, or its user is at their limit."""
         [(run,)] = await self.database.ask(_TAKE, (session_id, worker))
         if run is None:
             return None
-        # Nobody writes to it any more: what was being written then is counted.
+        # Nobody else writes any more: count after pending writes.
         [(told, exchanged)] = await self.database.ask(_COUNTS, (session_id, session_id))
         return SessionClaim(self.database, session_id, run, told, exchanged)
 
     async def end(self, session_id: str, state: str, line: str) -> bool:
-        """End a session without a result; `line` is its last event. False where it was over."""
+        """End a session without a result; `line` is its last event. Return False if it was over."""
         return await self.database.again(partial(self._end, session_id, state, line))
 
     async def _end(self, session_id: str, state: str, line: str) -> bool:
-        """In one step: who sees the one sees the other."""
+        """End it and store the event in one transaction."""
         async with self.database.pool.connection() as connection, connection.transaction():
             ended = await connection.execute(_END, (state, session_id, list(LIVE + AGAIN[:1])))
             if await ended.fetchone() is None:
                 return False
-            # Nobody else writes any more: what was being written when it ended is counted.
+            # Nobody else writes any more: number it after pending writes.
             await connection.execute(_PUT_LAST, (line, session_id))
             return True
 
     async def events(self, session_id: str, after: int) -> list[tuple[int, str]]:
-        """The events after number `after`, each with its own."""
+        """Return the numbered events after number `after`."""
         asked = "SELECT number, line FROM events WHERE session = %s AND number > %s ORDER BY number"
         return [(n, line) for n, line in await self.database.ask(asked, (session_id, after))]
 
     async def news(self, session_id: str, after: int) -> tuple[str, list[tuple[int, str]]]:
-        """The state of a session, "" where it is gone, and its events after number `after`."""
+        """Return the state of a session, "" if deleted, and its events after number `after`."""
         rows = await self.database.ask(_NEWS, (after, session_id))
         return (rows[0][0] if rows else ""), [(n, line) for _, n, line in rows if n is not None]
 
     async def file_names(self, session_id: str) -> list[str]:
-        """The files of a session, by their paths in its folder."""
+        """Return the files of a session, by their paths in its folder."""
         asked = "SELECT name FROM files WHERE session = %s ORDER BY name"
         return [name for (name,) in await self.database.ask(asked, (session_id,))]
 
     async def files(self, session_id: str, names: Sequence[str]) -> dict[str, bytes]:
-        """What files hold, by their names."""
+        """Return the contents of files, by name."""
         found: dict[str, bytes] = {}
         asked = "SELECT name, packed FROM files WHERE session = %s AND name = ANY(%s)"
         for at in range(0, len(names), FILES_AT_ONCE):
@@ -196,28 +196,28 @@ class SharedSessions:
         return found
 
     async def signal(self, session_id: str, kind: str, told: str = "") -> None:
-        """Tell the run of a session something, wherever it is."""
+        """Send a command to a session's run, wherever it is."""
         one = secrets.token_hex(8)
         await self.database.ask(_SIGNAL, (session_id, one, kind, told, session_id))
 
     async def signals(self, session_id: str, after: int) -> tuple[int, list[Signal]]:
-        """How often it was taken, 0 where it is gone; and its run's signals after a number."""
+        """Return how often it was taken, 0 if deleted; and its run's commands after a number."""
         rows = await self.database.ask(_SIGNALS, (after, session_id))
         taken = int(rows[0][0]) if rows else 0
         return taken, [Signal(*row[1:]) for row in rows if row[1] is not None]
 
     async def place(self, session_id: str) -> Place:
-        """The place of a session in the queue."""
+        """Return a session's position in the queue."""
         [row] = await self.database.ask(_PLACE, (ALIVE_SECONDS, session_id))
         return Place(*row)
 
     async def delete(self, session_id: str) -> None:
-        """Delete a session with all that is kept of it."""
+        """Delete a session with everything stored about it."""
         await self.database.again(partial(self._delete, session_id))
 
     async def _delete(self, session_id: str) -> None:
-        """First the row that every write locks: what is being saved is waited for and deleted,
-        and nothing more can be saved.
+        """Delete first the row that every write locks: pending writes finish and are deleted, and
+        no more follow.
         """
         async with self.database.pool.connection() as connection, connection.transaction():
             await connection.execute(_DELETE, (session_id,))

@@ -1,1 +1,1 @@
-"""What belongs to a language, a file for each; `language.py` reads them."""
+"""Language data, one file per language, read by `language.py`."""

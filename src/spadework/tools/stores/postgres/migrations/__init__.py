@@ -1,1 +1,1 @@
-"""The steps of our tables, for Alembic: a file each in `versions/`, naming the one before."""
+"""Migrations of our tables, for Alembic: one file each in `versions/`, naming its predecessor."""

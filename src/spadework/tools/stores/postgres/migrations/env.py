@@ -1,15 +1,15 @@
-"""What Alembic runs: the missing steps, in one transaction of the given connection."""
+"""Alembic's environment: runs missing migrations in one transaction of the given connection."""
 
 from __future__ import annotations
 
 from alembic import context
 
-#: Where it is noted which step was the last.
+#: The table that records the last migration.
 VERSION_TABLE = "migrations"
 
 
 def run() -> None:
-    """Take the steps."""
+    """Run the migrations."""
     context.configure(
         connection=context.config.attributes["connection"], version_table=VERSION_TABLE
     )

@@ -1,1 +1,1 @@
-"""One step a file, in the order of their numbers; one that was released is never changed."""
+"""One migration per file, in order of their numbers; a released one is never changed."""

@@ -1,5 +1,5 @@
-"""Sessions with all that is kept of them. What is packed is packed already: PostgreSQL need not try
-to. Deleting a session deletes all of it.
+"""Sessions with everything stored about them. Columns named `packed` are compressed already, so
+PostgreSQL need not try. Deleting a session deletes all of it.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ ALTER TABLE exchanges ALTER request SET STORAGE EXTERNAL;
 ALTER TABLE bodies ALTER packed SET STORAGE EXTERNAL;
 ALTER TABLE files ALTER packed SET STORAGE EXTERNAL;
 """
-#: Who waits for a session is told of its events, and of what becomes of it; who runs it, of what a
-#: user says and of who has taken it.
+#: Watchers of a session are notified of its events and outcome; its runner of the user's commands
+#: and of takeovers.
 _TOLD = """
 CREATE FUNCTION tell_watchers() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -87,7 +87,7 @@ CREATE TRIGGER tell AFTER UPDATE ON sessions FOR EACH ROW EXECUTE FUNCTION tell_
 
 
 def upgrade() -> None:
-    """Make the tables."""
+    """Create the tables."""
     statements = [*_TABLES.split(";"), *_TOLD.split(";;")]
     for statement in filter(None, map(str.strip, statements)):
         op.execute(statement)

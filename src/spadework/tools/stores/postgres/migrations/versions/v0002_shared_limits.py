@@ -1,8 +1,8 @@
-"""Limits that all machines share: places at what is scarce, runs of one user at once, and what a
-user has spent in a day.
+"""Shared limits: places at limited resources, a user's concurrent runs, and a user's daily
+spending.
 
-Places are of the moment: their tables are unlogged, so that a place costs no write to the disk, and
-empty after a crash of the server.
+Places are transient: their tables are unlogged, so that a place causes no disk write, and empty
+after a server crash.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ CREATE TABLE spent (
 );
 ALTER TABLE sessions ADD COLUMN most_runs integer NOT NULL DEFAULT 0;
 """
-#: Whoever changes the places of a room holds the lock of its row. First comes who has fewest places
-#: there: the user, then the session; of several the one who was called in longest ago.
+#: A change to a room's places holds the lock of its row. The user with the fewest places there
+#: comes first, then the session with the fewest; among equals the one served least recently.
 _PLACES = """
 CREATE FUNCTION call_in(room text, own text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -132,7 +132,7 @@ BEGIN
     END LOOP;
 END $$;;
 """
-#: One process after the other tells what it has spent of a user's day, and hears of the others.
+#: Processes report a user's daily spending in turn, and receive the others'.
 _DAY = """
 CREATE FUNCTION tell_spent(
     own spent, OUT tokens bigint, OUT money double precision,
@@ -150,8 +150,8 @@ BEGIN
         WHERE s.owner = own.owner AND s.day = own.day AND s.process <> own.process;
 END $$;;
 """
-#: Those who wait for a worker, in the order in which they are taken: who has as many runs as may be
-#: stands at the end; of the others the user comes first who has fewest.
+#: Sessions waiting for a worker, in order: users at their limit of runs come last; otherwise the
+#: user with the fewest runs comes first.
 _RUNS = """
 CREATE VIEW queued AS
     SELECT id, owner, most_runs, ahead, most_runs > 0 AND ahead >= most_runs AS held_back,
@@ -185,7 +185,7 @@ END $$;;
 
 
 def upgrade() -> None:
-    """Make the tables."""
+    """Create the tables."""
     statements = [*_TABLES.split(";"), *_PLACES.split(";;"), *_DAY.split(";;"), *_RUNS.split(";;")]
     for statement in filter(None, map(str.strip, statements)):
         op.execute(statement)

@@ -1,6 +1,6 @@
-"""Short lists that all servers read: the tokens of users, and what is shared. Which sessions were
-deleted, so that no machine shows its copy; and which gave an answer that a chat client may send
-back. And the pages that runs have read, of each user apart, with the words of their passages.
+"""Short lists read by all servers: users' tokens, and shared sessions. Deleted sessions, so that no
+machine shows its copy; answers that chat clients may send back; and the pages that runs have read,
+separate per user, with the words of their passages.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from alembic import op
 revision = "0003"
 down_revision = "0002"
 
-#: `version` counts the changes of a list: who knows it reads no rows.
+#: `version` counts the changes of a list: a reader that knows it fetches no rows.
 _LISTS = "CREATE TABLE lists (name text PRIMARY KEY, version bigint NOT NULL, rows text NOT NULL)"
 _DELETED = "CREATE TABLE deleted (id text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
 _ANSWERS = """
@@ -21,8 +21,8 @@ CREATE TABLE answers (
 );
 CREATE INDEX answers_by_session ON answers (session)
 """
-#: What is packed is packed already. The words of a passage bear its owner among them, so that the
-#: index finds the words of one owner at once.
+#: Columns named `packed` are compressed already. The words of a passage include its owner, so that
+#: the index finds one owner's words at once.
 _KNOWLEDGE = """
 CREATE TABLE known_pages (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -42,6 +42,6 @@ CREATE INDEX known_words ON known_passages USING gin (words)
 
 
 def upgrade() -> None:
-    """Make the tables."""
+    """Create the tables."""
     for statement in (_LISTS, _DELETED, *_ANSWERS.split(";"), *_KNOWLEDGE.split(";")):
         op.execute(statement)
