@@ -7,7 +7,7 @@ JOBS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 1 + (os.cpu_count() or 2))
 # Tests start hundreds of processes: what they compile is kept, whatever the machine is told.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test test-full test-model test-machines release-check check fix lock bench bench-gate docs clean
+.PHONY: help setup run test test-processes test-full test-model test-machines release-check check fix lock bench bench-gate docs clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -23,9 +23,13 @@ setup: .venv/installed  ## Make .venv with the command spadework, all extras and
 run: setup  ## Ask a question: make run Q="…"
 	$(BIN)/spadework ask "$(Q)"
 
-test: setup  ## Run the tests (12 minutes on two cores)
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not full and not timed and not machines"
-	$(BIN)/pytest -m "timed and not full and not machines"
+test: setup  ## Run the tests that stay in one process
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not process and not full and not timed and not machines"
+	$(BIN)/pytest -m "timed and not process and not full and not machines"
+
+test-processes: setup  ## Run the tests that start spadework as a process: terminal, servers, kills
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "process and not full and not timed and not machines"
+	$(BIN)/pytest -m "process and timed and not full and not machines"
 
 test-full: setup  ## Run the tests and the long ones
 	$(BIN)/pytest --hypothesis-profile search -m "not machines"

@@ -220,6 +220,7 @@ def test_code_in_a_sentence_may_take_in_the_words_beside_it() -> None:
     assert why("It is told by `error(message)`.", page="Parser.error(*message*) tells it.") == ""
 
 
+@pytest.mark.process
 def test_code_in_a_sentence_may_be_put_together_of_known_words_and_numbers() -> None:
     page = "asyncio.Semaphore(value=1) and create_subprocess_exec(*program*, \\*args, stdin=None)."
     asks = "How do I run three at once, at most 3?"

@@ -46,6 +46,8 @@ from tests.tools.export.test_bibtex import read as entries
 from tests.tools.export.test_docx_report import assert_harmless
 from tests.tools.export.test_pdf_report import needs_chromium
 
+pytestmark = pytest.mark.process
+
 RESULT = everywhere()
 URLS = {safe_url(source.url) for source in RESULT.sources}
 PAGE = "\n".join(TEXTS)

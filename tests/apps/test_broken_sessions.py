@@ -20,6 +20,8 @@ from tests.sessions.broken import BREAKAGES, FILES
 from tests.thinned import thinned
 from tests.tools.export.results import full
 
+pytestmark = pytest.mark.process
+
 WHOLE, BROKEN = "20260101-000000-aaaaaa", "20260202-000000-bbbbbb"
 
 

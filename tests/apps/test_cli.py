@@ -201,6 +201,7 @@ def test_the_deadline_holds_from_the_start_of_the_process(terminal: Terminal, wo
     assert json.loads(out)["status"] == "time_limited"
 
 
+@pytest.mark.process
 @pytest.mark.timed
 def test_ctrl_c_once_stops_and_writes(terminal: Terminal, world: World) -> None:
     world.hanging = {"encyclopedia"}
@@ -214,6 +215,7 @@ def test_ctrl_c_once_stops_and_writes(terminal: Terminal, world: World) -> None:
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.process
 @pytest.mark.full
 def test_ctrl_c_twice_quits_and_the_session_can_be_resumed(
     terminal: Terminal, world: World
@@ -232,6 +234,7 @@ def test_ctrl_c_twice_quits_and_the_session_can_be_resumed(
         assert json.loads(out)["citations"]
 
 
+@pytest.mark.process
 @pytest.mark.full
 def test_a_run_that_is_ended_after_its_report_has_ended_well(terminal: Terminal) -> None:
     with terminal.start("ask", QUESTION) as process:
@@ -244,6 +247,7 @@ def test_a_run_that_is_ended_after_its_report_has_ended_well(terminal: Terminal)
     assert "Take it up" not in err
 
 
+@pytest.mark.process
 def test_a_killed_run_resumes_and_pays_nothing_twice(
     terminal: Terminal, world: World, searx: Searx, model: Model
 ) -> None:
@@ -289,6 +293,7 @@ def test_a_killed_run_resumes_and_pays_nothing_twice(
     assert sum(r.schema_name == "PlanAnswer" for r in model.requests) == 1
 
 
+@pytest.mark.process
 def test_a_run_that_is_killed_while_an_answer_is_repaired_pays_the_first_one_once(
     terminal: Terminal, model: Model
 ) -> None:
@@ -353,6 +358,7 @@ def test_replay_that_is_not_the_same_says_what_was_not_recorded_and_fails(
     assert "There is no session" in err
 
 
+@pytest.mark.process
 @pytest.mark.full
 def test_two_processes_cannot_work_on_one_session(terminal: Terminal, world: World) -> None:
     world.hang_everything = True
@@ -366,6 +372,7 @@ def test_two_processes_cannot_work_on_one_session(terminal: Terminal, world: Wor
     assert "another process" in err
 
 
+@pytest.mark.process
 @pytest.mark.timed
 @pytest.mark.parametrize("arguments", [["-c", "import spadework"], ["-m", "spadework", "--help"]])
 def test_it_starts_fast(arguments: list[str]) -> None:

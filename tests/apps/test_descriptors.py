@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 resource = pytest.importorskip("resource")
 
 CODE = """

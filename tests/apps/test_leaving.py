@@ -27,6 +27,8 @@ from tests.hostile.running import ROOT
 from tests.sessions.conftest import NOTES
 from tests.thinned import thinned
 
+pytestmark = pytest.mark.process
+
 QUESTION = "What is the Quillon?"
 SECONDS = 12
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 NARROW = {
     "cp1252": {"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"},
     "the C locale": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},

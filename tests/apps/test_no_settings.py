@@ -23,7 +23,12 @@ QUESTION = "What does uvloop replace?"
 SENTENCE = "drop-in replacement of the built-in asyncio event loop"
 CODE = "import asyncio, sys, spadework; print(asyncio.run(spadework.research(sys.argv[1])).report)"
 
-pytestmark = [pytest.mark.full, pytest.mark.timeout(600), pytest.mark.xdist_group("bare")]
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.full,
+    pytest.mark.timeout(600),
+    pytest.mark.xdist_group("bare"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -520,6 +520,7 @@ async def test_a_quiet_run_shows_signs_of_life(
     assert line == ": still researching"
 
 
+@pytest.mark.process
 @pytest.mark.full
 @pytest.mark.timeout(240)
 async def test_no_request_that_fits_the_document_breaks_it(

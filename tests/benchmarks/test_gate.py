@@ -85,6 +85,7 @@ def test_a_benchmark_says_what_it_lacks(tmp_path: Path) -> None:
     assert one.lacks(tmp_path) == ""
 
 
+@pytest.mark.process
 def test_without_data_the_command_fails_and_says_that_nothing_was_measured(tmp_path: Path) -> None:
     gate = FLOORS.with_name("gate.py")
     done = subprocess.run([sys.executable, gate, tmp_path], capture_output=True, text=True)

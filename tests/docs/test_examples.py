@@ -17,6 +17,8 @@ import pytest
 import yaml
 from markdown_it import MarkdownIt
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).resolve().parents[2]
 #: Example reports quote code of other people; the page on searching has a test of its own, in which
 #: its blocks build on each other.

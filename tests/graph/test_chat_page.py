@@ -26,6 +26,7 @@ BUILT = Path(os.environ.get("SPADEWORK_TEST_CHAT_PAGE", ""))
 SHOTS = Path(os.environ.get("SPADEWORK_TEST_SHOTS", ""))
 
 pytestmark = [
+    pytest.mark.process,
     pytest.mark.full,
     pytest.mark.timeout(180),
     pytest.mark.xdist_group("server"),

@@ -26,7 +26,12 @@ NOTES = (
 
 SENTENCE = "Quillon is a wind-up radio that plays for 45 minutes after one winding."
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180), pytest.mark.xdist_group("server")]
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.slow,
+    pytest.mark.timeout(180),
+    pytest.mark.xdist_group("server"),
+]
 
 
 @pytest.fixture(scope="module")

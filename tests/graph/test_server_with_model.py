@@ -13,7 +13,12 @@ from tests.world.brain import play
 from tests.world.dev import serving
 from tests.world.model import Model
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180), pytest.mark.xdist_group("server")]
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.slow,
+    pytest.mark.timeout(180),
+    pytest.mark.xdist_group("server"),
+]
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ from tests.hostile.attack import Attack, attack
 from tests.hostile.happening import happened
 from tests.hostile.running import ROOT
 
+pytestmark = pytest.mark.process
+
 #: Seeds whose attacks are short and unlike each other, and some more.
 SEEDS = (3, 40)
 MORE = (19, 58, *range(1000, 1012))

@@ -18,6 +18,8 @@ from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
 
+pytestmark = pytest.mark.process
+
 #: Kills of each scene, of which every fourth is followed by another while it is resumed.
 TIMES = 34
 

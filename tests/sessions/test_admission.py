@@ -265,6 +265,7 @@ print(json.dumps([most, statuses]))
 """
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of descriptors")
 def test_sessions_wait_where_the_process_may_open_no_more_files(
     notes: Path, tmp_path: Path

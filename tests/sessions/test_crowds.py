@@ -14,6 +14,7 @@ from tests.world.searx import Searx
 from tests.world.sites import World
 
 pytestmark = [
+    pytest.mark.process,
     pytest.mark.full,
     pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of descriptors"),
 ]

@@ -26,6 +26,8 @@ from tests.world.disk import SmallDisk, small_disk
 from tests.world.searx import Searx
 from tests.world.sites import World
 
+pytestmark = pytest.mark.process
+
 QUESTION = "What is Quillon and how do I install it?"
 
 

@@ -27,6 +27,8 @@ from spadework.graph.research import graph
 from spadework.settings import Settings
 from tests.thinned import thinned
 
+pytestmark = pytest.mark.process
+
 SENTENCE = "Quillon is a wind-up radio that plays for 45 minutes after one winding."
 ASKED = "What is the Quillon?"
 

@@ -18,6 +18,8 @@ from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
 
+pytestmark = pytest.mark.process
+
 PROGRAM = """
 import asyncio, sys
 from pathlib import Path

@@ -216,6 +216,7 @@ def test_a_sentence_is_said_once_where_it_takes_long(
     ]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("front", ["statistics", "session_list"])
 def test_the_index_is_told_without_what_a_run_needs(front: str) -> None:
     heavy = "'asyncio', 'langgraph', 'pydantic_settings', 'spadework.settings', 'spadework.values'"

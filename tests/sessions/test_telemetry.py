@@ -23,6 +23,8 @@ from spadework.values import Result
 from tests.world.background import Background, listen
 from tests.world.sites import World
 
+pytestmark = pytest.mark.process
+
 ASKED = "What is known about Port Aldermere?"
 
 

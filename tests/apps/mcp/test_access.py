@@ -19,6 +19,8 @@ from spadework.settings import Settings
 from tests.apps.mcp.serving import TOOLS, served, with_token
 from tests.apps.mcp.test_versions import HEADERS, opening
 
+pytestmark = pytest.mark.process
+
 HELLO = opening("2025-06-18")[0]
 
 

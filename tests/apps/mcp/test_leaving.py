@@ -25,6 +25,8 @@ from tests.apps.mcp.serving import QUESTION, given, over_stdio, served, until
 from tests.world.model import Model
 from tests.world.sites import World
 
+pytestmark = pytest.mark.process
+
 HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
 

@@ -19,6 +19,8 @@ import pytest
 from spadework.settings import Settings
 from tests.apps.mcp.serving import TOOLS, command, given, over_http, over_stdio, served, text
 
+pytestmark = pytest.mark.process
+
 OLD = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 QUERY = "How is the Quillon used?"

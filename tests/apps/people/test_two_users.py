@@ -18,6 +18,8 @@ from tests.apps.people.two_users import QUESTION, WORD, Two, ask, asked, call, r
 from tests.world.searx import Searx
 from tests.world.sites import World
 
+pytestmark = pytest.mark.process
+
 #: Parts of a session that MCP gives.
 PARTS = ("overview", "progress", "plan", "report", "evidence", "sources", "conflicts", "problems")
 

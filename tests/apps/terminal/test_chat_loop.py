@@ -17,6 +17,8 @@ from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
 
+pytestmark = pytest.mark.process
+
 TOPICS = {
     "Inhabitants": "Port Aldermere inhabitants",
     "Lighthouse": "Port Aldermere lighthouse first lit",

@@ -19,6 +19,8 @@ from spadework.apps.terminal.question_input import Material, material
 from spadework.errors import SettingsError
 from tests.apps.process import Terminal
 
+pytestmark = pytest.mark.process
+
 NOTES = (
     "The Zembla lock is a gate that keeps the tide out of the old harbour of Port Aldermere. It was"
     " rebuilt in 1951.\n\nTo use the Zembla lock, call the keeper an hour before high water and"

@@ -18,6 +18,8 @@ from tests.world.sites import World
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.process
+
 Open = Callable[..., "Page"]
 #: A page with code and a table that no phone is wide enough for.
 WIDE = (

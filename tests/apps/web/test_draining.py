@@ -26,6 +26,8 @@ from tests.world.searx import Searx
 from tests.world.sites import World
 from tests.world.timing import eventually
 
+pytestmark = pytest.mark.process
+
 STOPPING = "This server is being stopped and takes no new question."
 OTHER = "Who built the lighthouse of Port Aldermere?"
 BODY = {"model": "spadework", "messages": [{"role": "user", "content": OTHER}]}

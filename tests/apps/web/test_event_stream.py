@@ -22,6 +22,8 @@ from tests.world.searx import Searx
 from tests.world.sites import World
 from tests.world.timing import eventually
 
+pytestmark = pytest.mark.process
+
 QUESTION = "What is known about Port Aldermere?"
 
 

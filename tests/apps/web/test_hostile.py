@@ -14,6 +14,8 @@ from tests.tools.export.results import HOSTILE, HOSTILE_URLS, hostile
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.process
+
 Open = Callable[..., "Page"]
 
 

@@ -20,6 +20,8 @@ from spadework.values import Result
 from tests.apps.web.server import Server
 from tests.apps.web.test_event_stream import QUESTION, ask
 
+pytestmark = pytest.mark.process
+
 Numbers = dict[tuple[str, ...], float]
 
 

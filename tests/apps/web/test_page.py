@@ -23,6 +23,8 @@ from tests.world.sites import World
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.process
+
 Open = Callable[..., "Page"]
 QUESTION = "What is known about Port Aldermere?"
 #: The page notes itself when its plan can be approved: whoever asks it from outside learns so

@@ -18,6 +18,8 @@ from spadework.settings import Settings
 from tests.apps.web.prepared import large, put
 from tests.apps.web.server import Server
 
+pytestmark = pytest.mark.process
+
 HEADERS = {
     "content-security-policy": "default-src 'none'",
     "x-content-type-options": "nosniff",

@@ -16,6 +16,8 @@ from tests.apps.web.server import Server
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.process
+
 Open = Callable[..., "Page"]
 #: The longest an interaction may take until it is painted, in milliseconds.
 MOST_MS = 100

@@ -215,6 +215,7 @@ asyncio.run(main())
 """  # noqa: E501
 
 
+@pytest.mark.process
 def test_nothing_is_left_and_nothing_is_said_when_the_program_ends(tmp_path):
     (tmp_path / "lxml.py").write_text("raise SystemExit('a module of the folder, not ours')")
     command = [sys.executable, "-P", "-X", "dev", "-W", "error", "-c", PROGRAM]
@@ -222,6 +223,7 @@ def test_nothing_is_left_and_nothing_is_said_when_the_program_ends(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is the time limit that ends them")
 async def test_a_process_in_the_middle_of_a_document_dies_with_its_parent():
     with subprocess.Popen([sys.executable, "-c", PROGRAM, "slow"]) as program:  # noqa: ASYNC220 - it blocks for a moment only

@@ -129,6 +129,7 @@ asyncio.run(main() if sys.argv[2] == "hanging" else opened())
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "end",
     [

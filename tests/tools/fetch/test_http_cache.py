@@ -359,6 +359,7 @@ asyncio.run(main(sys.argv[1]))
 """
 
 
+@pytest.mark.process
 async def test_processes_share_the_cache(world: World, settings: Settings):
     url = world.put("archive", "/tides", "<p>The winter tide.</p>", headers=FRESH)
 

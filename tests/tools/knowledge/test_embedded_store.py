@@ -196,6 +196,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.process
 @pytest.mark.full
 @pytest.mark.slow
 def test_processes_share_the_store_and_one_that_is_killed_loses_nothing_that_was_kept(

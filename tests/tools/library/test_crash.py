@@ -27,6 +27,8 @@ from spadework.tools.library.library import Library
 from spadework.tools.library.search import Searcher
 from spadework.tools.library.shelf import plan
 
+pytestmark = pytest.mark.process
+
 EACH = 25  # documents in a commit
 
 #: Writes documents for ever, or as far as it is told and then nothing more, and says after each

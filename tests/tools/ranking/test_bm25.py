@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from spadework.tools.ranking.bm25 import Bm25
 
 PROGRAM = """
@@ -16,6 +18,7 @@ print(Bm25(texts).scores(" ".join(words + words[::-1])))
 """  # noqa: E501
 
 
+@pytest.mark.process
 def test_the_scores_of_texts_do_not_depend_on_the_order_of_sets() -> None:
     said = {
         subprocess.run(

@@ -141,6 +141,7 @@ async def test_a_tool_that_hangs_is_left_at_its_deadline():
         await ask(StructuredTool.from_function(coroutine=search), seconds=0.2)
 
 
+@pytest.mark.process
 def test_langchain_is_not_imported():
     code = (
         "import sys, spadework.tools.search.langchain_tools; print([m for m in sys.modules if"

@@ -85,6 +85,7 @@ async def test_a_cancelled_search_leaves_no_process(proxy: Proxy):
     assert searches() == []
 
 
+@pytest.mark.process
 @pytest.mark.full
 async def test_a_process_whose_parent_was_killed_ends_by_itself(proxy: Proxy):
     code = (

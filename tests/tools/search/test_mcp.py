@@ -172,6 +172,7 @@ print(len(test_mcp.servers()))
 """
 
 
+@pytest.mark.process
 async def test_an_event_loop_that_ends_while_a_connection_closes_leaves_no_process():
     running = await asyncio.create_subprocess_exec(
         sys.executable, "-c", ENDS, cwd=ROOT, stdout=PIPE
@@ -227,6 +228,7 @@ def test_links_of_a_text_come_with_their_words():
     assert find_links("no address") == []
 
 
+@pytest.mark.process
 async def test_what_a_server_says_beside_its_answers_is_not_for_standard_error():
     code = (
         "import asyncio, sys\n"

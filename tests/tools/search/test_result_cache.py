@@ -153,6 +153,7 @@ asyncio.run(main())
 """  # noqa: E501
 
 
+@pytest.mark.process
 def test_processes_share_the_file_and_one_that_is_killed_loses_nothing_that_was_kept(
     tmp_path: Path,
 ):

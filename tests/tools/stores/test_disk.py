@@ -17,6 +17,8 @@ from spadework.tools.ranking.link_authority import LinkStore
 from spadework.tools.stores.disk import THREADS, on_disk
 from spadework.tools.stores.page_store import PageStore
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 async def _no_thread_left() -> AsyncIterator[None]:

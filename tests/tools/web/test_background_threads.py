@@ -49,6 +49,7 @@ async def test_a_cancelled_caller_does_not_wait():
     done.set()
 
 
+@pytest.mark.process
 @pytest.mark.timed
 def test_a_process_ends_while_its_work_goes_on():
     started = time.monotonic()

@@ -146,6 +146,7 @@ async def test_a_proxy_is_still_used_and_its_name_looked_up(
     assert asked == [b"GET http://far.example/page HTTP/1.1\r\n"]
 
 
+@pytest.mark.process
 async def test_a_loop_of_another_make_is_taken_over_too(silent: Silent):
     uvloop = pytest.importorskip("uvloop")
     code = (

@@ -176,6 +176,7 @@ def test_the_order_of_parameters_does_not_matter(orders: tuple[list[str], list[s
     assert canonical_url(one) == canonical_url(other)
 
 
+@pytest.mark.process
 def test_domains_are_known_without_asking_the_network():
     code = (
         "import os, sys; sys.addaudithook(lambda event, _: event.startswith('socket.') and"
