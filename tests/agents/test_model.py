@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from spadework.agents.llm.client import Model
+from spadework.agents.llm.client import REST, Model
 from spadework.budget import Budget
 from spadework.errors import BadReply, BudgetSpent, ModelError
 from spadework.prompts import Prompt
@@ -277,6 +277,37 @@ async def test_the_fallback_model_answers_where_the_role_s_own_fails(
     assert len(own) == {"error": 3, "quota": 1, "unauthorized": 1, "refusal": 2}[kind], (
         "an endpoint that failed is left alone"
     )
+
+
+async def test_a_plan_is_taken_from_the_third_reply_where_two_have_no_shape(
+    model: Server, client: tuple[Model, Budget]
+) -> None:
+    model.script("", "A gateway says hello.", "Still warming up.", GOOD)
+    assert await client[0].ask("lead", PROMPT, Verse, seconds=30) == Verse(**GOOD)
+
+
+async def test_a_model_whose_server_is_well_again_gets_its_work_back(
+    model: Server, tmp_path: Path
+) -> None:
+    model.script("", GOOD)
+    model.script(_first_model, *[Fault("error")] * 3, GOOD)
+    async with asking(model, tmp_path, fallback_model="openai:spare") as (client, _):
+        for n in range(REST + 2):
+            await client.ask("writer", Prompt("You write.", f"Line {n}."), Verse, seconds=30)
+    asked = [request.model for request in model.requests]
+    assert asked == [*["world-model"] * 3, *["spare"] * (REST + 1), "world-model"]
+
+
+async def test_a_model_that_answered_after_it_was_late_is_not_late_any_more(
+    model: Server, tmp_path: Path
+) -> None:
+    model.script("", Fault("hang"), GOOD)
+    async with asking(model, tmp_path) as (client, _):
+        with pytest.raises(ModelError):
+            await client.ask("writer", PROMPT, Verse, seconds=0.5)
+        assert await client.speed("writer") == 0
+        await client.ask("writer", Prompt("You write.", "Line 2."), Verse, seconds=30)
+        assert await client.speed("writer") != 0
 
 
 async def test_a_hanging_model_leaves_time_for_the_fallback(model: Server, tmp_path: Path) -> None:

@@ -1,15 +1,17 @@
 """The only place that calls a model: sends a role's prompt and returns an answer of the requested
 type.
 
-Structured output falls back from strict JSON schema to function calling to JSON mode, and makes one
-repair request with the validation error. What still fails raises ModelError, and the caller uses
-the extractive role.
+Structured output falls back from strict JSON schema to function calling to JSON mode, and asks
+again with the validation error. What still fails raises ModelError, and the caller uses the
+extractive role.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import NamedTuple, TypeVar, get_args
@@ -17,7 +19,7 @@ from typing import NamedTuple, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from spadework.agents.llm.endpoint import Endpoint
-from spadework.agents.llm.errors import Unsupported
+from spadework.agents.llm.errors import Busy, Passing, Unsupported
 from spadework.agents.llm.providers import Place, places_of, settings_at
 from spadework.agents.llm.structured_output import (
     LADDER,
@@ -110,8 +112,13 @@ _VERDICTS: dict[type[Exception], Verdict] = {
 A = TypeVar("A", bound=BaseModel)
 #: Maximum cuts of an overlong request; and the share cut if the excess is unknown.
 MOST_CUTS, CUT_AWAY = 6, 0.3
+#: Replies asked for until one has the shape that is wanted; the whole run depends on the lead's.
+TRIES, LEAD_TRIES = 2, 3
 #: Share of the allowed tokens that is kept, since cuts are by characters.
 CLOSE = 0.97
+#: Calls that the fallback model answers before a model whose server failed is tried again, doubled
+#: each time that it fails again.
+REST = 4
 #: Share of the time for a role's own model, if there is a fallback model.
 FIRST_SHARE = 0.6
 
@@ -136,7 +143,8 @@ class Model:
         self._anew = anew
         self._endpoints: dict[Place, Endpoint] = {}
         self._rungs: dict[Place, Method] = {}
-        self._failed: set[Place] = set()
+        self._resting: dict[Place, float] = {}
+        self._rests = Counter[Place]()
         self._late: set[Place] = set()
         self._news: list[Problem] = []
         #: Receives the events of all calls.
@@ -144,8 +152,9 @@ class Model:
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
         """Return the role's answer to `prompt` as an `answer`, within `seconds`. If its model
-        fails, the fallback model is asked once; a failed endpoint is not used again in this run.
-        Raises ModelError (BadReply, TooLong) if neither answers, BudgetSpent at a limit.
+        fails, the fallback model is asked once; a failed endpoint rests for some calls, for the
+        whole run where its fault does not pass. Raises ModelError (BadReply, TooLong) if neither
+        answers, BudgetSpent at a limit.
         """
         until = time.monotonic() + seconds
         places = self._places(role)
@@ -155,6 +164,8 @@ class Model:
                 return await self._answer(place, role, prompt, answer, seconds=first)
             except ModelError as error:
                 self._replaced(role, place, error)
+        if self._resting.get(own := self._own(role), 0) > 0 and own not in places:
+            self._resting[own] -= 1
         left = until - time.monotonic()
         return await self._answer(places[-1], role, prompt, answer, seconds=left)
 
@@ -175,6 +186,7 @@ class Model:
                 async with asyncio.timeout(limit):
                     turn = Turn(role, time.monotonic() + limit)
                     given = await self._ask(place, turn, prompt, answer)
+                    self._late.discard(place)
                     return given.signed(place.label) if isinstance(given, Reply) else given
             except TimeoutError as error:
                 self._late.add(place)
@@ -256,25 +268,22 @@ class Model:
     async def _checked(
         self, place: Place, turn: Turn, messages: list[Message], answer: type[A]
     ) -> A:
-        """Return the reply as `answer`, with one repair request if its shape is wrong."""
-        text = await self._reply(place, turn, messages, answer)
-        try:
-            return parse_answer(text, answer)
-        except ValidationError as error:
+        """Return the reply as `answer`; one of another shape is asked for again, with its fault."""
+        said = ""
+        for _ in range(LEAD_TRIES if turn.role == "lead" else TRIES):
+            text = await self._reply(place, turn, messages, answer)
+            try:
+                return parse_answer(text, answer)
+            except ValidationError as error:
+                said = fault(error)
             repair = (
-                f"That was not a valid answer: {fault(error)} Answer again with JSON of the asked"
-                " shape only."
+                f"That was not a valid answer: {said} Answer again with JSON of the asked shape"
+                " only."
             )
-            before = (
-                [Message("assistant", text[:4_000])] if text else []
-            )  # servers refuse empty ones
-            again = (*before, Message("user", repair))
-            text = await self._reply(place, turn, [*messages, *again], answer)
-        try:
-            return parse_answer(text, answer)
-        except ValidationError as error:
-            said = f"{place.label} did not answer in the asked shape: {fault(error)}"
-            raise BadReply(said) from None
+            # Servers refuse empty messages.
+            before = [Message("assistant", text[:4_000])] if text else []
+            messages = [*messages, *before, Message("user", repair)]
+        raise BadReply(f"{place.label} did not answer in the asked shape: {said}")
 
     async def _reply(
         self, place: Place, turn: Turn, messages: list[Message], answer: type[BaseModel]
@@ -346,12 +355,17 @@ class Model:
     def _places(self, role: Role) -> list[Place]:
         """Return where a role is asked: its own model, unless failed, and the fallback model."""
         places = places_of(role, self._settings, self._default)
-        return places[1:] if len(places) > 1 and places[0] in self._failed else places
+        return places[1:] if len(places) > 1 and self._resting.get(places[0], 0) > 0 else places
+
+    def _own(self, role: Role) -> Place:
+        return places_of(role, self._settings, self._default)[0]
 
     def _replaced(self, role: Role, place: Place, error: ModelError) -> None:
-        """Record that the fallback replaced a model; a failed endpoint is not used again."""
+        """Record that the fallback replaced a model; a failed endpoint rests."""
         if not isinstance(error, BadReply | TooLong | NotRecorded):
-            self._failed.add(place)
+            passes = isinstance(error, Passing | Busy) or place in self._late
+            self._resting[place] = REST * 2 ** self._rests[place] if passes else math.inf
+            self._rests[place] += 1
         effect = f"{self._places(role)[-1].label} answered in its stead."
         said = Problem(stage=role, subject=place.label, reason=str(error), effect=effect)
         self._news.append(said)
