@@ -140,11 +140,19 @@ def test_nothing_is_injected(words: str, url: str) -> None:
     assert_harmless(hostile(words, url))
 
 
+def test_a_report_that_is_written_from_right_to_left_says_so() -> None:
+    result = full()
+    arabic = result.document.model_copy(update={"language": "ar"})
+    page = to_html(result.model_copy(update={"document": arabic}))
+    assert '<html lang="ar" dir="rtl">' in page
+    assert '<h2 id="sources">المصادر</h2>' in page
+
+
 def test_a_report_speaks_its_language_throughout() -> None:
     result = full()
     german = result.document.model_copy(update={"language": "de"})
     page = to_html(result.model_copy(update={"document": german}))
-    assert '<html lang="de">' in page
+    assert '<html lang="de" dir="ltr">' in page
     told = page.partition("</style>")[2]
     assert "Quellen" in told
     assert not re.search(

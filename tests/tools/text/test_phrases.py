@@ -6,8 +6,9 @@ from string import Formatter
 
 import pytest
 
-from spadework.tools.text.language import ENGLISH, Phrases, codes, language
+from spadework.tools.text.language import ENGLISH, Phrases, _headings, codes, language
 
+ENGLISH_PHRASES = language("en").report.keys()
 TOLD = [code for code in codes() if language(code).report]
 
 
@@ -28,9 +29,22 @@ def _fields(phrase: str) -> set[str]:
 
 def test_a_region_speaks_its_language_and_what_is_not_known_english() -> None:
     assert Phrases("de-AT")("summary") == "Zusammenfassung"
-    assert Phrases("de-AT").spoken == "de"
-    assert Phrases("nl")("summary") == ENGLISH("summary") == "Summary"
-    assert Phrases("nl").spoken == "en"
+    assert Phrases("de-AT").language == "de"
+    assert Phrases("sw")("summary") == ENGLISH("summary") == "Summary"
+
+
+def test_headings_are_said_in_more_languages_than_sentences() -> None:
+    assert Phrases("nl")("summary") == "Samenvatting"
+    assert Phrases("ar-EG")("sources") == "المصادر"
+    assert Phrases("ar")("nothing") == ENGLISH("nothing")
+    headings = _headings()
+    assert all(own.keys() == headings["ar"].keys() <= ENGLISH_PHRASES for own in headings.values())
+    assert not headings.keys() & {*TOLD}
+
+
+def test_what_is_written_from_right_to_left_is_said_to_be() -> None:
+    written = {code: Phrases(code).direction for code in ("ar", "he-IL", "fa", "ur", "de", "ja")}
+    assert [code for code, way in written.items() if way == "rtl"] == ["ar", "he-IL", "fa", "ur"]
 
 
 def test_what_is_told_of_is_no_pattern() -> None:

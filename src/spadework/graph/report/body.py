@@ -62,7 +62,7 @@ def build_report(
         if section.sentences
     )
     named = state.get("title") or state["plan"].title or state["plan"].question
-    return Report(title=hosts_for_urls(named), sections=whole, language=say.spoken)
+    return Report(title=hosts_for_urls(named), sections=whole, language=say.language)
 
 
 def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 #: The default language.
 DEFAULT = "en"
@@ -311,14 +311,33 @@ class Phrases:
     code: str = DEFAULT
 
     @property
-    def spoken(self) -> str:
-        """The language code of the phrases."""
-        own = language(self.code)
-        return own.code if own.report else DEFAULT
+    def language(self) -> str:
+        """The code without its region."""
+        short = self.code.lower().partition("-")[0]
+        return short if _CODE.fullmatch(short) else DEFAULT
+
+    @property
+    def direction(self) -> Literal["ltr", "rtl"]:
+        """The direction in which the language is written."""
+        return "rtl" if self.language in _RIGHT_TO_LEFT else "ltr"
 
     def __call__(self, name: str, **values: object) -> str:
-        """Return a phrase by name, with its values filled in."""
-        return language(self.spoken).report[name].format(**values)
+        """Return a phrase by name, with its values filled in; in English where the language has
+        none.
+        """
+        own = language(self.language).report or _headings().get(self.language, {})
+        return (own.get(name) or language(DEFAULT).report[name]).format(**values)
+
+
+_RIGHT_TO_LEFT = frozenset(
+    ["ar", "arc", "ckb", "dv", "fa", "he", "ks", "ps", "sd", "ug", "ur", "yi"]
+)
+
+
+@lru_cache(maxsize=1)
+def _headings() -> dict[str, dict[str, str]]:
+    """Return the headings of reports by the codes of languages that have nothing else."""
+    return tomllib.loads((files(_LANG) / "headings.toml").read_text(encoding="utf-8"))
 
 
 ENGLISH = Phrases()
