@@ -65,8 +65,8 @@ def _row(name: str, field: FieldInfo) -> str:
 _BOUNDS = {"ge": "At least", "gt": "More than", "le": "At most"}
 
 
-def with_drawing(readme: str) -> str:
-    """The README with the drawing of the graph, worker included."""
+def with_drawing(page: str) -> str:
+    """Return the page with the drawing of the graph, worker included."""
     drawn = graph.get_graph(xray=True)
     # LangGraph names the node of an error handler after its node; here it is named like its
     # function, as all others are.
@@ -75,33 +75,19 @@ def with_drawing(readme: str) -> str:
     return re.sub(
         r"(<!-- drawing -->\n).*?(<!-- /drawing -->)",
         lambda m: f"{m[1]}{block}\n{m[2]}",
-        readme,
+        page,
         flags=re.DOTALL,
     )
 
 
-def with_prompts(page: str) -> str:
-    """A page with the prompts that it names, as they stand in their files."""
-
-    def included(match: re.Match[str]) -> str:
-        text = (ROOT / "prompts" / f"{match[2]}.md").read_text(encoding="utf-8").rstrip()
-        return f"{match[1]}````text\n{text}\n````\n{match[3]}"
-
-    return re.sub(
-        r"(<!-- prompt (\w+) -->\n).*?(<!-- /prompt -->)", included, page, flags=re.DOTALL
-    )
-
-
 def pages() -> dict[Path, str]:
-    """Every generated page with its text."""
-    readme, tour = ROOT / "README.md", ROOT / "docs" / "tour.md"
-    made = {
+    """Return every generated page with its text."""
+    map_page, tour = ROOT / "docs" / "README.md", ROOT / "docs" / "tour.md"
+    return {
         ROOT / "docs" / "settings.md": settings_page(),
         tour: with_values(tour.read_text(encoding="utf-8")),
-        readme: with_drawing(readme.read_text(encoding="utf-8")),
+        map_page: with_drawing(map_page.read_text(encoding="utf-8")),
     }
-    roles = sorted((ROOT / "docs" / "roles").glob("*.md"))
-    return made | {path: with_prompts(path.read_text(encoding="utf-8")) for path in roles}
 
 
 def main() -> int:

@@ -16,7 +16,7 @@ from spadework.apps.cli import app
 from spadework.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDE = (ROOT / "docs" / "guides" / "operations.md").read_text()
+GUIDE = (ROOT / "docs" / "guides" / "docker.md").read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
 SERVICES: dict[str, Any] = COMPOSE["services"]
 OURS = [name for name, service in SERVICES.items() if "build" in service]

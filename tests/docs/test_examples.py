@@ -20,9 +20,10 @@ from markdown_it import MarkdownIt
 pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Example reports quote code of other people; the page on searching has a test of its own, in which
-#: its blocks build on each other.
-ELSEWHERE = {*(ROOT / "docs" / "examples").glob("*.md"), ROOT / "docs" / "searching.md"}
+#: Example reports quote code of other people; the guide to providers has a test of its own, in
+#: which its blocks build on each other.
+GUIDES = ROOT / "docs" / "guides"
+ELSEWHERE = {*(ROOT / "docs" / "examples").glob("*.md"), GUIDES / "add-search-provider.md"}
 FILES = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")} - ELSEWHERE)
 #: What most people run; the other pages are tried by `make test-full`.
 FIRST = ("README",)
@@ -32,19 +33,19 @@ SERVER = "127.0.0.1:8051"
 
 #: Why a block that says `no-run` is not run, by the beginning of its first line.
 REASONS = {
-    "spadework chat                              #": (
-        "waits for who types; the guide to the terminal has a scripted one"
-    ),
     "make run                                    # asks": "makes a venv of its own",
     "make setup    # .venv": "makes a venv of its own, and runs all tests",
     "pip install .": "changes the venv that runs this",
-    "spadework resume 20260304": "needs a session of the reader, and the network",
     "spadework replay 20260304": "needs a session of the reader; tests/apps/test_cli.py has one",
     'pip install ".[postgres]"': "needs a database; tests/machines has its own",
     "make setup": "makes a venv of its own; tests/graph/test_server.py starts the server",
     "import asyncio": "needs that server; tests/graph/test_server.py does the same",
+    "from fastapi import": "needs FastAPI",
     "npm pack": "needs Node.js and the network",
+    "ollama pull": "needs a model; `make test-model` runs one",
     "SPADEWORK_MODEL_SECONDS=900": "needs a model; `make test-model` runs one",
+    "export HTTPS_PROXY": "needs a proxy; tests/tools/fetch/test_outbound_proxy.py has one",
+    "export SPADEWORK_ALLOW_HOSTS": "would let hosts through in the blocks after it",
     'pip install ".[embeddings]"': (
         "needs a model for embeddings; tests/sessions/test_meaning.py does the same"
     ),
@@ -54,6 +55,7 @@ REASONS = {
         "needs a server that has users; tests/apps/people/test_who_asks.py asks one"
     ),
     "printf 'POSTGRES_PASSWORD": "needs Docker; tests/docs/test_compose.py reads its files",
+    "docker build": "needs Docker",
     "python3.12 -m venv .venv-aegra": (
         "needs PostgreSQL and Redis; tests/machines/test_aegra.py starts them"
     ),
@@ -140,7 +142,9 @@ def environment(shared: Path, folder: Path) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def server(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The host and port of `spadework serve`, as the guides start it."""
-    env = environment(shared, tmp_path_factory.mktemp("server"))
+    folder = tmp_path_factory.mktemp("server")
+    # A home of its own: a page that adds users to the shared one would close the door here.
+    env = environment(shared, folder) | {"SPADEWORK_HOME": str(folder / "own")}
     command = [sys.executable, "-m", "spadework", "serve", "--port", "0"]
     with subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None

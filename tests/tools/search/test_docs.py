@@ -1,4 +1,4 @@
-"""The examples of docs/searching.md work, and its table says what the code does."""
+"""The table of providers says what the code does, and the examples of their guide work."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import pytest
 from spadework.tools.search.dispatch.provider_choice import AUTO, KNOWN
 from spadework.tools.search.dispatch.rate_limiter import LIMITS
 
-PAGE = (Path(__file__).parents[3] / "docs" / "searching.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = (DOCS / "searching.md").read_text(encoding="utf-8")
+GUIDE = DOCS / "guides" / "add-search-provider.md"
 
 
 def test_every_provider_is_in_the_table():
@@ -24,8 +26,8 @@ def test_every_provider_is_in_the_table():
 def test_the_examples_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SPADEWORK_MAX_LEVEL", "0")
     names: dict[str, Any] = {}
-    for block in re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE):
-        exec(compile(block, "docs/searching.md", "exec"), names)
+    for block in re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(), re.DOTALL | re.MULTILINE):
+        exec(compile(block, GUIDE.name, "exec"), names)
     assert "('the shelf of the harbour office', 'what archive searches')" in capsys.readouterr().out
     assert {found.provider for source in names["result"].sources for found in source.found_by} <= {
         "shelf",
