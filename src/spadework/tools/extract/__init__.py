@@ -1,4 +1,4 @@
-"""From the bytes of a document of any format to clean Markdown: one reader for each format."""
+"""Reading a document of any format into clean Markdown, with one reader per format."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ from spadework.tools.extract.readers import bytes_reader, holder_reader, text_re
 
 __all__ = ["read_document"]
 
-#: How deep the members lie: a packed archive is opened, one that lies in an archive is not.
+#: #: How deep members are opened: an archive inside an archive stays closed.
 _DEPTHS = {"packed": 1, "zip": 2, "tar": 2}
 _OPENED = 1
-#: Most characters of a document's Markdown: repeated cells make any length of a small file.
+#: #: Maximum characters of a document's Markdown: repeated cells can inflate a small file.
 MAX_CHARS = 20_000_000
 
 
 def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") -> Extracted:
-    """The content of a document; `media_type` and `charset` are what the server said, "" where it
-    said nothing.
+    """Return the content of a document, with `media_type` and `charset` from the server, or "".
 
-    Text behind its first MAX_CHARS is left out, which its last line says. Raises Unreadable for a
-    damaged document and for a format that is not read, TooLarge for one over a limit of its reader.
+    Text after MAX_CHARS is cut, as the last line then states. Raises Unreadable for a damaged
+    document or an unsupported format, TooLarge over a reader's limit.
     """
     kind = kind_of(body, media_type, url)
     found = _read(body, kind, url, charset=charset)
@@ -63,7 +62,7 @@ def _read(body: bytes, kind: Kind, url: str, *, charset: str = "", depth: int = 
 
 def _read_text(decoded: Decoded, kind: Kind, url: str) -> Extracted:
     read = text_reader(kind.reader)
-    if read is None:  # code from its first line to its last
+    if read is None:  # code throughout
         code = decoded.text.replace("\r\n", "\n")
         markdown = fence(code, kind.language) if code.strip() else ""
         return Extracted(title=file_name(url), markdown=markdown, kind=kind.language)
@@ -76,7 +75,7 @@ def _read_text(decoded: Decoded, kind: Kind, url: str) -> Extracted:
 
 
 def _unread(body: bytes, kind: Kind) -> Unreadable:
-    """The error of an old Office file, which LibreOffice reads but not here, or of one like it."""
+    """Return the error for an old Office file, or a similar one, that only LibreOffice reads."""
     old = old_office(body)
     if old is None:
         return Unreadable(f"{kind.media_type} is not read yet.")

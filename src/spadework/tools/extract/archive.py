@@ -1,4 +1,4 @@
-"""Archives (zip, tar) as Markdown: each member under its name, read like a document, in memory."""
+"""Archives (zip, tar) as Markdown: each member under its name, read in memory like a document."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from spadework.tools.extract.office.xlsx import extract_xlsx
 from spadework.tools.extract.readers import bytes_reader
 from spadework.tools.extract.text.epub import extract_epub
 
-#: Members behind this one are not read.
+#: #: Maximum members read.
 MAX_MEMBERS = 200
-#: The members behind it are counted so far.
+#: #: Maximum members counted.
 MAX_COUNTED = 10_000
-#: Most bytes of one member, and of all together, unpacked.
+#: #: Maximum unpacked bytes of one member, and of all together.
 MAX_MEMBER = 20_000_000
 MAX_BYTES = 100_000_000
-#: Most bytes that one byte may become: text is seldom packed 20 to 1, a bomb is 1000 to 1.
+#: #: Maximum compression ratio: text seldom exceeds 20, a bomb reaches 1000.
 MAX_RATIO = 200
-#: A member is unpacked in pieces of so many bytes, so that what was tried of a damaged one counts.
+#: #: Bytes unpacked at a time, so that the work spent on a damaged member counts too.
 _PIECE = 100_000
 
-#: What an operating system adds for itself.
+#: #: Files that operating systems add.
 _OF_SYSTEMS = re.compile(r"\A__MACOSX/|(?:\.DS_Store|Thumbs\.db)\Z")
 _TOO_DEEP = "An archive in an archive is not opened."
 
 ReadMember = Callable[[bytes, str], Extracted]
-#: A name, and the bytes as they are unpacked.
+#: #: A name and its bytes as they are unpacked.
 _Member = tuple[str, Iterator[bytes]]
-#: What opens a packed file, by its first bytes.
+#: #: Openers of packed files by their first bytes.
 _OPENERS: dict[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
     b"\x1f\x8b": lambda packed: gzip.GzipFile(fileobj=packed),
     b"BZh": bz2.BZ2File,
@@ -55,7 +55,7 @@ _OPENERS: dict[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
 
 
 def extract_zip_archive(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """The members of a zip file. Raises Unreadable if damaged or encrypted, TooLarge."""
+    """Return the members of a zip file. Raises Unreadable if damaged or encrypted, TooLarge."""
     with whole("zip file"), open_zip(body, "zip file") as archive:
         files = (found for found in archive.infolist() if not found.is_dir())
         members = ((found.filename, _unzip(archive, found)) for found in files)
@@ -63,7 +63,7 @@ def extract_zip_archive(body: bytes, url: str, read: ReadMember | None) -> Extra
 
 
 def extract_tar(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """The members of a tar file that are files. Raises Unreadable if damaged, TooLarge."""
+    """Return the files in a tar file. Raises Unreadable if damaged, TooLarge."""
     with whole("tar file"):
         try:
             with tarfile.open(fileobj=io.BytesIO(body), mode="r:") as archive:
@@ -73,7 +73,7 @@ def extract_tar(body: bytes, url: str, read: ReadMember | None) -> Extracted:
 
 
 def extract_packed(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """What gzip, bzip2 or xz has packed. Raises Unreadable if damaged, TooLarge over a limit."""
+    """Return the content of a gzip, bzip2 or xz file. Raises Unreadable if damaged, TooLarge."""
     if read is None:
         raise Unreadable(_TOO_DEEP)
     opener = next(opener for magic, opener in _OPENERS.items() if body.startswith(magic))
@@ -105,7 +105,7 @@ def _pieces(member: IO[bytes]) -> Iterator[bytes]:
 def _read_all(
     members: Iterator[_Member], size: int, url: str, read: ReadMember | None
 ) -> Extracted:
-    """Every member under its name; of one that cannot be read, the reason."""
+    """Return each member under its name, or the reason it cannot be read."""
     if read is None:
         raise Unreadable(_TOO_DEEP)
     left = min(MAX_BYTES, max(size, 1_000) * MAX_RATIO)
@@ -119,7 +119,7 @@ def _read_all(
                 "The archive holds more than can be read, or was made to: it grows too much."
             )
         left -= len(body)
-        if fault:  # damaged, or locked: the others may be whole
+        if fault:  # damaged or locked: the others may be intact
             first, faults = first or fault, faults + 1
         shown = plain(f"… It is not shown: {fault}") if fault else _text(body, name, read)
         parts.append(blocks([heading(name, 1), shown]))
@@ -134,7 +134,7 @@ def _read_all(
 
 
 def _unpacked(pieces: Iterator[bytes], limit: int) -> tuple[bytes, str]:
-    """A member's bytes, a piece more than `limit` at most, and the fault that ended them."""
+    """Return a member's bytes, at most one piece over `limit`, and the fault that stopped it."""
     body = bytearray()
     try:
         for piece in pieces:
@@ -147,7 +147,7 @@ def _unpacked(pieces: Iterator[bytes], limit: int) -> tuple[bytes, str]:
 
 
 def _text(body: bytes, name: str, read: ReadMember) -> str:
-    """A member as Markdown; where that cannot be had, why."""
+    """Return a member as Markdown, or why it cannot be shown."""
     if len(body) > MAX_MEMBER:
         return f"… It is not shown: it has more than {MAX_MEMBER:,} bytes."
     try:
@@ -156,7 +156,7 @@ def _text(body: bytes, name: str, read: ReadMember) -> str:
         return plain(f"… It is not shown: {error}")
 
 
-#: Office files by the folder of their main part.
+#: #: Office readers by the folder of the main part.
 _OFFICE: dict[str, Callable[[Package, str], Extracted]] = {
     "word": extract_docx,
     "xl": extract_xlsx,
@@ -165,7 +165,7 @@ _OFFICE: dict[str, Callable[[Package, str], Extracted]] = {
 
 
 def extract_zip(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """The content of a zip file; `read` reads the members of an archive, None leaves it closed.
+    """Return the content of a zip file; `read` reads an archive's members, None leaves it closed.
 
     Raises Unreadable when it is damaged or encrypted, TooLarge over a limit.
     """

@@ -1,4 +1,4 @@
-"""Reading strangers' documents in processes of their own, within time and memory."""
+"""Reading untrusted documents in separate processes, within time and memory limits."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from spadework.tools.extract.process import Ended, Process
 from spadework.tools.web.background_threads import aside, begin
 from spadework.tools.web.slots import place
 
-#: Most processes that read at the same time.
+#: #: Maximum reading processes at a time.
 WORKERS = 2
 
-#: So long a process that was killed may still seem to live.
+#: #: Seconds that a killed process may still appear alive.
 DYING_SECONDS = 0.25
-#: Processes that wait for a document, the ones that have read one last. They outlive an event loop,
-#: and end with this process.
+#: #: Idle processes, the most recently used last. They outlive an event loop and end with this
+#: process.
 _idle: list[Process] = []
 _live: set[Process] = set()
 
@@ -29,11 +29,12 @@ _live: set[Process] = set()
 async def read_apart(
     body: bytes, *, media_type: str, url: str, charset: str = "", seconds: float
 ) -> Extracted:
-    """What `read_document` gives, read in another process within `seconds`, the wait for a free
-    process included. An old file of Office is made into a modern one first.
+    """Return what `read_document` returns, read in another process within `seconds`, waiting
+    included.
 
-    Raises what it raises; TooSlow at the deadline, Unreadable when the reader breaks down or takes
-    too much memory. The process is killed then, and when the caller is cancelled.
+    An old Office file is converted first. Raises the same errors; TooSlow at the deadline,
+    Unreadable when the reader crashes or runs out of memory. The process is killed then, and when
+    the caller is cancelled.
     """
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
@@ -51,7 +52,7 @@ async def read_apart(
             try:
                 return answer(await _ask(waited or _new(), request, body))
             except Ended:
-                # One that was killed while it waited takes what it is asked until it is quite dead.
+                # # A process killed while idle accepts requests until it is fully dead.
                 if waited is None or loop.time() - began > DYING_SECONDS:
                     raise
                 return answer(await _ask(_new(), request, body))
@@ -62,7 +63,7 @@ async def read_apart(
 
 
 def warm() -> None:
-    """Start a process for the next document, if none is waiting for it, without waiting here."""
+    """Start a process for the next document if none is idle, without waiting for it."""
     if not _idle and len(_live) < WORKERS:
         process = _new()
         _idle.append(process)
@@ -73,9 +74,9 @@ async def _ask(process: Process, request: dict[str, Any], body: bytes) -> dict[s
     try:
         reply = await aside(process.ask, request, body)
     except BaseException:
-        # Also a cancellation: what it still reads would be in the way of the next document.
+        # # Also on cancellation: its unfinished work would delay the next document.
         process.kill()
-        # Its answer may have come in the same moment, and then nobody waits for its end.
+        # # Its answer may have arrived just now, and then nobody waits for its end.
         begin(process.end)
         raise
     finally:
@@ -87,7 +88,7 @@ async def _ask(process: Process, request: dict[str, Any], body: bytes) -> dict[s
 
 
 def _waiting() -> Process | None:
-    """A process that waits for a document; one that somebody else has ended waits for none."""
+    """Return an idle process that is still alive."""
     while _idle:
         process = _idle.pop()
         if process.usable:

@@ -1,4 +1,4 @@
-"""What kind of document some bytes are: by first bytes, then media type, then the URL's ending."""
+"""Detecting a document's kind by first bytes, then media type, then the URL's extension."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spadework.tools.extract.charset import utf_16
 from spadework.tools.extract.formats import added_formats
 from spadework.tools.extract.office.office import OLE, STORAGE, storage_reader
 
-#: First bytes that leave no doubt.
+#: #: Unambiguous first bytes.
 _MAGIC = (
     (b"%PDF-", "application/pdf"), (b"PK\x03\x04", "application/zip"),
     (b"PK\x05\x06", "application/zip"), (b"\x1f\x8b", "application/gzip"),
@@ -26,17 +26,17 @@ _MAGIC = (
     *((b"ID3" + bytes([version]), "audio/mpeg") for version in (2, 3, 4)),
     (b"{\\rtf", "application/rtf"), (b"%!PS", "application/postscript"),
 )  # fmt: skip
-#: Files that begin with letters, or like others: what else stands where in their first bytes.
+#: #: First bytes that are letters or shared, with a second sign at an offset.
 _FURTHER_ON = (
     (b"RIFF", 8, b"WEBP", "image/webp"), (b"RIFF", 8, b"WAVE", "application/x-riff"),
     (b"RIFF", 8, b"AVI ", "application/x-riff"), (b"", 4, b"ftypavif", "image/avif"),
     (b"", 4, b"ftypavis", "image/avif"), (b"BM", 6, bytes(4), "image/bmp"),
 )  # fmt: skip
-#: Markup with at most this share of null bytes is a faulty page, with more it is binary data.
+#: #: Markup with at most this share of null bytes is a faulty page, else binary data.
 _MOST_NULLS = 0.05
 _SNIFFED = 1_024
 
-#: What may stand before the first element of a page, and of a document that is XML.
+#: #: What may precede the first element of a page or an XML document.
 _BEFORE = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,20000}?-->\s*)?", re.S
 )
@@ -72,23 +72,23 @@ _READER_ENDINGS = {
     "rst": "rst",
     "eml": "mail",
 }
-#: What the first bytes alone can tell: without them, it is not what the server says.
+#: #: Kinds that only first bytes prove: without them the server's type is wrong.
 _BY_MAGIC = frozenset({"pdf", "rtf", "image", "zip", "tar", "packed", "old", "xls", "msg"})
-#: The types that programs of Office give to whatever they save.
+#: #: Media types that Office programs give to anything they save.
 _OF_OFFICE = re.compile(r"application/(?:msword|rtf|vnd\.(?:ms-|openxml|oasis))")
-#: What some programs write before the first bytes of a file.
+#: #: What some programs write before a file's first bytes.
 _BLANK = b"\xef\xbb\xbf\0 \t\r\n"
-#: The headers that an e-mail begins with, and of which one is in every one.
+#: #: Headers at the start of an e-mail, one of which every e-mail has.
 _HEADERS = re.compile(rb"(?:[A-Z][\w-]{1,60}:[^\n]{1,900}\n(?:[ \t]+\S[^\n]{0,900}\n){0,40}){3}")
 _OF_MAIL = re.compile(rb"^(?:received|return-path|message-id|mime-version):", re.I | re.M)
 _TAR = slice(257, 262)
 
-#: Types that say nothing, or are given to all text: the content or the ending must tell.
+#: #: Types that mean nothing or any text: content or extension decides.
 _VAGUE = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/x-unknown", "text/plain"}
 )
 
-#: Languages, with the endings (and the subtypes of media types) that are not their names.
+#: #: Languages, with extensions and media subtypes that differ from their names.
 _ALIASES = """
 bash sh zsh shellscript;  c h csrc;  clojure clj;  cmake;  cpp cc cxx hpp c++ c++src;  css;  dart
 diff patch;  dockerfile;  elixir ex exs;  erlang erl;  go;  graphql;  groovy;  haskell hs
@@ -106,12 +106,12 @@ _LANGUAGES = {
 
 @dataclass(frozen=True)
 class Kind:
-    """Who reads a document: html, pdf, markdown, rst, text, xml, delimited, mail, rtf, image, zip,
-    tar, packed, old (a file of Office from before 2007, or what else is kept like one), code (in
-    `language`), nobody (""), or a format of the folder `formats` by its name.
+    """The reader of a document: html, pdf, markdown, rst, text, xml, delimited, mail, rtf, image,
+    zip, tar, packed, old (Office before 2007 and other OLE storages), code (in `language`), "" for
+    none, or the name of a format from the folder `formats`.
 
-    `media_type` names it in a refusal. A `zip` may be an Office document, an e-book or an archive:
-    only its inside tells.
+    `media_type` names it in a refusal. A `zip` may be an Office document, an e-book or an archive,
+    depending on its parts.
     """
 
     reader: str
@@ -120,7 +120,7 @@ class Kind:
 
 
 def kind_of(body: bytes, media_type: str, url: str) -> Kind:
-    """The kind of a document. `media_type` is lower-case, without parameters, "" if unknown."""
+    """Return a document's kind; `media_type` is lower-case without parameters, or ""."""
     for name, form in added_formats().items():
         by_name = media_type in (*_VAGUE, "application/json") and _ending(url) in form.endings
         known = by_name or media_type in form.media_types
@@ -150,7 +150,6 @@ def kind_of(body: bytes, media_type: str, url: str) -> Kind:
 
 
 def _is_mail(body: bytes) -> bool:
-    """Return whether some bytes begin with the headers of an e-mail."""
     head = body[: 4 * _SNIFFED]
     if wide := utf_16(head):
         head = head.decode(wide, "replace").encode()
@@ -158,12 +157,12 @@ def _is_mail(body: bytes) -> bool:
 
 
 def _is_text(head: bytes) -> bool:
-    """Return whether the first bytes hold nothing that no text holds."""
+    """Return whether the first bytes contain no control characters."""
     return bool(head.strip()) and not any(byte < 32 and byte not in b"\t\n\r\f" for byte in head)
 
 
 def _by_lines(head: bytes, media_type: str) -> Kind:
-    """Return the kind of a text that is sent as a file of a program, which it is not."""
+    """Return the kind of text sent with the media type of an Office file."""
     if head.lstrip(_BLANK).startswith(b"<"):
         return Kind("html", media_type)
     first = head.partition(b"\n")[0]
@@ -176,7 +175,7 @@ def _is_binary(head: bytes) -> bool:
 
 
 def _by_magic(body: bytes) -> str:
-    """The media type that the first bytes tell, "" where they leave doubt."""
+    """Return the media type that the first bytes prove, or ""."""
     for magic, place, sign, found in _FURTHER_ON:
         if body.startswith(magic) and body.startswith(sign, place):
             return found
@@ -194,7 +193,7 @@ def _by_markup(body: bytes) -> Kind | None:
 
 
 def _vague(media_type: str, url: str) -> Kind:
-    """By the name of the file; a text where that says nothing either."""
+    """Return the kind by file name, text if unknown."""
     ending = _ending(url)
     if ending in _READER_ENDINGS:
         return Kind(_READER_ENDINGS[ending], media_type)
@@ -216,12 +215,12 @@ def _other(media_type: str, url: str) -> Kind:
 
 
 def is_language(name: str) -> bool:
-    """Return whether a lower-case name is one of a language, or of its files' ending."""
+    """Return whether a lower-case name is a language or its file extension."""
     return name in _LANGUAGES
 
 
 def file_name(url: str) -> str:
-    """The last part of a URL's path, "" where it has none."""
+    """Return the last part of a URL's path, or ""."""
     try:
         return PurePosixPath(unquote(urlsplit(url).path)).name
     except ValueError:
@@ -229,5 +228,5 @@ def file_name(url: str) -> str:
 
 
 def _ending(url: str) -> str:
-    """The ending of a URL's file without the dot; its name where it has none, as in Makefile."""
+    """Return the extension of a URL's file without the dot, or its name, as in Makefile."""
     return file_name(url).lower().rpartition(".")[2]

@@ -1,8 +1,7 @@
-"""What a hit is before it is fetched, by its address and title; and again what came, by the type
-that its server names (S6).
+"""The likely type of a hit before fetching, by address and title, and its type once fetched, by
+media type (S6).
 
-Endings mislead: a picture's address may be that of a page about it. So nothing is refused for its
-address, but what would be comes last.
+Extensions mislead: a picture's address may be a page about it. So an address only lowers the rank.
 """
 
 from __future__ import annotations
@@ -38,16 +37,16 @@ _ENDINGS: dict[Shape, str] = {
 _SHAPES: dict[str, Shape] = {
     ending: shape for shape, endings in _ENDINGS.items() for ending in endings.split()
 }
-#: Endings that nobody reads here, beside those of sound, video and programs.
+#: #: Unsupported extensions besides sound, video and programs.
 _UNREAD = {"ps": "PostScript", "heic": "HEIC", "7z": "7z", "rar": "rar", "zst": "zstd"}
 _OLD = frozenset({"doc", "ppt"})
-#: What search engines write before the title of a file.
+#: #: Marks that search engines put before a file's title.
 _MARK = re.compile(r"^\s*[\[(](pdf|docx?|xlsx?|pptx?|odt|rtf)[\])]", re.IGNORECASE)
-#: Addresses under which a file is shown on a page.
+#: #: Addresses that show a file on a page.
 _SHOWN = re.compile(r"/(?:blob|wiki|blame|src/branch)/|/[^/]*:[^/]*$", re.IGNORECASE)
-#: What the score of a hit counts that takes long: a picture by OCR, an old file by LibreOffice.
+#: #: Score factor for slow reading: pictures by OCR, old files by LibreOffice.
 SLOW = 0.5
-#: Types that are named by their beginning, and one of these that means TypeScript as well.
+#: #: Types by prefix, and one of them that also means TypeScript.
 _TYPES = (
     ("audio/", "sound"),
     ("video/", "a video"),
@@ -57,7 +56,7 @@ _TYPES = (
     ("application/vnd.android.package-archive", "a program"),
 )
 _TYPESCRIPT = "video/mp2t"
-#: Words in the names of other types.
+#: #: Words in the names of other types.
 _WORDS: dict[Shape, tuple[str, ...]] = {
     "web page": ("html",),
     "PDF": ("pdf",),
@@ -72,7 +71,7 @@ _WORDS: dict[Shape, tuple[str, ...]] = {
 
 
 class Foreseen(NamedTuple):
-    """What a hit seems to be, why it cannot be read ("" if it can), its score's share, 0..1."""
+    """What a hit probably is, why it cannot be read ("" if it can), and its score factor, 0–1."""
 
     shape: Shape
     refused: str = ""
@@ -80,7 +79,7 @@ class Foreseen(NamedTuple):
 
 
 def foreseen(url: str, title: str = "") -> Foreseen:
-    """What is known of a hit before it is fetched."""
+    """Return what is known of a hit before it is fetched."""
     ending = _ending(url)
     mark = _MARK.match(title)
     ending = mark[1].lower() if mark and ending not in _SHAPES else ending
@@ -103,14 +102,14 @@ def foreseen(url: str, title: str = "") -> Foreseen:
 
 
 def refused_type(media_type: str) -> str:
-    """What a server says that it sends, in words, where that is nothing to read; else ""."""
+    """Return the name of an unsupported type that a server sends, or ""."""
     if media_type == _TYPESCRIPT:
         return ""
     return next((words for start, words in _TYPES if media_type.startswith(start)), "")
 
 
 def shape_of_type(media_type: str) -> Shape:
-    """The shape of what came with a type."""
+    """Return the shape of content with this media type."""
     named = media_type.partition(";")[0].strip().lower()
     main, _, kind = named.partition("/")
     by_main: dict[str, Shape] = {"image": "image", "audio": "sound", "video": "video"}
@@ -123,7 +122,7 @@ def shape_of_type(media_type: str) -> Shape:
 
 
 def _ending(url: str) -> str:
-    """The ending of the file that an address names, "" where it is a page's."""
+    """Return the extension of a file's address, "" for a page."""
     try:
         path = unquote(urlsplit(url).path)
     except ValueError:
@@ -134,5 +133,5 @@ def _ending(url: str) -> str:
     if "." not in name:
         return "pdf" if "/pdf/" in path.lower() else ""
     ending = name.rpartition(".")[2]
-    # Numbers such as those of arXiv's papers are no endings.
+    # # Numbers such as those of arXiv papers are not extensions.
     return "pdf" if "/pdf/" in path.lower() and ending not in _SHAPES else ending

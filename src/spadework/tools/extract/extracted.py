@@ -1,4 +1,4 @@
-"""What reading a document gives, and how it is collected."""
+"""The result of reading a document, and a builder for it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spadework.visible import visible
 
 @dataclass(frozen=True)
 class Link:
-    """A link of a document, made absolute, with its text."""
+    """A link of a document, absolute, with its text."""
 
     url: str
     text: str
@@ -23,9 +23,9 @@ class Link:
 
 @dataclass(frozen=True)
 class Extracted:
-    """The content of a document as Markdown, without navigation, and what it says about itself.
+    """The content of a document as Markdown, without navigation, and its metadata.
 
-    `kind` is what the page is (article, documentation, forum, listing, collection, product,
+    `kind` is the type of page (article, documentation, forum, listing, collection, product,
     service, or a format's name).
     """
 
@@ -38,7 +38,7 @@ class Extracted:
     kind: str = "article"
 
     def __post_init__(self) -> None:
-        # Before anything is counted, cut, stored or quoted, so that offsets hold everywhere.
+        # # Before anything is counted, cut, stored or quoted, so that offsets stay valid.
         for name in ("title", "markdown", "author", "language"):
             object.__setattr__(self, name, visible(getattr(self, name)))
 
@@ -47,24 +47,24 @@ _INDENT = "    "
 
 
 class Draft:
-    """The Markdown of a document that is told part by part."""
+    """The Markdown of a document, built part by part."""
 
     def __init__(self) -> None:
         self._blocks: list[str] = []
         self._items: list[str] = []
         self._code: list[str] = []
-        #: The last number of each open list, the outer ones first; 0 where it has none.
+        #: #: The last number of each open list, outer first; 0 if unnumbered.
         self._counts: list[int] = []
 
     def add(self, block: str) -> None:
-        """A block of Markdown; "" ends a list or a listing."""
+        """Add a block of Markdown; "" ends a list or a listing."""
         self._end()
         self._blocks.append(block)
 
     def item(
         self, markdown: str, depth: int = 0, *, numbered: bool = False, number: int = 0
     ) -> None:
-        """An item of a list, `depth` lists deep; where it is numbered, `number` or the next one."""
+        """Add a list item at `depth`; if numbered, with `number` or the next one."""
         if self._code or (self._counts and depth == 0 and bool(self._counts[0]) != numbered):
             self._end()
         depth = max(0, min(depth, len(self._counts)))
@@ -77,13 +77,13 @@ class Draft:
         ]
 
     def code(self, line: str) -> None:
-        """A line of a listing."""
+        """Add a line of a code listing."""
         if self._items:
             self._end()
         self._code.append(line)
 
     def markdown(self) -> str:
-        """All of it."""
+        """Return everything added."""
         self._end()
         return blocks(self._blocks)
 

@@ -1,4 +1,4 @@
-"""What goes through the pipes to processes that read documents: a JSON header, then bytes."""
+"""The frames in the pipes to reading processes: a JSON header, then bytes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from spadework.errors import Blocked, FetchError, TooLarge, TooSlow, Unreadable
 from spadework.tools.extract.extracted import Extracted, Link
 
 _LENGTHS = struct.Struct("!II")
-#: An answer that says it is longer is none.
+#: #: Maximum length of a header; more means the stream is corrupt.
 _MAX_HEADER = 500_000_000
-#: So many bytes are decoded at once: other threads wait meanwhile.
+#: #: Bytes decoded at a time, so that other threads can run.
 _AT_ONCE = 1_000_000
 _ERRORS = {error.__name__: error for error in (Blocked, TooLarge, TooSlow, Unreadable)}
 
@@ -29,7 +29,7 @@ def send(stream: IO[bytes], header: dict[str, Any], body: bytes = b"") -> None:
 
 
 def receive(stream: IO[bytes]) -> tuple[dict[str, Any], bytes]:
-    """Read a frame. Raises EOFError where the stream ends, or holds no frame."""
+    """Read a frame. Raises EOFError where the stream ends or is corrupt."""
     head_length, body_length = _LENGTHS.unpack(_exactly(stream, _LENGTHS.size))
     if head_length > _MAX_HEADER:
         raise EOFError
@@ -48,18 +48,20 @@ def _exactly(stream: IO[bytes], length: int) -> bytes:
 
 
 def document_reply(found: Extracted) -> dict[str, Any]:
-    """An answer that holds a document."""
+    """Return a reply that holds a document."""
     day = found.published_at.isoformat() if found.published_at else None
     return {"found": asdict(found) | {"published_at": day}}
 
 
 def refusal_reply(error: FetchError) -> dict[str, Any]:
-    """An answer that says why there is none."""
+    """Return a reply that states why there is no document."""
     return {"error": type(error).__name__, "message": str(error)}
 
 
 def split_reply(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """An answer as a frame, its text behind the header: long JSON would hold up every thread."""
+    """Return a reply as a frame with its text after the header: long JSON would block all
+    threads.
+    """
     if "found" not in reply:
         return reply, b""
     found = dict(reply["found"])
@@ -68,7 +70,7 @@ def split_reply(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
 
 
 def join_reply(header: dict[str, Any], body: bytes) -> dict[str, Any]:
-    """The answer of a frame."""
+    """Return the reply in a frame."""
     if "found" not in header:
         return header
     parts = (body[start : start + _AT_ONCE] for start in range(0, len(body), _AT_ONCE))
@@ -77,7 +79,7 @@ def join_reply(header: dict[str, Any], body: bytes) -> dict[str, Any]:
 
 
 def answer(header: dict[str, Any]) -> Extracted:
-    """The document of an answer. Raises the FetchError it names instead."""
+    """Return the document of a reply. Raises the FetchError it holds instead."""
     if "found" not in header:
         raise _ERRORS.get(header["error"], Unreadable)(header["message"])
     found = header["found"]

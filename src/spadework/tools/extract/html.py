@@ -1,4 +1,4 @@
-"""Reading a web page: HTML to Markdown without navigation, with what the page says about itself."""
+"""Reading a web page: HTML to Markdown without navigation, with its metadata."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ALL_MARKUP = "there are more tags than can be read before its text begins"
 
 @dataclass(frozen=True)
 class ParsedPage:
-    """What the reader works on; `left_out` characters at the page's end are not read."""
+    """The reader's input; `left_out` characters at the page's end are cut."""
 
     tree: LexborHTMLParser
     metadata: Metadata
@@ -45,7 +45,7 @@ class ParsedPage:
 
 
 def parsed(html: str, url: str) -> ParsedPage:
-    """Parse a page as far as the limits go. Raises what `bounded` raises."""
+    """Parse a page within the limits. Raises what `bounded` raises."""
     text, left_out = bounded(html)
     tree = LexborHTMLParser(text)
     flatten(tree, text)
@@ -56,11 +56,11 @@ def parsed(html: str, url: str) -> ParsedPage:
 
 
 def extract(html: str | bytes, url: str) -> Extracted:
-    """The content of a page as Markdown, with its metadata; links are absolute, code is exact.
+    """Return the content of a page as Markdown, with metadata, absolute links and exact code.
 
-    The Markdown is empty when the page has no content without running its scripts; of a page that
-    is too long its last line says how much is not shown. Raises TooLarge for an element over the
-    limits and where no text stands within them, Unreadable when the input is not a page at all.
+    The Markdown is empty when the page has no content unless its scripts run; the last line of a
+    long page states how much was cut. Raises TooLarge for an element over the limits and where no
+    text is within them, Unreadable when the input is not a page.
     """
     page = parsed(as_html(decode(html) if isinstance(html, bytes) else html), url)
     if page.left_out and not page.blocks:
@@ -87,7 +87,7 @@ def extract(html: str | bytes, url: str) -> Extracted:
 
 
 def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
-    """The chosen blocks; what the page's data say instead, where it shows next to nothing."""
+    """Return the chosen blocks, or the page's embedded data where it shows almost nothing."""
     shown = assemble(chosen)
     if sum(block.chars for block in chosen) >= THIN_CHARS:
         return shown

@@ -1,4 +1,4 @@
-"""Writing Markdown: the few shapes that every reader of a format puts its blocks in."""
+"""Writing the few kinds of Markdown blocks that all readers use."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-#: What a sheet or a table of data is cut to.
+#: #: Maximum rows and columns shown of a sheet or data table.
 MAX_ROWS = 5_000
 MAX_COLUMNS = 100
-#: Most characters that are shown of a cell.
+#: #: Maximum characters shown of a cell.
 MAX_CELL = 2_000
 
 _STARTS_BLOCK = re.compile(
@@ -20,13 +20,13 @@ _BACKTICKS = re.compile(r"`+")
 
 
 def plain(text: str) -> str:
-    """Text as a paragraph: no line starts a heading, list, quote, table or code by accident."""
+    """Return text as a paragraph whose lines do not accidentally start other blocks."""
     lines = "\n".join(line.strip() for line in text.strip().split("\n"))
     return _STARTS_NUMBER.sub(r"\1\\", _STARTS_BLOCK.sub(r"\\", lines))
 
 
 def heading(text: str, level: int) -> str:
-    """An ATX heading of level 1 to 6, on one line; "" for an empty text."""
+    """Return an ATX heading of level 1–6 on one line, "" for empty text."""
     words = " ".join(text.split())
     if not words.endswith(("C#", "F#")):
         words = words.rstrip("#").rstrip()
@@ -34,14 +34,14 @@ def heading(text: str, level: int) -> str:
 
 
 def fence(code: str, language: str = "") -> str:
-    """A fenced code block, the code exact; its fence is longer than any backticks in it."""
+    """Return a fenced code block with exact code, its fence longer than any backticks inside."""
     longest = max(map(len, _BACKTICKS.findall(code)), default=0)
     ticks = "`" * max(3, longest + 1)
     return f"{ticks}{language}\n{code.removesuffix(chr(10))}\n{ticks}"
 
 
 def code_span(code: str) -> str:
-    """Inline code, exact but for line ends; "" for an empty one."""
+    """Return inline code, exact except for line ends, "" if empty."""
     if "\n" in code:
         code = code.strip().replace("\r\n", " ").replace("\n", " ")
     if not code:
@@ -54,7 +54,7 @@ def code_span(code: str) -> str:
 
 
 def item(text: str, marker: str = "-") -> str:
-    """A list item: the marker, and every further line indented below the first word."""
+    """Return a list item, its further lines indented below the first word."""
     indent = " " * (len(marker) + 1)
     first, *rest = text.split("\n")
     further = [indent + line if line else "" for line in rest]
@@ -67,7 +67,7 @@ def quote(text: str) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """A pipe table, headed by its first row; short rows are filled up. "" without a cell."""
+    """Return a pipe table headed by its first row, short rows padded; "" without cells."""
     width = max((len(row) for row in rows), default=0)
     cells = [
         [" ".join(cell.replace("\\|", "|").replace("|", "\\|").split()) for cell in row]
@@ -81,8 +81,8 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 class Grid:
-    """Keeps the cells of a table in their columns; one that is merged over several columns or
-    rows says its text in each of them, so that every row can be read by itself.
+    """Fills merged cells of a table: each row and column they span repeats their text, so that
+    every row can be read alone.
     """
 
     def __init__(self) -> None:
@@ -90,8 +90,8 @@ class Grid:
         self._reaches: dict[int, int] = {}
 
     def row(self, cells: Iterable[tuple[str | None, int, int]]) -> list[str]:
-        """Return the texts of a row, given each cell's text (None for that of the cell above) and
-        how many columns and rows it spans. The only cell of a row says its text once.
+        """Return a row's texts, given each cell's text (None for the cell above) and its column and
+        row span. A row's only cell is not repeated.
         """
         given, line = list(cells), list[str]()
         reaches: dict[int, int] = {}
@@ -108,7 +108,7 @@ class Grid:
         return line
 
     def _fill(self, line: list[str]) -> None:
-        """Say what cells of rows above say that reach into this one."""
+        """Append the text of cells from earlier rows that span this one."""
         while self._reaches.get(len(line), 0) > 0:
             line.append(self._stands_above(len(line)))
 
@@ -117,9 +117,9 @@ class Grid:
 
 
 def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
-    """The first rows and columns as a table, headed by its first row; "" without filled cells.
+    """Return the first rows and columns as a table headed by its first row; "" if empty.
 
-    What is left out, with `behind` further rows that were not even read, is said below it.
+    A line below states what is cut, including `behind` further rows that were not read.
     """
     source = iter(rows)
     widest = 0
@@ -140,7 +140,7 @@ def _cell(text: str) -> str:
 
 
 def not_shown(count: int, what: str, *, more: bool = False) -> str:
-    """A line that says how many parts, such as rows, are left out, or at least (`more`); or ""."""
+    """Return a line on how many parts, such as rows, are cut (at least, with `more`), or ""."""
     if count < 1:
         return ""
     one = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
@@ -149,5 +149,5 @@ def not_shown(count: int, what: str, *, more: bool = False) -> str:
 
 
 def blocks(parts: Sequence[str]) -> str:
-    """Blocks parted by one empty line; empty ones are left out."""
+    """Return blocks separated by blank lines, empty ones dropped."""
     return "\n\n".join(part for part in parts if part.strip())

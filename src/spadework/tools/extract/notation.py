@@ -1,7 +1,7 @@
 """Two-dimensional notation on one line: raised `^`, lowered `_`, fractions `/`, roots `√`, notes.
 
-Every reader writes its raised and lowered text by these functions, so that no digit ever touches
-one that stands beside it only because of the markup between them: `10^6`, `1984[4]`, `2 1/2`.
+All readers write raised and lowered text with these functions, so that no digit touches a neighbour
+only because markup is dropped: `10^6`, `1984[4]`, `2 1/2`.
 """
 
 from __future__ import annotations
@@ -10,26 +10,26 @@ import re
 from collections.abc import Callable, Iterable
 from enum import IntEnum
 
-#: What stands for a formula that is not understood.
+#: #: Replaces a formula that is not understood.
 FORMULA = "[formula]"
-#: Longer raised or lowered text is small print.
+#: #: Longer raised or lowered text is small print.
 _MOST_CHARS = 40
-#: Deepest nesting of raised and lowered tags that is heeded.
+#: #: Maximum nesting of raised and lowered tags.
 _DEEPEST = 4
 _ATOM = re.compile(r"[-+\u2212\u2013±]?(?:\w+(?:[.,]\d+)*|\d+[-+\u2212])")
 _ONE_WORD = re.compile(r"\d*(?:[.,]\d+)*|[^\W\d_]+")
 _SIGNS = re.compile(r"[-+\u2212\u2013±]+")
-#: Where a raised mark cannot be a power: behind a space, a stop or a closing quotation mark.
+#: #: A raised mark cannot be a power after a space, a stop or a closing quotation mark.
 _ENDED = re.compile(r"(?:^|[\s.,;:!?\"'\u201d\u2019\u00bb\]…|])$")
 _MARK = re.compile(r"\d{1,3}|[A-Za-z]")
 _BETWEEN = re.compile(r"[\s,;\[\]()]+")
-#: The symbols of a chemical formula, of a vitamin or the like (CO2, B12, PM2.5), and its numbers.
+#: #: Symbols and numbers of a chemical formula, a vitamin or similar (CO2, B12, PM2.5).
 _SYMBOLS = re.compile(
     r"(?<![^\W\d_])(?:[A-Z][a-z]?\d*|[()])*(?:[A-Z][a-z]?|\((?:[A-Z][a-z]?\d*)+\))$"
 )
 _COUNT = re.compile(r"\d+(?:\.\d+)?[a-z]?")
 _ISOTOPE = re.compile(r"[A-Z][a-z]?(?![a-z])")
-#: The strokes between the raised and the lowered number of a fraction.
+#: #: Strokes between the raised and lowered numbers of a fraction.
 STROKES = frozenset("/\u2044\u2215")
 _TAGGED = re.compile(r"<(su[bp])\b[^<>]*>((?:[^<]++|<(?!/?su[bp]\b))*+)</\1\s*>", re.IGNORECASE)
 _TAG, _LINK = re.compile(r"<[^<>]*>"), re.compile(r"<a\b[^<>]*#", re.IGNORECASE)
@@ -37,14 +37,14 @@ _VARIABLE = re.compile(r"(?<!\w)[^\W\d_]$")
 
 
 class Place(IntEnum):
-    """Where a piece of a line stands."""
+    """The position of a piece of a line."""
 
     LOWERED = -1
     LEVEL = 0
     RAISED = 1
-    #: The mark of a footnote, known as such.
+    #: #: A mark known to be a footnote's.
     NOTE = 2
-    #: A raised and a lowered number with a stroke between them.
+    #: #: Raised and lowered numbers with a stroke between them.
     FRACTION = 3
 
 
@@ -53,10 +53,10 @@ _END = ("", Place.LEVEL)
 
 
 def raised(base: str, text: str, following: str = "") -> str:
-    """Return raised text as it is written behind `base` and before `following`.
+    """Return raised text as written between `base` and `following`.
 
-    A digit or letter that cannot be a power is the mark of a note; signs alone, ordinals and small
-    print stay as they are.
+    A digit or letter that cannot be a power is a note's mark; signs alone, ordinals and small print
+    stay unchanged.
     """
     core = text.strip()
     if not core or core[0] in "[^" or len(core) > _MOST_CHARS or _is_raised_sign(core):
@@ -64,15 +64,12 @@ def raised(base: str, text: str, following: str = "") -> str:
     if _ENDED.search(base) and not (_MARK.fullmatch(core) and _ISOTOPE.match(following)):
         return note(core, following) if _MARK.fullmatch(core) else text
     if core.isalpha() and len(core) > 1 and base[-1:].isalnum() and not _VARIABLE.search(base):
-        return text  # an ordinal (10th), a trade mark
+        return text  # an ordinal (10th) or trade mark
     return _script("^", core, following)
 
 
 def lowered(base: str, text: str, following: str = "") -> str:
-    """Return lowered text as it is written behind `base` and before `following`.
-
-    The numbers of chemical formulas stay as they are.
-    """
+    """Return lowered text as written between `base` and `following`, chemical numbers unchanged."""
     core = text.strip()
     if not any(map(str.isalnum, core)) or len(core) > _MOST_CHARS or not base.strip():
         return text
@@ -84,25 +81,25 @@ def lowered(base: str, text: str, following: str = "") -> str:
 
 
 def note(text: str, following: str = "") -> str:
-    """Return the marks of notes, each in brackets: `[3]`, `[3][4]`."""
+    """Return the marks of notes in brackets: `[3]`, `[3][4]`."""
     shown = "".join(f"[{mark}]" for mark in _BETWEEN.split(text) if mark)
     return f"{shown} " if shown and following[:1].isalnum() else shown
 
 
 def fraction(above: str, below: str) -> str:
-    """Return a fraction on one line, its parts in brackets where they are more than one word."""
+    """Return a fraction on one line, with parts of several words in brackets."""
     return f"{bracketed(above)}/{bracketed(below)}"
 
 
 def root(inside: str, degree: str = "") -> str:
-    """Return a root, of a degree where it is not the second: `√(x+1)`, `3√x` as `x^(1/3)`."""
+    """Return a root: `√(x+1)`, or with another degree than 2, `3√x` as `x^(1/3)`."""
     if degree.strip() not in ("", "2"):
         return f"{bracketed(inside)}^(1/{bracketed(degree)})"
     return f"√{bracketed(inside)}"
 
 
 def bracketed(text: str) -> str:
-    """Return a text in brackets unless it is one word, or in brackets already."""
+    """Return text in brackets unless it is one word or already in brackets."""
     core = text.strip()
     if _ONE_WORD.fullmatch(core) or _is_enclosed(core):
         return core
@@ -110,7 +107,7 @@ def bracketed(text: str) -> str:
 
 
 def joined(pieces: Iterable[tuple[str, Place]]) -> str:
-    """Return the pieces of a line as one text, each as its place asks for."""
+    """Return the pieces of a line as one text, each written by its place."""
     runs: list[tuple[str, Place]] = []
     for text, place in pieces:
         if runs and (runs[-1][1] == place or not text.strip()):
@@ -125,7 +122,7 @@ def joined(pieces: Iterable[tuple[str, Place]]) -> str:
 
 
 def untagged(source: str) -> str:
-    """Return the source of some HTML with its `<sup>` and `<sub>` written as their place asks."""
+    """Return HTML source with its `<sup>` and `<sub>` written on one line."""
     for _ in range(_DEEPEST):
         if not _TAGGED.search(source):
             break
@@ -142,7 +139,7 @@ def untagged(source: str) -> str:
 
 
 def _with_fractions(runs: list[tuple[str, Place]]) -> list[tuple[str, Place]]:
-    """Return runs with a raised and a lowered one around a stroke as one fraction."""
+    """Merge a raised and a lowered run around a stroke into a fraction."""
     places = [place for _, place in runs]
     for at in range(len(runs) - 3, -1, -1):
         if places[at : at + 3] == _STACK and runs[at + 1][0].strip() in STROKES:
@@ -153,7 +150,7 @@ def _with_fractions(runs: list[tuple[str, Place]]) -> list[tuple[str, Place]]:
 
 
 def written(base: str, text: str, following: str, place: Place) -> str:
-    """Return a piece of a line as its place asks for, behind `base` and before `following`."""
+    """Return a piece of a line written by its place, between `base` and `following`."""
     core = text.strip()
     if place == Place.LEVEL or not core:
         return text
@@ -164,7 +161,6 @@ def written(base: str, text: str, following: str, place: Place) -> str:
 
 
 def _meet(left: str, right: str) -> bool:
-    """Return whether two texts would join two digits."""
     return left[-1:].isdigit() and right[:1].isdigit()
 
 
@@ -174,19 +170,19 @@ def _script(sign: str, core: str, following: str) -> str:
 
 
 def _gap(text: str, following: str) -> str:
-    """Return a space where what follows would be read as a part of a script."""
+    """Return a space if `following` would be read as part of a script."""
     last, first = text[-1:], following[:1]
     joins = (last.isdigit() and first.isdigit()) or (last.isalpha() and first.isalpha())
     return " " if joins else ""
 
 
 def _is_raised_sign(core: str) -> bool:
-    """Return whether a text needs no sign of its own: ®, *, °, or raised in Unicode."""
+    """Return whether the text needs no sign: ®, *, °, or raised in Unicode."""
     return not any(map(str.isalnum, core)) and not _SIGNS.fullmatch(core)
 
 
 def _is_enclosed(core: str) -> bool:
-    """Return whether one pair of brackets goes around the whole of a text."""
+    """Return whether one pair of brackets encloses the whole text."""
     if core[:1] != "(" or core[-1:] != ")":
         return False
     depth = 0

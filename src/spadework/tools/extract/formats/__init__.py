@@ -1,4 +1,4 @@
-"""Formats that are one file each: every module of this folder that names its FORMAT is found."""
+"""Formats in one file each: every module of this folder with a FORMAT is used."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from spadework.tools.extract.extracted import Extracted
 
 @dataclass(frozen=True)
 class Format:
-    """A format: who reads it, and by what it is known: how its files begin, its media types, its
-    endings without the dot.
+    """A format: its reader, first bytes, media types and extensions without the dot.
 
-    `read` takes the bytes and the URL of a document. It raises Unreadable or TooLarge, and nothing
-    else, whatever the bytes.
+    `read` takes a document's bytes and URL, and raises only Unreadable or TooLarge, whatever the
+    bytes.
     """
 
     name: str
@@ -29,6 +28,6 @@ class Format:
 
 @cache
 def added_formats() -> dict[str, Format]:
-    """All formats of this folder by their names."""
+    """Return all formats of this folder by name."""
     modules = (import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__))
     return {module.FORMAT.name: module.FORMAT for module in modules if hasattr(module, "FORMAT")}

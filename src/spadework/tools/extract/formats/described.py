@@ -1,4 +1,4 @@
-"""What package indexes and GitHub say of a package: its facts, and its README in its format."""
+"""Package descriptions from package indexes and GitHub: the facts, and the README in its format."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WRITTEN = {"text/x-rst": "rst", "text/plain": "text"}
 
 
 def answer_of(body: bytes, what: str) -> Mapping[str, Any]:
-    """The JSON object of an answer. Raises Unreadable where it is none."""
+    """Return the JSON object of a response. Raises Unreadable if it is not one."""
     try:
         found = json.loads(decode(body, "utf-8"))
     except (ValueError, RecursionError):
@@ -30,13 +30,13 @@ def answer_of(body: bytes, what: str) -> Mapping[str, Any]:
 
 
 def part(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The object under a name, an empty one where there is none."""
+    """Return the object under a name, or an empty one."""
     found = answer.get(name)
     return found if isinstance(found, dict) else {}
 
 
 def words(answer: Mapping[str, Any], name: str) -> str:
-    """The text under a name on one line, "" without; of a person or a licence their name."""
+    """Return the text under a name on one line, or ""; for a person or licence, its name."""
     found = answer.get(name)
     if isinstance(found, dict):
         found = found.get("name") or found.get("type") or found.get("url")
@@ -52,7 +52,7 @@ def package(
     author: str = "",
     day: str = "",
 ) -> Extracted:
-    """A package as Markdown. Raises Unreadable where nothing is said of it."""
+    """Return a package as Markdown. Raises Unreadable if its description is empty."""
     if not title or not (summary or readme):
         raise Unreadable("The description of the package is empty.")
     told = "\n".join(item(plain(f"{name}: {said}")) for name, said in facts.items() if said)
@@ -68,14 +68,14 @@ def package(
 
 
 def read_readme(text: object, media_type: str, url: str) -> Extracted | None:
-    """A README in its format, Markdown where none is named; None for an empty one or no text."""
+    """Return a README in its format, Markdown by default; None if empty or not text."""
     kind = media_type.partition(";")[0].strip().lower()
     read = text_reader(_WRITTEN.get(kind, "markdown"))
     return read(text, url) if read and isinstance(text, str) and text.strip() else None
 
 
 def unpack_base64(content: object) -> bytes:
-    """The bytes of a text in base64. Raises Unreadable where it is none."""
+    """Return the bytes of base64 text. Raises Unreadable if invalid."""
     try:
         return base64.b64decode(content if isinstance(content, str) else "", validate=False)
     except (binascii.Error, ValueError):

@@ -1,4 +1,4 @@
-"""Web pages that a browser has saved in one file (MHTML): the page in it, at the address it had."""
+"""Web pages saved by a browser in one file (MHTML), read at their original address."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _PAGES = ("text/html", "application/xhtml+xml")
 
 
 def extract_mhtml(body: bytes, url: str) -> Extracted:
-    """The page: the first part that is HTML. Raises Unreadable without one, and as `extract`."""
+    """Return the first HTML part as a page. Raises Unreadable if there is none, and as
+    `extract`.
+    """
     try:
         message = BytesParser().parsebytes(body)
         page = next((part for part in message.walk() if part.get_content_type() in _PAGES), None)
@@ -30,7 +32,7 @@ def extract_mhtml(body: bytes, url: str) -> Extracted:
 
 
 def _address(message: Message, page: Message) -> str:
-    """Where the page was saved from, "" where that is not said."""
+    """Return the address the page was saved from, or ""."""
     said = (page.get("Content-Location"), message.get("Snapshot-Content-Location"))
     return next((str(one).strip() for one in said if str(one).startswith("http")), "")
 

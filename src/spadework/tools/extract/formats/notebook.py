@@ -1,4 +1,4 @@
-"""Jupyter notebooks as Markdown: their texts, their code as code, and what was printed."""
+"""Jupyter notebooks as Markdown: text, code and printed output."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from spadework.tools.extract.formats import Format
 from spadework.tools.extract.markdown_writer import blocks, fence, not_shown
 from spadework.tools.extract.text.markdown import clean_markdown
 
-#: Cells behind this one are not read; of what one has printed, so many characters are shown.
+#: #: Maximum cells read, and output characters shown per cell.
 MAX_CELLS = 2_000
 MAX_OUTPUT = 2_000
 
 
 def extract_notebook(body: bytes, url: str) -> Extracted:
-    """The cells of a notebook in their order. Raises Unreadable when it is damaged."""
+    """Return the cells of a notebook in order. Raises Unreadable when it is damaged."""
     try:
         book = json.loads(decode(body))
     except (ValueError, RecursionError):
@@ -30,7 +30,7 @@ def extract_notebook(body: bytes, url: str) -> Extracted:
     language = _of(_of(_of(book, "metadata"), "language_info"), "name")
     language = language if isinstance(language, str) else ""
     shown = [part for cell in cells[:MAX_CELLS] for part in _cell(cell, language, url)]
-    # A line of code that begins like a heading is a comment.
+    # # A line of code that starts like a heading is a comment.
     lines = [line for part in shown if not part.startswith("```") for line in part.split("\n")]
     title = next((line.lstrip("# ") for line in lines if line.startswith("# ")), "")
     markdown = blocks([*shown, not_shown(len(cells) - MAX_CELLS, "cells")])
@@ -55,7 +55,7 @@ def _of(value: Any, name: str) -> Any:
 
 
 def _text(value: Any) -> str:
-    """A text, which notebooks also write as a list of lines."""
+    """Return a text, which notebooks also store as a list of lines."""
     lines = value if isinstance(value, list) else [value]
     return "".join(line for line in lines if isinstance(line, str))
 

@@ -1,4 +1,4 @@
-"""What the npm registry tells of a package."""
+"""Package descriptions from the npm registry."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from spadework.tools.extract.formats.described import answer_of, package, part, 
 
 
 def extract_package(body: bytes, url: str) -> Extracted:
-    """A package's facts and README, of all versions or one. Raises Unreadable without either."""
+    """Return a package's facts and README, for all versions or one. Raises Unreadable if empty."""
     answer = answer_of(body, "package")
     latest = words(part(answer, "dist-tags"), "latest")
     version = latest or words(answer, "version")

@@ -1,4 +1,4 @@
-"""What PyPI tells of a package by its JSON API."""
+"""Package descriptions from PyPI's JSON API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from spadework.tools.extract.formats.described import answer_of, package, part, 
 
 
 def extract_project(body: bytes, url: str) -> Extracted:
-    """The facts and the description of a package. Raises Unreadable where it has neither."""
+    """Return a package's facts and description. Raises Unreadable if it has neither."""
     answer = answer_of(body, "package")
     info = part(answer, "info")
     files = answer.get("urls")

@@ -1,4 +1,4 @@
-"""The README of a repository, as the REST API of GitHub tells it."""
+"""A repository's README from GitHub's REST API."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TYPES = {".rst": "text/x-rst", ".txt": "text/plain", "": "text/plain"}
 
 
 def extract_readme(body: bytes, url: str) -> Extracted:
-    """The README in the format its name tells. Raises Unreadable where there is none."""
+    """Return the README in the format its file name implies. Raises Unreadable if there is none."""
     answer = answer_of(body, "README")
     kind = _TYPES.get(PurePosixPath(words(answer, "name")).suffix.lower(), "text/markdown")
     text = decode(unpack_base64(answer.get("content")))

@@ -1,4 +1,4 @@
-"""An article as MediaWiki renders it without a page around: its address alone has its title."""
+"""An article as MediaWiki renders it without a page around it: only its address has the title."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spadework.tools.extract.html import extract
 
 
 def extract_article(body: bytes, url: str) -> Extracted:
-    """The article. Raises what reading a web page raises."""
+    """Return the article. Raises what reading a web page raises."""
     title = escape(unquote(urlsplit(url).path.rpartition("/wiki/")[2]).replace("_", " "))
     return extract(
         f"<title>{title}</title><main><h1>{title}</h1>{decode(body, 'utf-8')}</main>", url

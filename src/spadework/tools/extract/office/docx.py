@@ -1,5 +1,5 @@
-"""Word files as Markdown: headings, paragraphs, lists, tables, listings, links, in their order;
-behind them their notes, comments and charts.
+"""Word files as Markdown: headings, paragraphs, lists, tables, listings and links in order,
+followed by notes, comments and charts.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from spadework.tools.extract.office.equations import linear
 from spadework.tools.extract.office.package import Package
 from spadework.tools.extract.xml import Element, attribute, child, number, tag
 
-#: What is not shown: deleted and moved text, settings, drawings a second time in another form.
+#: #: Elements not shown: deleted and moved text, settings, alternative drawings.
 _UNSEEN = frozenset(
     {"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", "tblPr", "trPr", "tcPr"}
 )
 _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "p": " "}
-#: The parts of notes, with the elements of the text that call for them.
+#: #: Parts with notes, by the element that refers to them.
 _NOTES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
-#: A cell spans at most so many columns.
+#: #: Maximum columns that a cell spans.
 _MOST_SPAN = 63
 _BREAKS_LINK = re.compile(r"[\s()<>]")
 
 
 def extract_docx(package: Package, url: str) -> Extracted:
-    """A Word file's text, title, author and date. Raises Unreadable if damaged, TooLarge."""
+    """Return a Word file's text, title, author and date. Raises Unreadable if damaged, TooLarge."""
     document = _Document(package)
     document.read(package.needed(package.main))
     markdown = blocks([document.draft.markdown(), *document.notes(), *document.comments()])
@@ -42,15 +42,15 @@ class _Document:
         self._package = package
         self._links = package.relations(package.main)
         self._styles = Styles(package.tree("word/styles.xml"), package.tree("word/numbering.xml"))
-        #: The last number of each list, at each of its depths.
+        #: #: The last number of each list at each depth.
         self._numbers: dict[str, list[int]] = {}
-        #: The notes that the text calls for, by their part and their id, in the order of the text.
+        #: #: The notes referred to, by part and id, in text order.
         self._called: dict[tuple[str, str], int] = {}
         self.draft = Draft()
         self.title = ""
 
     def read(self, around: Element) -> None:
-        """Tell the draft every block in an element, through whatever wraps them."""
+        """Add every block in an element to the draft, through any wrappers."""
         for element in around:
             name = tag(element)
             if name == "p":
@@ -61,7 +61,7 @@ class _Document:
                 self.read(element)
 
     def notes(self) -> Iterator[str]:
-        """Return the notes that the text calls for, each behind its mark; they may call others."""
+        """Yield the notes referred to, each after its mark; they may refer to others."""
         found = {
             (name, attribute(note, "id")): note
             for name in _NOTES.values()
@@ -75,7 +75,7 @@ class _Document:
             yield plain(f"[{told}] {text}") if text else ""
 
     def comments(self) -> Iterator[str]:
-        """Return the comments on the text, each with its author."""
+        """Yield the comments on the text with their authors."""
         for comment in self._part("comments"):
             author = attribute(comment, "author")
             text = " ".join(self._text(comment).split())
@@ -96,7 +96,7 @@ class _Document:
         self._drawn(element)
 
     def _drawn(self, around: Element) -> None:
-        """Tell the text boxes, charts and diagrams in an element."""
+        """Add the text boxes, charts and diagrams in an element."""
         for drawn in _outermost(around, "txbxContent", "chart", "relIds"):
             if tag(drawn) == "txbxContent":
                 self.read(drawn)
@@ -114,7 +114,7 @@ class _Document:
             self.draft.add(plain(text))
 
     def _next_number(self, style: Style) -> int:
-        """The number of an item: a list goes on behind what interrupts it."""
+        """Return the number of an item: a list continues after an interruption."""
         numbers = self._numbers.setdefault(style.list_id, [])
         del numbers[style.depth + 1 :]
         numbers += [0] * (style.depth + 1 - len(numbers))
@@ -122,7 +122,7 @@ class _Document:
         return numbers[style.depth]
 
     def _text(self, element: Element) -> str:
-        """Return the text in an element as it is shown, with its links, but for text boxes."""
+        """Return the visible text in an element with its links, without text boxes."""
         return joined(self._pieces(element, Place.LEVEL))
 
     def _pieces(self, element: Element, place: Place) -> Iterator[tuple[str, Place]]:
@@ -169,7 +169,7 @@ class _Document:
 
 
 def _outermost(around: Element, *names: str) -> Iterator[Element]:
-    """The elements of these names that stand in no other one of them, each once."""
+    """Yield the outermost elements with these names."""
     for element in around:
         if tag(element) in names:
             yield element

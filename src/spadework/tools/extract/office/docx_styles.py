@@ -1,4 +1,4 @@
-"""What a Word file's paragraphs are (headings, items, code): by their style, or by themselves."""
+"""The role of a Word file's paragraphs (headings, items, code), by their style or own settings."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _CODE = re.compile(
 )
 _FIXED = re.compile(r"\bmono|courier|consolas|menlo|lucida console", re.IGNORECASE)
 _HEADING = re.compile(r"heading (\d)$", re.IGNORECASE)
-#: How far styles that are based on others are followed: a damaged file may have rings of them.
+#: #: Maximum ancestors of a style: a damaged file may have cycles.
 _ANCESTORS = 10
 _PLACES = {"superscript": Place.RAISED, "subscript": Place.LOWERED}
-#: The outline level of what is no heading, and the deepest list in a list.
+#: #: The outline level of plain text, and the deepest nested list.
 _TEXT_LEVEL = 9
 _DEEPEST = 8
 
@@ -33,12 +33,12 @@ class Style:
 
     @property
     def listed(self) -> bool:
-        """Is it an item of a list?"""
+        """Whether it is a list item."""
         return self.list_id not in ("", "0")
 
 
 class Styles:
-    """The styles and the lists of a file."""
+    """The styles and lists of a file."""
 
     def __init__(self, styles: Element | None, numbering: Element | None) -> None:
         found = [style for style in styles if tag(style) == "style"] if styles is not None else []
@@ -48,7 +48,7 @@ class Styles:
         self._placed: dict[str, Place] = {}
 
     def place(self, run: Element) -> Place:
-        """Return whether a run is raised, lowered or neither, by itself or by its style."""
+        """Return whether a run is raised, lowered or neither, by its own settings or its style."""
         settings = child(run, "rPr")
         own = attribute(child(settings, "vertAlign"), "val")
         if own:
@@ -60,7 +60,7 @@ class Styles:
         return self._placed[name]
 
     def of(self, paragraph: Element) -> Style:
-        """What a paragraph is. One wholly in a font of fixed width is code."""
+        """Return a paragraph's role. One entirely in a fixed-width font is code."""
         own = child(paragraph, "pPr")
         style = _change_style(self._named(attribute(child(own, "pStyle"), "val")), own)
         if not style.level and not style.code and _is_fixed(paragraph):
@@ -83,7 +83,7 @@ class Styles:
 
 
 def by_name(style: Style, name: str) -> Style:
-    """A style, also by its name: those of headings are English in the files of every language."""
+    """Return a style, also by name: heading styles are in English in files of any language."""
     if found := _HEADING.match(name):
         return replace(style, level=int(found[1]))
     if name.lower() == "title":
@@ -92,7 +92,7 @@ def by_name(style: Style, name: str) -> Style:
 
 
 def _change_style(style: Style, settings: Element | None) -> Style:
-    """A style with the settings that a paragraph, or a style based on it, makes itself."""
+    """Return a style with the settings of a paragraph or a derived style."""
     outline = attribute(child(settings, "outlineLvl"), "val")
     if outline:
         style = replace(style, level=(number(outline, most=_TEXT_LEVEL) + 1) % (_TEXT_LEVEL + 1))
@@ -104,7 +104,7 @@ def _change_style(style: Style, settings: Element | None) -> Style:
 
 
 def is_fixed_font(name: str) -> bool:
-    """Is it a font whose letters are all as wide?"""
+    """Return whether it is a fixed-width font."""
     return bool(_FIXED.search(name))
 
 
@@ -118,7 +118,7 @@ def _is_fixed(paragraph: Element) -> bool:
 
 
 def _numbered_lists(numbering: Element | None) -> frozenset[tuple[str, int]]:
-    """The lists, and their depths, whose items have numbers or letters."""
+    """Return the lists and depths whose items have numbers or letters."""
     found: dict[str, list[int]] = {}
     lists = set()
     for part in numbering if numbering is not None else ():

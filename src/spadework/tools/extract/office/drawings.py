@@ -1,4 +1,4 @@
-"""What the drawings of Office files say: charts as tables of their values, diagrams as lists."""
+"""Drawings in Office files: charts as tables of their values, diagrams as lists."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from spadework.tools.extract.markdown_writer import blocks, item, plain, sheet_t
 from spadework.tools.extract.office.package import Package
 from spadework.tools.extract.xml import Element, attribute, below, child, number, tag
 
-#: Most points of a series that are read.
+#: #: Maximum points read of a series.
 _MOST_POINTS = 5_000
 _NAMES, _VALUES = ("cat", "xVal"), ("val", "yVal")
 
 
 def drawing(package: Package, relations: dict[str, str], element: Element) -> str:
-    """Return what a `chart` or the `relIds` of a diagram says, whose part `relations` names."""
+    """Return the text of a `chart` or a diagram's `relIds`, whose part `relations` names."""
     is_chart = tag(element) == "chart"
     name = relations.get(attribute(element, "id" if is_chart else "dm"), "")
     root = package.tree(name)
@@ -25,8 +25,8 @@ def drawing(package: Package, relations: dict[str, str], element: Element) -> st
 
 
 def _chart(root: Element) -> str:
-    """Return a chart's titles and a table: a row for each category, a column for each series;
-    series with other categories have a table of their own.
+    """Return a chart's titles and a table: a row per category, a column per series. Series with
+    other categories get their own table.
     """
     title = ", ".join(filter(None, (_words(part) for part in below(root, "title"))))
     tables: dict[tuple[str, ...], list[list[str]]] = {}
@@ -44,7 +44,7 @@ def _chart(root: Element) -> str:
 
 
 def _points(source: Element | None) -> dict[int, str]:
-    """Return the values of a series, or the names of its categories, by their places."""
+    """Return the values or category names of a series by position."""
     points = below(source, "pt") if source is not None else ()
     return {
         number(attribute(point, "idx"), most=_MOST_POINTS): _value(_words(point))
@@ -60,7 +60,7 @@ def _value(written: str) -> str:
 
 
 def _words(element: Element | None) -> str:
-    """Return what an element says, of a reference what it refers to."""
+    """Return an element's text; for a reference, what it refers to."""
     if element is None:
         return ""
     parts = (part.text or "" for part in below(element, "t", "v"))

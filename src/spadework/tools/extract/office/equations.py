@@ -1,4 +1,4 @@
-"""Formulas of MathML and of Word (OMML) on one line: `(x-4)/27`, `√(b^2-4ac)`, `∑_(i=1)^n i`."""
+"""MathML and Word (OMML) formulas on one line: `(x-4)/27`, `√(b^2-4ac)`, `∑_(i=1)^n i`."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Callable, Iterable
 from spadework.tools.extract.notation import FORMULA, bracketed, fraction, root
 from spadework.tools.extract.xml import Element, attribute, child, tag
 
-#: Signs that are there for programs alone: application, product and separator that are not seen.
+#: #: Invisible signs for programs: application, product and separator.
 _UNSEEN = dict.fromkeys(map(ord, "\u2061\u2062\u2063\u2064\u200b\u2060"))
 _ATOM = re.compile(r"[\w.,\u221e'\u2032!%°]*")
-#: A name of several letters, or a script, which a letter behind it would join.
+#: #: A name of several letters, or a script, that a following letter would join.
 _WORD_ENDS = re.compile(r"[^\W\d_]{2,}$|[_^]\w*$")
 _WORD_BEGINS = re.compile(r"[^\W\d_]{2}")
-#: Deepest nesting of a formula that is read.
+#: #: Maximum nesting of a formula.
 _DEEPEST = 60
 
 
 class _Unknown(Exception):
-    """There is an element in a formula whose meaning is not known."""
+    """A formula has an unknown element."""
 
 
 def linear(formula: Element) -> str:
-    """Return a formula, MathML or OMML, on one line; `[formula]` where it is not understood."""
+    """Return a MathML or OMML formula on one line, `[formula]` if not understood."""
     try:
         return " ".join(_read(formula, _DEEPEST).split())
     except _Unknown:
@@ -46,7 +46,7 @@ def _is_setting(element: Element) -> bool:
 
 
 def _side_by_side(parts: Iterable[str]) -> str:
-    """Return parts behind each other; a space where two words or numbers would become one."""
+    """Join parts, with a space where two words or numbers would merge."""
     line = ""
     for part in filter(None, parts):
         last, first = line[-1:], part[:1]
@@ -63,7 +63,7 @@ def _token(element: Element, depth: int) -> str:
 
 
 def _parts(element: Element, depth: int, *names: str) -> list[str]:
-    """Return the operands of an element: its children of these names, else all of them."""
+    """Return an element's operands: its children with these names, else all."""
     if not names:
         return [_read(part, depth) for part in element if tag(part)]
     found = (child(element, name) for name in names)
@@ -71,7 +71,7 @@ def _parts(element: Element, depth: int, *names: str) -> list[str]:
 
 
 def _operands(element: Element, depth: int, names: tuple[str, ...]) -> list[str]:
-    """Return as many operands as there are names, of MathML by place, of Word by name."""
+    """Return as many operands as names, by position in MathML, by name in Word."""
     own = [part for part in element if tag(part) and not _is_setting(part)]
     if any(tag(part) in names for part in own) or not tag(element).startswith("m"):
         return _parts(element, depth, *names)
@@ -100,7 +100,7 @@ def _root(element: Element, depth: int) -> str:
 
 
 def _scripts(*signs: str, names: tuple[str, ...]) -> Callable[[Element, int], str]:
-    """Return a writer of a base with scripts, each behind its sign."""
+    """Return a writer of a base with scripts, each after its sign."""
 
     def write(element: Element, depth: int) -> str:
         base, *scripts = _operands(element, depth, ("e", *names))
@@ -156,7 +156,7 @@ def _delimited(element: Element, depth: int) -> str:
 
 
 def _matrix(element: Element, depth: int) -> str:
-    """Return the rows of a matrix, or equations below each other, parted by semicolons."""
+    """Return the rows of a matrix or an equation array, separated by semicolons."""
     rows = [part for part in element if tag(part) in ("mr", "mtr", "mlabeledtr", "e")]
     shown = "; ".join(
         _row(row, depth)

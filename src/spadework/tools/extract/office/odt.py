@@ -1,4 +1,4 @@
-"""OpenDocument files as Markdown: texts, spreadsheets and presentations by one walk."""
+"""OpenDocument texts, spreadsheets and presentations as Markdown."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _UNSEEN = frozenset((
 ))  # fmt: skip
 _CODE = "Preformatted"
 _MAX_SPACES = 100
-#: The size of a sheet, further than which nothing is repeated.
+#: #: Maximum size of a sheet, which limits repetition.
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
 
 
 def extract_odt(package: Package, url: str) -> Extracted:
-    """An OpenDocument file's text, title, author, date. Raises Unreadable if damaged or locked."""
+    """Return an OpenDocument file's text and metadata. Raises Unreadable if damaged or locked."""
     root = package.needed("content.xml")
     body = child(root, "body")
     if body is None:
@@ -66,7 +66,7 @@ class _Document:
             if (place := _place(child(style, "text-properties"))) != Place.LEVEL
         }
         self.draft = Draft()
-        #: The notes and comments of the text, in its order; the notes have numbers.
+        #: #: Notes and comments in text order; notes are numbered.
         self.notes: list[str] = []
         self._numbered_notes = 0
         self.title = ""
@@ -115,7 +115,7 @@ class _Document:
         if style := attribute(element, "style-name"):
             numbered = style in self._numbered
         for entry in element:
-            if child(entry, "h") is not None:  # numbered headings are items of lists
+            if child(entry, "h") is not None:  # numbered headings are list items
                 self.read(entry)
                 continue
             for inner, parts in groupby(entry, lambda part: tag(part) == "list"):
@@ -134,7 +134,7 @@ class _Document:
         self.draft.add(sheet_table(self._rows(element)))
 
     def _rows(self, element: Element) -> Iterator[list[str]]:
-        """The rows of a table; filled ones repeated as they are, within the size of a sheet."""
+        """Yield the rows of a table; filled ones repeat as stated, within the size of a sheet."""
         merged: dict[int, tuple[int, str]] = {}
         for row in below(element, "table-row"):
             cells = self._cells(row, merged)
@@ -144,8 +144,8 @@ class _Document:
                 merged[column] = (rows - 1, shown) if rows > 1 else (0, "")
 
     def _cells(self, row: Element, merged: dict[int, tuple[int, str]]) -> list[str]:
-        """The cells of a row, `merged` ones saying their text in each row and column; an empty one
-        is repeated only as often as it can be shown.
+        """Return a row's cells, `merged` ones repeated in each row and column; empty cells repeat
+        only as far as can be shown.
         """
         found: list[str] = []
         filled = 0
@@ -196,7 +196,7 @@ class _Document:
             yield part.tail or "", place
 
     def _note(self, element: Element) -> str:
-        """Keep a note or comment for the end of the text; return its mark."""
+        """Keep a note or comment for the end of the text and return its mark."""
         author = next((text(part) for part in element if tag(part) == "creator"), "")
         said = " ".join(" ".join(self._paragraphs(element)).split())
         if tag(element) == "annotation":
@@ -208,7 +208,7 @@ class _Document:
         return str(self._numbered_notes)
 
     def _object(self, element: Element) -> str:
-        """Return what an embedded formula or chart says."""
+        """Return the text of an embedded formula or chart."""
         root = self._embedded(element)
         if root is None or tag(root) == "math":
             return self._formula(element)
@@ -231,7 +231,7 @@ class _Document:
 
 
 def _place(settings: Element | None) -> Place:
-    """Return whether letters with these settings are raised, lowered or neither."""
+    """Return whether text with these settings is raised, lowered or neither."""
     position = attribute(settings, "text-position").partition(" ")[0]
     if position.startswith("sub") or position.startswith("-"):
         return Place.LOWERED
@@ -240,13 +240,13 @@ def _place(settings: Element | None) -> Place:
 
 
 def _once(cells: list[str]) -> list[str]:
-    """The cells of a row with one text, which says it once."""
+    """Return a row's cells with the text in the first filled one only."""
     first = next((place for place, cell in enumerate(cells) if cell), 0)
     return [cell if place == first else "" for place, cell in enumerate(cells)]
 
 
 def _outermost(around: Element, *names: str) -> Iterator[Element]:
-    """The elements of these names that stand in no other one of them."""
+    """Yield the outermost elements with these names."""
     for element in around:
         if tag(element) in names:
             yield element

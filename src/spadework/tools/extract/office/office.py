@@ -1,9 +1,8 @@
-"""The storages in which Office kept its files before 2007: what each is by its inside; documents
-and slides (doc, ppt) are made into their modern relatives by LibreOffice where it is installed.
+"""Office files from before 2007: detecting each by its streams, and converting documents and slides
+(doc, ppt) with LibreOffice if installed.
 
-It runs in a process of its own, with a profile of its own that is thrown away: no macros, no links
-that are followed, no network where the system allows to take it away, and killed with its children
-at the deadline.
+It runs in its own process with a temporary profile: no macros, no external links, no network where
+the system can block it, and killed with its children at the deadline.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ from spadework.tools.web.background_threads import aside
 from spadework.tools.web.process_groups import kill_group
 from spadework.tools.web.slots import place
 
-#: How the files begin in which Office kept everything before 2007, and the storage they are.
+#: #: The first bytes of Office files before 2007.
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 STORAGE = "application/x-ole-storage"
-#: Most memory of each process of LibreOffice, and the largest file it may write, in kilobytes.
+#: #: Maximum memory of each LibreOffice process and of its output, in kilobytes.
 MEMORY_KB, FILE_KB = 2_000_000, 500_000
-#: Behind the header, entries of a storage stand in such places.
+#: #: Offset and size of a storage's entries.
 _HEADER, _ENTRY = 512, 128
 _APPS = "/Applications/LibreOffice.app/Contents/MacOS"
 
 
 @dataclass(frozen=True)
 class Old:
-    """An old file's kind: name, ending, the kind it is made into, LibreOffice's part for it."""
+    """An old file's kind: name, extension, target kind, and the LibreOffice component for it."""
 
     name: str
     ending: str
@@ -46,7 +45,7 @@ class Old:
 
 _WORD = Old("Word", "doc", "docx", "writer")
 _POWERPOINT = Old("PowerPoint", "ppt", "pptx", "impress")
-#: By a stream that stands in each: what LibreOffice reads, and who reads the others.
+#: #: Streams by which LibreOffice's files, and those of other readers, are recognised.
 _STREAMS = {"WordDocument": _WORD, "PowerPoint Document": _POWERPOINT}
 _READERS = {"Workbook": "xls", "Book": "xls", "__properties_version1.0": "msg"}
 _LOCKED = ("EncryptedPackage", "EncryptionInfo")
@@ -72,8 +71,8 @@ _PROFILE = (
 
 
 def old_office(body: bytes) -> Old | None:
-    """What old file of Office some bytes are, None where they are none. Raises Unreadable for a
-    document that is locked, of whatever age.
+    """Return the kind of an old Office file, else None. Raises Unreadable for a locked document of
+    any age.
     """
     if not body.startswith(OLE):
         return None
@@ -83,7 +82,7 @@ def old_office(body: bytes) -> Old | None:
 
 
 def storage_reader(body: bytes) -> str:
-    """Return who reads a storage: `xls`, `msg`, or `old` for what is none of them, or locked."""
+    """Return the reader of a storage: `xls`, `msg`, or `old` for others and locked ones."""
     if any(_holds(body, name) for name in (*_LOCKED, *_STREAMS)):
         return "old"
     return next((reader for name, reader in _READERS.items() if _holds(body, name)), "old")
@@ -98,7 +97,7 @@ def _holds(body: bytes, stream: str) -> bool:
 
 
 def program() -> str:
-    """The path of LibreOffice, "" where it is not installed."""
+    """Return the path of LibreOffice, "" if not installed."""
     found = (shutil.which(name, path=_path()) for name in ("soffice", "libreoffice"))
     return next(filter(None, found), "")
 
@@ -108,16 +107,16 @@ def _path() -> str:
 
 
 def not_installed(old: Old) -> Unreadable:
-    """The error of a file that nothing here can read."""
+    """Return the error for a file that only LibreOffice could read."""
     mend = f"Install LibreOffice (on Debian: libreoffice-{old.part}-nogui)."
     what = f"Old {old.name} files (.{old.ending}) are read by LibreOffice, which is not installed."
     return Unreadable(f"{what} {mend}", hint=mend)
 
 
 async def modern(body: bytes, old: Old, *, seconds: float) -> bytes:
-    """The file in its modern form within `seconds`.
+    """Return the file converted to its modern format within `seconds`.
 
-    Raises Unreadable where LibreOffice is missing or cannot read it, TooSlow.
+    Raises Unreadable if LibreOffice is missing or fails, TooSlow.
     """
     if not (soffice := await aside(program)):
         raise not_installed(old)
@@ -133,12 +132,12 @@ async def modern(body: bytes, old: Old, *, seconds: float) -> bytes:
         late = f"LibreOffice did not read the {old.name} file within {seconds:.3g} s."
         raise TooSlow(late) from None
     finally:
-        # Also after a cancellation: by a thread that nothing waits for.
+        # # Also after cancellation, in a thread that nothing waits for.
         await asyncio.shield(aside(shutil.rmtree, folder, ignore_errors=True))
 
 
 def _prepare_folder(folder: Path, body: bytes, old: Old) -> Path:
-    """A file with the body, in a folder with a profile that forbids what a document could do."""
+    """Write the body to a file in a folder with a profile that disables active content."""
     profile = folder / "profile" / "user"
     profile.mkdir(parents=True)
     (profile / "registrymodifications.xcu").write_text(_PROFILE, encoding="utf-8")
@@ -162,7 +161,7 @@ def _command(soffice: str, folder: Path, source: Path, old: Old) -> list[str]:
 
 @cache
 def _cut_off() -> tuple[str, ...]:
-    """What runs a command without a network, () where this system has nothing for that."""
+    """Return the command prefix that blocks the network, () if the system has none."""
     unshare = shutil.which("unshare")
     for way in ("-n", "-rn") if unshare and sys.platform == "linux" else ():
         with suppress(OSError, subprocess.TimeoutExpired):
@@ -173,7 +172,7 @@ def _cut_off() -> tuple[str, ...]:
 
 
 async def _run(command: list[str], folder: Path) -> None:
-    """Run a command to its end. However this ends, no process of it is left."""
+    """Run a command to its end, and leave no process of it whatever happens."""
     own = {"HOME": str(folder), "TMPDIR": str(folder), "PATH": _path(), "LANG": "C.UTF-8"}
     kept = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
     nowhere = asyncio.subprocess.DEVNULL

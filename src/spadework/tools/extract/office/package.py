@@ -1,4 +1,4 @@
-"""Zip files of parts: each part within a limit, every fault of the file a refusal by name."""
+"""Zip files of parts: each part within a limit, every fault reported as a refusal."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from spadework.tools.extract.markdown_writer import blocks, plain
 from spadework.tools.extract.xml import Element, attribute, tag, text, xml_tree
 from spadework.tools.text.quantities import moment
 
-#: Most bytes of one part, unpacked.
+#: #: Maximum unpacked bytes of a part.
 MAX_PART = 50_000_000
-#: Most entries of a zip file; each takes half a kilobyte of memory, ten times its size.
+#: #: Maximum entries of a zip file; each takes 0.5 kB of memory, ten times its size.
 MAX_ENTRIES = 100_000
 _ENTRY = b"PK\x01\x02"
-#: The parts that may hold words, and of these what is said on every page or in other parts, or what
-#: their readers themselves say that they leave out.
+#: #: Parts that may hold words, and those whose words are repeated elsewhere or reported as cut by
+#: their readers.
 _WORDS = re.compile(r"\.(?:xml|x?html?|txt|docx?|xlsx?|pptx?)$|/embeddings/", re.IGNORECASE)
 _FURNITURE = re.compile(
     r"(?:^|/)(?:META-INF|Configurations2|docProps|customXml|theme|slide(?:Layout|Master)s|activeX"
@@ -37,7 +37,7 @@ _FURNITURE = re.compile(
     r"|colors\d*|style\d*|drawing\d*|volatileDependencies|revisionInfo|\[Content_Types\]"
     r"|person|xmlMaps|footnotes|endnotes)\.\w+$"
 )
-#: So many parts that are not read are named.
+#: #: Maximum unread parts named.
 _MOST_NAMED = 5
 
 _FAULTS = (
@@ -48,7 +48,9 @@ _FAULTS = (
 
 @contextmanager
 def whole(what: str) -> Iterator[None]:
-    """What the standard library raises for damaged archives as Unreadable; `what` is the file."""
+    """Raise the standard library's errors for damaged archives as Unreadable; `what` names the
+    file.
+    """
     try:
         yield
     except FetchError:
@@ -62,7 +64,7 @@ def whole(what: str) -> Iterator[None]:
 
 
 def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
-    """A zip file. Raises Unreadable when damaged, TooLarge for more than MAX_ENTRIES entries."""
+    """Open a zip file. Raises Unreadable when damaged, TooLarge over MAX_ENTRIES entries."""
     entries = body.count(_ENTRY)
     if entries > MAX_ENTRIES:
         raise TooLarge(f"The {what} has {entries:,} entries, the limit is {MAX_ENTRIES:,}.")
@@ -71,7 +73,7 @@ def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
 
 
 class Package:
-    """A zip file's parts; `what` names it in errors, `main` is an Office file's first part."""
+    """A zip file's parts; `what` names it in errors, `main` is an Office file's main part."""
 
     def __init__(self, body: bytes, what: str) -> None:
         self.what = what
@@ -81,7 +83,9 @@ class Package:
         self.main = self._main() if "[Content_Types].xml" in self.names else ""
 
     def read(self, name: str, limit: int = MAX_PART) -> bytes:
-        """A part, b"" without one. Raises TooLarge over `limit` bytes, Unreadable when damaged."""
+        """Return a part, b"" if missing. Raises TooLarge over `limit` bytes, Unreadable if
+        damaged.
+        """
         if name not in self.names:
             return b""
         self._read.add(name)
@@ -92,19 +96,19 @@ class Package:
         return found
 
     def tree(self, name: str) -> Element | None:
-        """A part as XML, None where it is missing or empty."""
+        """Return a part as XML, None if missing or empty."""
         xml = self.read(name)
         return xml_tree(xml, self.what) if xml.strip() else None
 
     def needed(self, name: str) -> Element:
-        """A part as XML. Raises Unreadable where it is missing."""
+        """Return a part as XML. Raises Unreadable if missing."""
         found = self.tree(name)
         if found is None:
             raise Unreadable(f"The {self.what} is damaged: {name} is missing.")
         return found
 
     def _main(self) -> str:
-        """The part of an Office file that all others belong to, "" where none is named."""
+        """Return the name of an Office file's main part, or ""."""
         root = self.tree("_rels/.rels")
         for relation in root if root is not None else ():
             if attribute(relation, "Type").endswith("/officeDocument"):
@@ -112,7 +116,7 @@ class Package:
         return ""
 
     def relations(self, name: str) -> dict[str, str]:
-        """What a part of an Office file refers to: its ids, with names of parts or with URLs."""
+        """Return the targets of a part by id: names of parts or URLs."""
         folder, _, file = name.rpartition("/")
         found = self.tree(f"{folder}/_rels/{file}.rels")
         relations = {}
@@ -124,16 +128,14 @@ class Package:
         return relations
 
     def about(self, markdown: str, *, title: str = "", kind: str) -> Extracted:
-        """An Office file with what it says about itself; `title` is used where it says none."""
+        """Return an Office file with its metadata; `title` is the default."""
         core = self.tree("docProps/core.xml")
         said = {tag(part): text(part) for part in core} if core is not None else {}
         said["date"] = said.get("modified") or said.get("created", "")
         return described(said, blocks([markdown, self.unread()]), title=title, kind=kind)
 
     def unread(self, known: Collection[str] = ()) -> str:
-        """Return a line that names the parts with words that no reader has opened, but for
-        furniture and the `known` ones.
-        """
+        """Return a line that names unread parts with words, except boilerplate and `known` ones."""
         left = [
             name
             for name in self.names
@@ -148,7 +150,7 @@ class Package:
 
 
 def described(said: Mapping[str, str], markdown: str, *, title: str = "", kind: str) -> Extracted:
-    """A document with what it says of itself in Dublin Core's names; `title` where it has none."""
+    """Return a document with its Dublin Core metadata; `title` is the default."""
     return Extracted(
         title=said.get("title") or title,
         markdown=markdown,

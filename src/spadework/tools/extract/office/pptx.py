@@ -1,4 +1,4 @@
-"""PowerPoint files as Markdown: each slide a section: lists, tables, the speaker's notes."""
+"""PowerPoint files as Markdown: a section per slide with lists, tables and speaker's notes."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from spadework.tools.extract.office.equations import linear
 from spadework.tools.extract.office.package import Package
 from spadework.tools.extract.xml import Element, attribute, below, child, number, tag
 
-#: Slides behind this one are not read.
+#: #: Maximum slides read.
 MAX_SLIDES = 500
-#: Deepest list in a list.
+#: #: Deepest nested list.
 MAX_DEPTH = 8
 _SIGNS = {"br": "\n", "tab": "\t"}
 
 _TITLES = ("title", "ctrTitle")
-#: Places that every slide has: its date, its number, the lines at its edges.
+#: #: Placeholders on every slide: date, number, header, footer.
 _FURNITURE = ("dt", "sldNum", "ftr", "hdr", "sldImg")
 
 
 def extract_pptx(package: Package, url: str) -> Extracted:
-    """A presentation's text, title, author, date. Raises Unreadable if damaged, TooLarge."""
+    """Return a presentation's text, title, author, date. Raises Unreadable if damaged, TooLarge."""
     relations = package.relations(package.main)
     ids = [_relation(slide) for slide in below(package.needed(package.main), "sldId")]
     names = [relations[slide] for slide in ids if slide in relations]
@@ -45,7 +45,7 @@ def extract_pptx(package: Package, url: str) -> Extracted:
 
 
 def _relation(slide: Element) -> str:
-    """The id of a slide's part: of its two ids the one that has a namespace."""
+    """Return the id of a slide's part: the one of its two ids with a namespace."""
     return next((str(value) for key, value in slide.attrib.items() if key.endswith("}id")), "")
 
 
@@ -53,7 +53,7 @@ def _slide(package: Package, name: str) -> str:
     root = package.tree(name)
     if root is None:
         return ""
-    for other in [*below(root, "Fallback")]:  # the same again for programs of another year
+    for other in [*below(root, "Fallback")]:  # the same content for older programs
         other.getparent().remove(other)
     titles: list[str] = []
     draft = Draft()
@@ -74,7 +74,7 @@ def _slide(package: Package, name: str) -> str:
 
 
 def _comments(root: Element | None) -> Iterator[str]:
-    """The comments on a slide, in the form of either year."""
+    """Yield the comments on a slide, in the old or the new format."""
     for comment in below(root, "cm") if root is not None else ():
         own = child(comment, "text")
         words = (own.text or "") if own is not None else _join_text(comment)
@@ -82,7 +82,7 @@ def _comments(root: Element | None) -> Iterator[str]:
 
 
 def _place(shape: Element) -> str:
-    """What a shape is on its slide: title, body, dt, …; "" where the layout does not know it."""
+    """Return a shape's placeholder type: title, body, dt, …; "" if it has none."""
     place = next(below(shape, "ph"), None)
     return attribute(place, "type", "body") if place is not None else ""
 
@@ -107,7 +107,7 @@ def _shape(shape: Element, draft: Draft) -> None:
 
 
 def _cells(row: Element) -> Iterator[tuple[str, int, int]]:
-    """The cells of a row, with the columns and rows that each spans; those it covers are none."""
+    """Yield a row's cells with the columns and rows each spans, without covered ones."""
     for cell in row:
         covered = (attribute(cell, "hMerge"), attribute(cell, "vMerge"))
         if tag(cell) == "tc" and not {"1", "true"}.intersection(covered):
@@ -127,7 +127,7 @@ def _notes(package: Package, name: str) -> str:
 
 
 def _join_text(element: Element) -> str:
-    """The text in an element on one line."""
+    """Return the text in an element on one line."""
     return " ".join(" ".join(_text(paragraph) for paragraph in below(element, "p")).split())
 
 

@@ -1,4 +1,4 @@
-"""RTF files as Markdown: the text that striprtf finds, as paragraphs, lists and tables."""
+"""RTF files as Markdown: striprtf's text as paragraphs, lists and tables."""
 
 from __future__ import annotations
 
@@ -14,24 +14,23 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.markdown_writer import blocks, item, plain, sheet_table
 from spadework.tools.extract.notation import Place, joined
 
-_to_text: Any = striprtf.rtf_to_text  # it has no types
+_to_text: Any = striprtf.rtf_to_text  # has no types
 
-#: Longest file that is read, without its pictures; far longer ones take minutes.
+#: #: Maximum file size without pictures; far longer files take minutes.
 MAX_BYTES = 20_000_000
 
-#: The marks of pictures, whose bytes are no text, and of fields, for which striprtf searches in a
-#: time that grows with the square of a file.
+#: #: Picture bytes, and field marks that striprtf searches in quadratic time.
 _PICTURE = re.compile(rb"(?<=\\pict)[^{}]{1000,}(?=})")
 _FIELD = re.compile(r"\\field(?![a-z])")
-#: Raised or lowered text: up to the end of its group, or to what ends it.
+#: #: Raised or lowered text up to its end mark or the end of its group.
 _SCRIPT = re.compile(
     r"(\\(?:super|sub)(?![a-z0-9]))\s?([^{}]{0,200}?)(\\(?:nosupersub|plain)\b|(?=[{}]))"
 )
-#: Marks around such text, which no reader of the format touches.
+#: #: Marks around such text, which striprtf keeps.
 _BEGINS, _ENDS = ("\x01", "\x02"), "\x03"
 _PLACES = {"\x01": Place.LOWERED, "\x02": Place.RAISED, "\x04": Place.NOTE}
 _MARKED = re.compile(r"([\x01\x02\x04][^\x03]*\x03)")
-#: Groups that stand beside the text: notes, comments and text boxes.
+#: #: Groups outside the text flow: notes, comments and text boxes.
 _BESIDE = re.compile(r"\\[\\{}]|[{}]|\\(?:footnote|annotation|shptxt)(?![a-z])")
 _LEADS = {"\\footnote": "", "\\annotation": "Comment: ", "\\shptxt": ""}
 _HIDDEN = re.compile(r"{\\v [^{}\\]*}")
@@ -40,7 +39,7 @@ _MARK = re.compile(r"(?:[·•▪o\uf0b7]|(\d{1,3})[.)])\t\s*")
 
 
 def extract_rtf(body: bytes, url: str) -> Extracted:
-    """An RTF file's text, title, author. Raises Unreadable without text, TooLarge."""
+    """Return an RTF file's text, title and author. Raises Unreadable without text, TooLarge."""
     if not body.lstrip().startswith(b"{\\rtf"):
         raise Unreadable("The RTF file is damaged: it does not begin as one.")
     body = _PICTURE.sub(b"", body)
@@ -66,7 +65,7 @@ def extract_rtf(body: bytes, url: str) -> Extracted:
 
 
 def _with_groups_last(source: str) -> str:
-    """Return a source with its notes, comments and text boxes behind its text, notes numbered."""
+    """Return a source with numbered notes, comments and text boxes moved to the end."""
     if not any(name in source for name in _LEADS):
         return source
     texts: list[list[str]] = [[]]
@@ -95,13 +94,13 @@ def _with_groups_last(source: str) -> str:
 
 
 def _marked(found: re.Match[str]) -> str:
-    """A raised or lowered part of a source with marks around it, which striprtf leaves alone."""
+    """Return a raised or lowered part of a source between marks that striprtf keeps."""
     begins = _BEGINS["super" in found[1]]
     return f"{found[1]} {begins}{found[2]}{_ENDS}{found[3]}"
 
 
 def _with_scripts(text: str) -> str:
-    """Text with what the marks stand around written as raised or lowered."""
+    """Return text with its marked parts written as raised or lowered."""
     pieces = []
     for part in _MARKED.split(text):
         place = _PLACES.get(part[:1], Place.LEVEL)
@@ -110,7 +109,7 @@ def _with_scripts(text: str) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Lines that end in a bar are rows of a table, lines with a mark and a tab are items."""
+    """Return lines as Markdown: those ending in a bar are rows, those with mark and tab items."""
     parts = []
     lines = (line for line in text.split("\n") if line.strip())
     for kind, group in groupby(lines, key=_kind):

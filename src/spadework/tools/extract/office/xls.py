@@ -1,4 +1,4 @@
-"""Binary workbooks of Excel (xls, xlsb) as Markdown: each shown sheet a table of its values."""
+"""Binary Excel workbooks (xls, xlsb) as Markdown: each visible sheet as a table of values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Value = float | str | bool | date | datetime | time | timedelta | None
 
 
 def extract_xls(body: bytes, url: str) -> Extracted:
-    """Return a workbook's values. Raises Unreadable where it is damaged or locked."""
+    """Return a workbook's values. Raises Unreadable if damaged or locked."""
     try:
         with CalamineWorkbook.from_filelike(io.BytesIO(body)) as book:
             shown = [

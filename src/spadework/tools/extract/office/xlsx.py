@@ -1,4 +1,4 @@
-"""Excel files as Markdown: each shown sheet a table of values, read row by row."""
+"""Excel files as Markdown: each visible sheet as a table of values, read row by row."""
 
 from __future__ import annotations
 
@@ -32,26 +32,25 @@ from spadework.tools.extract.xml import (
     xml_tree,
 )
 
-#: Sheets behind this one are not read.
+#: #: Maximum sheets read.
 MAX_SHEETS = 50
 
-#: The formats of numbers that are dates in every file, and the letters by which others are known,
-#: outside quotes and brackets.
+#: #: Number formats that are always dates, and the letters of others outside quotes and brackets.
 _DATES = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
 _QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
 _DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
-#: The built-in format of time that goes by, of which there may be more than a day, and its letters.
+#: #: The built-in format of elapsed time, which may exceed a day, and its letters.
 _LAPSE, _LAPSES = 46, re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _ROW = re.compile(rb"<(?:\w+:)?row\b")
 _PLACE = re.compile(r"([A-Z]{1,3})\d+")
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s+ref=\"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})\"")
-#: Most ranges of merged cells that are heeded, and the rows of a sheet.
+#: #: Maximum merged ranges, and rows of a sheet.
 _MOST_MERGED, _MOST_ROWS = 2_000, 1_048_576
 _DAY_ONE = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
 
 
 class Range(NamedTuple):
-    """Merged cells: columns from 0, rows from 1."""
+    """A range of merged cells: columns from 0, rows from 1."""
 
     left: int
     top: int
@@ -60,7 +59,7 @@ class Range(NamedTuple):
 
 
 def extract_xlsx(package: Package, url: str) -> Extracted:
-    """A workbook's values, title, author and date. Raises Unreadable if damaged, TooLarge."""
+    """Return a workbook's values, title, author, date. Raises Unreadable if damaged, TooLarge."""
     book = package.needed(package.main)
     relations = package.relations(package.main)
     every = below(book, "sheet")
@@ -82,14 +81,14 @@ def extract_xlsx(package: Package, url: str) -> Extracted:
 
 
 def _first_rows(xml: bytes) -> tuple[bytes, int]:
-    """A sheet's XML up to the last shown row, and how many follow; those are not parsed."""
+    """Return a sheet's XML up to the last row shown, and how many unparsed rows follow."""
     behind = islice(_ROW.finditer(xml), MAX_ROWS, None)
     cut = next(behind, None)
     return (xml[: cut.start()], 1 + sum(1 for _ in behind)) if cut else (xml, 0)
 
 
 class _Values:
-    """What the cells of a workbook show: its shared strings, and which of its formats are dates."""
+    """What cells show: the shared strings, and which number formats are dates."""
 
     def __init__(self, package: Package, *, from_1904: bool) -> None:
         self._what = package.what
@@ -101,7 +100,7 @@ class _Values:
         self._dates = _date_styles(package.tree("xl/styles.xml"))
 
     def rows(self, xml: bytes) -> Iterator[tuple[int, list[str]]]:
-        """The rows of a sheet that are written, each with its number, from 1."""
+        """Yield the rows in a sheet's XML with their numbers, from 1."""
         tree = xml_tree(xml, self._what) if xml.strip() else None
         for place, row in enumerate(below(tree, "row") if tree is not None else (), 1):
             yield number(attribute(row, "r"), most=_MOST_ROWS) or place, self._row(row)
@@ -115,7 +114,7 @@ class _Values:
             if tag(cell) == "c":
                 cells[column] = self._value(cell)
         width = max((column for column, value in cells.items() if value), default=-1) + 1
-        # The widest row is told whole, to be counted.
+        # # The widest row is returned whole, to be counted.
         shown = width if width > self._widest else min(width, MAX_COLUMNS)
         self._widest = max(self._widest, width)
         return [cells.get(column, "") for column in range(shown)]
@@ -134,7 +133,7 @@ class _Values:
         return self._number(written, attribute(cell, "s", "0")) if kind == "n" else written
 
     def _number(self, written: str, style: str) -> str:
-        """A number as it is meant: a date, or without the noise of its last binary digits."""
+        """Return a number as meant: a date, or a value without binary rounding noise."""
         try:
             days = float(written)
             if style not in self._dates:
@@ -148,14 +147,14 @@ class _Values:
 
 
 def lapse(seconds: float) -> str:
-    """Return time that goes by, of which there may be more than a day, as `HH:MM:SS`."""
+    """Return elapsed time, which may exceed a day, as `HH:MM:SS`."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60:02}:{minutes % 60:02}:{rest:02}"
 
 
 def spread(rows: Iterable[tuple[int, list[str]]], merged: Iterable[Range]) -> Iterator[list[str]]:
-    """Return the rows of a sheet, in which merged cells say their text in each of their rows and
-    columns, but where it is all that a row says.
+    """Yield a sheet's rows with merged cells repeated in each row and column, unless alone in a
+    row.
     """
     coming = sorted(merged, key=lambda found: found.top, reverse=True)
     said: list[tuple[Range, str]] = []
@@ -174,7 +173,7 @@ def spread(rows: Iterable[tuple[int, list[str]]], merged: Iterable[Range]) -> It
 
 
 def _column(place: str, following: int) -> int:
-    """The number, from 0, of the column a cell says it is in; `following` where it does not say."""
+    """Return the column number (from 0) of a cell reference, or `following` without one."""
     found = _PLACE.fullmatch(place)
     column = 0
     for letter in found[1] if found else "":
@@ -183,7 +182,7 @@ def _column(place: str, following: int) -> int:
 
 
 def _merged(xml: bytes) -> list[Range]:
-    """The ranges of merged cells of a sheet, as far as columns are shown."""
+    """Return the ranges of merged cells within the shown columns."""
     found = []
     for left, top, right, bottom in islice(_MERGED.findall(xml), _MOST_MERGED):
         columns = _column(left.decode() + "1", 0), _column(right.decode() + "1", 0)
@@ -193,7 +192,7 @@ def _merged(xml: bytes) -> list[Range]:
 
 
 def _beside(package: Package, relations: dict[str, str]) -> Iterator[str]:
-    """What stands on a sheet outside of its cells: charts, text boxes and comments."""
+    """Yield what a sheet has outside its cells: charts, text boxes and comments."""
     for name in relations.values():
         if "/drawings/drawing" in name and (root := package.tree(name)) is not None:
             inside = package.relations(name)
@@ -208,7 +207,7 @@ def _beside(package: Package, relations: dict[str, str]) -> Iterator[str]:
 
 
 def _string(element: Element | None) -> str:
-    """The text of a string, without its pronunciation."""
+    """Return the text of a string without phonetic hints."""
     parts = below(element, "t") if element is not None else ()
     return joined(
         (part.text or "", _place(part.getparent()))
@@ -223,7 +222,7 @@ def _place(run: Element) -> Place:
 
 
 def _date_styles(styles: Element | None) -> dict[str, bool]:
-    """The numbers of the cell styles that show dates or times, and whether as time that goes by."""
+    """Return the cell styles that show dates or times, and whether as elapsed time."""
     if styles is None:
         return {}
     dates = {str(number): number == _LAPSE for number in _DATES}

@@ -1,4 +1,4 @@
-"""Chosen blocks as one Markdown text, with the prefixes of their lists and quotations."""
+"""Joining chosen blocks into Markdown, with the prefixes of lists and quotations."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from spadework.tools.extract.page.page_blocks import Block, Item
 
-#: Blocks that are set apart as they are.
+#: #: Blocks kept separate.
 _SET_APART = frozenset(("pre", "table"))
-#: What ends a sentence or leads to a list, and what may stand behind it.
+#: #: Characters that end a sentence or introduce a list, and those that may follow them.
 _STOPS, _CLOSING = ".!?:;…。！？：|", '*_`)”"»'
 
 
 def assemble(blocks: Sequence[Block]) -> str:
-    """The Markdown of `blocks`. An item whose first block was not chosen gets its marker at the
-    first that was. Lines that a page sets as paragraphs of their own are one paragraph.
+    """Return the Markdown of `blocks`. An item whose first block was dropped gets its marker at the
+    first one kept. Lines that a page sets as paragraphs are joined.
     """
     going_on = _going_on(blocks)
     parts: list[str] = []
@@ -32,16 +32,16 @@ def assemble(blocks: Sequence[Block]) -> str:
 
 
 def _inside(block: Block) -> tuple[Item, ...]:
-    """The items and quotations that a block is shown in. Code and tables are in no quotation: old
-    pages use it to indent them, and with its marks they are neither.
+    """Return the items and quotations around a block. Code and tables are never quoted: old pages
+    use quotations to indent them.
     """
     shown = (item for item in block.inside if item.marker == "> " or not item.loose)
     return tuple(item for item in shown if item.marker != "> " or block.kind not in _SET_APART)
 
 
 def _going_on(blocks: Sequence[Block]) -> set[int]:
-    """The places of paragraphs that are further lines of the one before them: of neighbours where
-    most of those that follow an unfinished sentence begin with a small letter.
+    """Return the positions of paragraphs that continue the one before: among neighbours where most
+    that follow an unfinished sentence start in lower case.
     """
     found: set[int] = set()
     run: list[int] = []
@@ -57,13 +57,15 @@ def _going_on(blocks: Sequence[Block]) -> set[int]:
 
 
 def _beside(before: Block, block: Block) -> bool:
-    """Whether two blocks are paragraphs, one after the other, in the same element."""
+    """Return whether two blocks are consecutive paragraphs in the same element."""
     plain = before.kind == block.kind == "p" and not before.inside and not block.inside
     return plain and before.frame.parent is block.frame.parent
 
 
 def _gap(before: tuple[Item, ...], inside: tuple[Item, ...], fresh: list[Item]) -> str:
-    """One line end between two items of a list, else an empty line in the quotation of both."""
+    """Return a line end between items of a list, else a blank line within their common
+    quotation.
+    """
     begins = before and fresh and inside and fresh[-1] is inside[-1]
     if begins and "> " not in (inside[-1].marker, before[-1].marker):
         return "\n"

@@ -1,4 +1,4 @@
-"""What the scorer sees of a block, and the region it belongs to."""
+"""The scorer's features of a block, and its region."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _PRICE = re.compile(r"[$€£¥]\s?\d|\d\s?(?:€|£|USD|EUR)")
 _MONEY = ("$", "€", "£", "¥", "USD", "EUR")
 _LEVELS = 5
 _PRICED = 200
-#: The traits that say where the content stands.
+#: #: Traits that mark the content.
 LANDMARKS = frozenset(("tag:main", "role:main", "tag:article"))
 _STEPS = "abcdefghijk"
 
 
 def size(chars: int) -> str:
-    """A length as one of eleven steps, each twice the one before."""
+    """Return a length as one of eleven doubling steps."""
     return _STEPS[min(10, (chars >> 2).bit_length())]
 
 
 def density(link_chars: int, chars: int) -> str:
-    """The share of link text as one of five steps."""
+    """Return the share of link text as one of five steps."""
     if not link_chars:
         return "0"
     share = link_chars / max(1, chars)
@@ -39,12 +39,12 @@ def _around(level: int, shape: str, repeats: int) -> tuple[str, str]:
 
 
 def as_parent(traits: tuple[str, ...]) -> list[str]:
-    """The features that an element with these traits gives to the blocks of its children."""
+    """Return the features that an element with these traits gives to its children's blocks."""
     return ["parent " + trait for trait in traits]
 
 
 class PageView:
-    """The blocks of a page as names of features. A name that has no weight counts nothing."""
+    """The blocks of a page as feature names. A name without a weight counts nothing."""
 
     def __init__(self, blocks: list[Block]) -> None:
         self.blocks = blocks
@@ -60,7 +60,7 @@ class PageView:
         tags = {trait for frame in self.frames for trait in frame.traits if trait in LANDMARKS}
         self._has = _landmarks(tags)
         self._shapes: dict[Frame, tuple[str, int]] = {}
-        for frame in self.frames:  # parents come before their children
+        for frame in self.frames:  # parents come before children
             self._shapes[frame] = self._shape(frame)
 
     def _shape(self, frame: Frame) -> tuple[str, int]:
@@ -73,7 +73,9 @@ class PageView:
         return shape, self._like[id(frame.parent), frame.traits].bit_length()
 
     def of_frame(self, frame: Frame, around: frozenset[str] | set[str]) -> list[str]:
-        """The features of an element's place; `around` are its traits and those of all above."""
+        """Return the features of an element's position; `around` has its and its ancestors'
+        traits.
+        """
         found = [f"in {self._has}>{_landmarks(around)}"]
         above: Frame | None = frame
         most = 0
@@ -88,7 +90,7 @@ class PageView:
         return found
 
     def of_block(self, i: int) -> list[str]:
-        """The features of block `i` alone."""
+        """Return the features of block `i` alone."""
         own = self._own
         after = i - self._first_h1
         found = ["block " + own[i + 1], "before " + own[i], "after " + own[i + 2]]
@@ -111,7 +113,7 @@ def _own(block: Block) -> str:
 
 
 def frames_of(blocks: list[Block]) -> list[Frame]:
-    """Every element that holds a block, each after those it stands in."""
+    """Return every element that holds a block, ancestors first."""
     found: dict[Frame, None] = {}
     for block in blocks:
         fresh = []
@@ -124,7 +126,7 @@ def frames_of(blocks: list[Block]) -> list[Frame]:
 
 
 class Sums:
-    """Sums of a number over any stretch of blocks: `upto[i]` is that of the first `i`."""
+    """Prefix sums over blocks: `upto[i]` is the sum of the first `i`."""
 
     __slots__ = ("upto",)
 
@@ -132,12 +134,12 @@ class Sums:
         self.upto = [*accumulate(values, initial=0.0)]
 
     def of(self, start: int, end: int) -> float:
-        """The sum over the blocks `start:end`."""
+        """Return the sum over the blocks `start:end`."""
         return self.upto[end] - self.upto[start]
 
 
 def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: list[float]) -> Frame:
-    """The element whose characters have the best expected F1, the innermost of equals."""
+    """Return the element with the best expected F1 by characters, the innermost of equals."""
     likely = Sums([block.chars * chance for block, chance in zip(blocks, chances, strict=True)])
     expected = likely.of(0, len(blocks)) + 1e-9
     best, found = -1.0, frames[0]
@@ -150,7 +152,7 @@ def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: li
 
 
 def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
-    """The places of blocks of the same make, together; `frames` come with parents first."""
+    """Group the positions of structurally equal blocks; `frames` come with parents first."""
     numbered: dict[tuple[int, tuple[str, ...]], int] = {}
     makes: dict[Frame, int] = {}
     for frame in frames:
@@ -163,7 +165,7 @@ def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
 
 
 def levelled(chances: list[float], masses: Sequence[float], alike: list[list[int]]) -> list[float]:
-    """The chances, each moved towards the mean of its make: what is made alike is taken alike."""
+    """Return the chances, each moved towards the mean of its group of equal structure."""
     found = list(chances)
     for places in alike:
         if len(places) > 1:

@@ -1,4 +1,4 @@
-"""Which blocks of a page are its content: a clean known container's, else the likely ones."""
+"""Choosing the content blocks of a page: a clean known container's, else the likely ones."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ from spadework.tools.extract.page.page_blocks import Block, Frame
 from spadework.tools.extract.page.scorer import bar, probabilities
 
 _ALWAYS = frozenset(("pre", "table"))
-#: Where links lead, and how text is set.
+#: #: Link targets and text formatting.
 _SET = re.compile(r"\]\([^()\s]*\)|[\[\]*_`\\\s]+")
-#: Where documentation says that its content is, the surest first.
+#: #: Containers by which documentation marks its content, the most reliable first.
 _CONTAINERS = ("known container", "role:main", "tag:main", "tag:article")
 _LABELS, _REPEATABLE = frozenset(("button", "label")), frozenset(("pre", "table", "cell"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
 def content(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]:
-    """The content under its title, [] if there is none; `markup` is the length of the HTML."""
+    """Return the content under its title, [] if none; `markup` is the length of the HTML."""
     return _titled(view.blocks, _judged(view, kinds, markup))
 
 
 def _titled(blocks: list[Block], kept: list[Block]) -> list[Block]:
-    """With the page's first heading where none was kept: the last before the first long block."""
+    """Add the page's first heading if none was kept: the last before the first long block."""
     if not kept or any(block.kind == "h1" for block in kept):
         return kept
     first = next((block for block in kept if block.chars >= TITLED_CHARS), kept[0])
@@ -56,7 +56,7 @@ def _titled(blocks: list[Block], kept: list[Block]) -> list[Block]:
 
 
 def _judged(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]:
-    """The content of a page by its container or its chances."""
+    """Return the content of a page by its container or its chances."""
     blocks, kind = view.blocks, next(iter(kinds))
     chances = probabilities(view, kinds)
     held_in_one = kind in CONTAINED_KINDS or markup <= SMALL_PAGE_BYTES
@@ -72,14 +72,14 @@ def _judged(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]
 
 
 def _cleanliness(blocks: list[Block]) -> float:
-    """How free of links, repetitions and labels of forms a text is, 0..1."""
+    """Return how free a text is of links, repetitions and form labels, 0–1."""
     chars = sum(block.chars for block in blocks)
     if not chars:
         return 0.0
     seen: Counter[str] = Counter()
     links = repeated = furniture = 0
     for block in blocks:
-        if block.link_chars * 2 > block.chars:  # a link inside a sentence is no navigation
+        if block.link_chars * 2 > block.chars:  # a link inside a sentence is not navigation
             links += block.link_chars
         if block.kind in _LABELS:
             furniture += block.chars
@@ -90,7 +90,7 @@ def _cleanliness(blocks: list[Block]) -> float:
 
 
 def _known_container(view: PageView, chances: list[float], likely: float) -> Frame | None:
-    """The first known container that is long, clean and holds nearly all likely content."""
+    """Return the first known container that is long, clean and holds nearly all likely content."""
     for name in _CONTAINERS:
         for frame in view.frames:
             if name in frame.traits:
@@ -105,7 +105,7 @@ def _known_container(view: PageView, chances: list[float], likely: float) -> Fra
 
 
 def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
-    """The blocks that are likely enough on a page of this kind, and what belongs to them."""
+    """Return the blocks likely enough on a page of this kind, and what belongs to them."""
     blocks = view.blocks
     least = bar(blocks, chances) * BARS.get(kind, BAR)
     bars = {"pre": CODE_BAR, "table": CODE_BAR if kind in CONTAINED_KINDS else least}
@@ -126,16 +126,16 @@ def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
 
 
 def _own(blocks: list[Block]) -> list[Block]:
-    """What a small page holds outside its frame; its links only where all else is headings."""
+    """Return a small page's blocks outside its boilerplate; links only if all else is headings."""
     inside = [block for block in blocks if not _is_furniture(block)]
     told = [block for block in inside if block.link_chars * 2 <= block.chars]
     return told if any(block.kind not in _HEADINGS for block in told) else inside
 
 
 def _defined(view: PageView, chances: list[float], least: float) -> set[int]:
-    """The places of the blocks of definition lists whose blocks are likely on average."""
+    """Return the positions in definition lists that are likely on average."""
     around: dict[int, int] = {}
-    for frame in view.frames:  # parents come before their children
+    for frame in view.frames:  # parents come before children
         inner = id(frame) if frame.tag == "dl" else around.get(id(frame.parent), 0)
         around[id(frame)] = inner
     lists: dict[int, list[int]] = {}
@@ -147,7 +147,7 @@ def _defined(view: PageView, chances: list[float], least: float) -> set[int]:
 
 
 def _likely(blocks: list[Block], chances: list[float], places: list[int], least: float) -> bool:
-    """Whether these blocks of a list define their terms in whole sentences, and are likely."""
+    """Return whether these list blocks define terms in whole sentences and are likely."""
     said = [blocks[n].chars for n in places if blocks[n].kind != "dt"]
     mass = sum(blocks[n].chars + 1 for n in places)
     mean = sum(chances[n] * (blocks[n].chars + 1) for n in places) / mass
@@ -155,14 +155,14 @@ def _likely(blocks: list[Block], chances: list[float], places: list[int], least:
 
 
 def _headed(view: PageView, taken: list[bool], n: int, likely: bool) -> bool:
-    """Whether block `n` is all that a taken heading, which alone says nothing, stands over."""
+    """Return whether block `n` is all there is under a chosen heading."""
     alone = n + 1 < len(taken) and view.blocks[n + 1].kind in _HEADINGS
     return likely and n > 0 and taken[n - 1] and view.blocks[n - 1].kind in _HEADINGS and alone
 
 
 def _last_alike(blocks: list[Block], taken: list[bool], n: int) -> bool:
-    """Whether block `n` is the last in its element, like those before it, which are all taken: what
-    stands at an end is doubted, but a row of paragraphs ends with one of them.
+    """Return whether block `n` ends its element after equal blocks that were all chosen: the last
+    block scores low, but a run of paragraphs ends with one of them.
     """
     block, before = blocks[n], blocks[max(0, n - ALIKE) : n]
     if n + 1 < len(blocks) and blocks[n + 1].frame.parent is block.frame.parent:
@@ -181,7 +181,7 @@ def _siblings(one: Block, other: Block) -> bool:
 
 
 def _once(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Without the second copies that pages keep for narrow screens, linked or set another way."""
+    """Drop second copies that pages keep for narrow screens, ignoring links and formatting."""
     seen: set[str] = set()
     for block in blocks:
         if block.kind not in _ALWAYS and block.chars >= LEAST_REPEATED_CHARS:
@@ -193,7 +193,7 @@ def _once(blocks: Iterator[Block]) -> Iterator[Block]:
 
 
 def _is_furniture(block: Block) -> bool:
-    """True for what stands in the frame of a page by its own markup."""
+    """Return whether the page's own markup makes a block boilerplate."""
     frame: Frame | None = block.frame
     while frame is not None and FURNITURE.isdisjoint(frame.traits):
         frame = frame.parent

@@ -1,72 +1,73 @@
-"""The HTML reader's tuned numbers: limits by hostile pages, others by reading_sweep.py."""
+"""The HTML reader's tuned numbers: limits by hostile pages, the rest by reading_sweep.py."""
 
 from __future__ import annotations
 
-#: Elements nested deeper than this count as standing side by side.
+#: #: Elements nested deeper than this are treated as siblings.
 MOST_DEPTH = 400
-#: Lists and quotations nested deeper than this are written at this depth.
+#: #: Lists and quotations nested deeper are written at this depth.
 MOST_LIST_DEPTH = 10
-#: A cell longer than this is a part of the page, not a datum.
+#: #: A longer cell is part of the layout, not data.
 MOST_CELL_CHARS = 4_000
-#: A `<noscript>` with more text than this is the page for readers without scripts (as forums send
-#: it), not a tracking image.
+#: #: A `<noscript>` with more text is the page for readers without scripts (as in forums), not a
+#: tracking image.
 LEAST_NOSCRIPT_CHARS = 400
-#: So much of a page is read, in characters and in tags. 80,000 paragraphs take two seconds.
+#: #: Maximum characters and tags read of a page. 80,000 paragraphs take two seconds.
 MOST_CHARS = 10_000_000
 MOST_TAGS = 80_000
-#: Parsing 6,000 nested elements takes lexbor 50 ms, 40,000 take 2.3 s.
+#: #: Parsing 6,000 nested elements takes lexbor 50 ms, 40,000 take 2.3 s.
 MOST_NESTING = 6_000
-#: Formatting elements that the parser may open again: 250,000 take half a second and 60 MB.
+#: #: Maximum formatting elements that the parser reopens: 250,000 take 0.5 s and 60 MB.
 MOST_REOPENED = 250_000
-#: So few opening tags or bytes can do no harm, and are not counted one by one.
+#: #: Fewer opening tags or bytes are harmless and not counted one by one.
 HARMLESS_TAGS = 1_000
 HARMLESS_BYTES = 60_000
-#: A known container is read alone with so many characters, so clean, with so much of the likely.
+#: #: A known container is read alone with this many characters, this clean, with this share of the
+#: likely content.
 LONG_ENOUGH = 100
 CLEAN_ENOUGH = 0.75
 CONTAINER_SHARE = 0.7
-#: Inside an accepted container a block is left out only below this chance.
+#: #: Inside an accepted container a block is dropped only below this chance.
 CONTAINER_BAR = 0.1
-#: The scorer's cut, as a multiple of the one with the best expected F1: a page's word of noise
-#: costs more than one lost.
+#: #: The scorer's threshold, as a multiple of the one with the best expected F1: a word of noise
+#: costs more than a lost one.
 BAR = 1.2
-#: The same for kinds of page that other sets than the fitted ones defend: articles come with more
-#: noise, documentation with less.
+#: #: The same for page kinds checked on other data sets: articles have more noise, documentation
+#: less.
 BARS = {"article": 1.3, "documentation": 1.0}
-#: How far a block's chance moves to the mean of those of the same make.
+#: #: How far a block's chance moves to the mean of equal blocks.
 LEVELLED = 0.5
-#: So few blocks are the page itself, but for what its markup calls furniture.
+#: #: With so few blocks, all except boilerplate markup is content.
 FEW_BLOCKS = 4
-#: A page's title stands over its first block of this length.
+#: #: A page's title belongs to its first block of this length.
 TITLED_CHARS = 120
-#: What stands alone under a heading that is taken needs this share of the bar.
+#: #: A single block under a chosen heading needs this share of the threshold.
 HEADED = 0.7
-#: The last block of an element is taken where so many before it, alike, are: 34 blocks of 889 web
-#: pages, of which no figure moves by more than .0003; newspaper4k's articles gain .001.
+#: #: An element's last block is kept if this many equal ones before it are: 34 blocks of 889 web
+#: pages, which move no figure by over .0003; newspaper4k's articles gain .001.
 ALIKE = 3
-#: A definition list whose definitions have this many characters on average is read whole where it
-#: has this share of the bar on average: half of its terms would tell what is wrong.
+#: #: A definition list with definitions of this average length is kept whole from this share of the
+#: threshold on average: half of its terms would mislead.
 DEFINED_CHARS, DEFINED = 40, 0.8
-#: With fewer likely characters a page has no content (a shell for scripts, a block page).
+#: #: With fewer likely characters a page has no content (a script shell, a block page).
 LIKELY_CHARS = 100
-#: A page with so little markup is its own content where the scorer finds nothing.
+#: #: A page with so little markup is all content where the scorer finds nothing.
 SMALL_PAGE_BYTES = 12_000
-#: A paragraph from this length on is written once.
+#: #: Paragraphs of at least this length are written once.
 LEAST_REPEATED_CHARS = 20
 FURNITURE = frozenset((
     "tag:header", "tag:footer", "tag:nav", "tag:aside", "tag:form", "tag:button",
     "role:navigation", "role:banner", "role:contentinfo",
 ))  # fmt: skip
-#: Text of JSON data is taken when a page shows less than this, in pieces of at least so much.
+#: #: JSON text is used when a page shows less than this, in pieces of at least this length.
 THIN_CHARS = 250
 LEAST_EMBEDDED_CHARS = 140
 MOST_EMBEDDED_CHARS = 200_000
-#: Kinds of page whose known container is read whole; others hold offers and comments in it.
+#: #: Page kinds whose known container is read whole; in others it holds offers and comments.
 CONTAINED_KINDS = frozenset(("documentation",))
-#: Code is taken from this chance on, and on such pages tables as well.
+#: #: Minimum chance for code, and for tables on such pages.
 CODE_BAR = 0.05
-#: A script will show a hidden element with more text. So much of style sheets is looked at.
+#: #: A hidden element with more text will be shown by a script. Style sheets are read this far.
 MOST_HIDDEN_CHARS = 200
 MOST_STYLE_CHARS = 100_000
-#: A table cell that spans more columns or rows counts as this many.
+#: #: Maximum columns or rows that a cell spans.
 MOST_SPAN = 20

@@ -1,4 +1,4 @@
-"""Tables of data as Markdown tables; those that lay a page out are walked like any element."""
+"""Data tables as Markdown tables; layout tables are walked like any element."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spadework.tools.extract.page.constants import MOST_CELL_CHARS, MOST_SPAN
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item
 from spadework.tools.text.markdown_tables import NAMES, NO_NAMES
 
-#: A cell all in bold: a row of them names the columns where no header cells do.
+#: #: A bold cell: a row of them is the header where there are no header cells.
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
 _PIPE = re.compile(r"(?<!\\)\|")
 _LAYOUT = "table,pre,h1,h2,form,article,textarea,iframe"
@@ -24,7 +24,9 @@ ReadCell = Callable[[LexborNode], list[Block]]
 
 
 def is_data(table: LexborNode) -> bool:
-    """Whether a table has two columns or a header cell, and text in its cells, no page parts."""
+    """Return whether a table has two columns or a header cell, and text cells without page
+    parts.
+    """
     if (table.attributes.get("role") or "") in ("presentation", "none"):
         return False
     if any(child.css_first(_LAYOUT) is not None for child in table.iter()):
@@ -38,12 +40,12 @@ def is_data(table: LexborNode) -> bool:
 
 
 def leads_on(table: LexborNode) -> bool:
-    """Whether a table only leads through a manual: its links have keys of their own (DocBook)."""
+    """Return whether a table only navigates a manual: its links have access keys (DocBook)."""
     return table.css_first("a[accesskey]") is not None
 
 
 def rows(table: LexborNode) -> Iterator[LexborNode]:
-    """The rows of a table, whether they stand in groups or not."""
+    """Yield the rows of a table, grouped or not."""
     for child in table.iter():
         if child.tag == "tr":
             yield child
@@ -58,7 +60,7 @@ def _cells(row: LexborNode) -> Iterator[LexborNode]:
 def read(
     table: LexborNode, frame: Frame, inside: tuple[Item, ...], read_cell: ReadCell
 ) -> list[Block]:
-    """The caption and the table as blocks; `read_cell` gives the blocks of a cell."""
+    """Return the caption and table as blocks; `read_cell` returns a cell's blocks."""
     blocks = []
     caption = table.css_first("caption")
     if caption is not None:

@@ -1,4 +1,4 @@
-"""Text in the data of a page, not its elements: JSON-LD, and the state that scripts draw."""
+"""Text in a page's data rather than its elements: JSON-LD and the state for scripts."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from spadework.tools.extract.page.walker import Walker
 _SHELF = re.compile(r"^<(?:template|noscript)\b[^>]*>|</(?:template|noscript)>$")
 _MARKUP = re.compile(r"<(?:p|div|br|h[1-6]|ul|ol|li|span|strong|em|a)\b", re.I)
 _BODIES = ("articleBody", "text", "reviewBody", "description", "acceptedAnswer")
-#: Microdata that is told apart from what is shown.
+#: #: Microdata not shown on the page.
 _META = ("articlebody", "text")
 _CODE_LIKE = re.compile(r"[{};<>=]|\\u00|https?://\S+$")
-#: What frameworks name the state they begin with: Next.js, Nuxt, Redux, Apollo, Remix, …
+#: #: Names of initial state in frameworks: Next.js, Nuxt, Redux, Apollo, Remix, …
 _STATE = re.compile(
     r"__[A-Z][A-Z0-9_]+__|__next_f|__remix\w*|\b(?:initial|preloaded|server|app)_?(?:state|data|props)\b",
     re.IGNORECASE,
@@ -37,26 +37,26 @@ _ATTRIBUTES = (
 )  # fmt: skip
 _ANY = ",".join(f"[{name}]" for name in _ATTRIBUTES)
 _LITERAL = re.compile(r'"((?:[^"\\\n]++|\\.)*+)"')
-#: A text that is data itself; those of Next.js begin with their number.
+#: #: Text that is itself data; Next.js puts a number first.
 _DATA = re.compile(r"\s*(?:\w{1,8}:)?[\[{]\s*[\"\[{\]}]")
 _HEXADECIMAL = re.compile(r"\\x([0-9a-fA-F]{2})")
-#: How often data may stand as a text in data.
+#: #: Maximum nesting of data in strings of data.
 _DEEPEST = 3
 
 
 def described(found: Metadata, addresses: Addresses) -> list[str]:
-    """The texts of JSON-LD, and of microdata that is not shown: bodies, posts, answers."""
+    """Return the texts of JSON-LD and hidden microdata: bodies, posts, answers."""
     meta = (found.meta[name] for name in _META if _is_text(found.meta.get(name, "")))
     return _unique(chain(_texts(found.objects), meta), addresses)
 
 
 def state(tree: LexborHTMLParser, addresses: Addresses) -> list[str]:
-    """The prose in the JSON state of a page that scripts draw, as Markdown."""
+    """Return the prose in the JSON state of a script-drawn page as Markdown."""
     return _unique((text for text in _state_texts(tree) if _is_text(text)), addresses)
 
 
 def shelved(tree: LexborHTMLParser, addresses: Addresses) -> list[str]:
-    """The prose that a page keeps for later, in `<template>` and `<noscript>`, as Markdown."""
+    """Return the prose in `<template>` and `<noscript>` as Markdown."""
     kept = (_SHELF.sub("", node.html or "") for node in tree.css("template,noscript"))
     return _unique((text for text in kept if _is_text(text)), addresses)
 
@@ -74,7 +74,7 @@ def _strings(value: Any) -> list[str]:
 
 
 def _is_text(text: str) -> bool:
-    """Is it long enough and made of words, so that it was written for a reader?"""
+    """Return whether a text is long prose, written for a reader."""
     if len(text) < LEAST_EMBEDDED_CHARS:
         return False
     plain = re.sub(r"<[^>]{0,300}>", " ", text)
@@ -83,7 +83,7 @@ def _is_text(text: str) -> bool:
 
 
 def _state_texts(tree: LexborHTMLParser) -> Iterator[str]:
-    """Every long string of the state, in order; only its words tell whom it is meant for."""
+    """Yield every long string of the state in order."""
     for script in tree.css("script"):
         text = script.text()
         if "json" in (script.attributes.get("type") or "").lower() or _STATE.search(text):
@@ -94,7 +94,7 @@ def _state_texts(tree: LexborHTMLParser) -> Iterator[str]:
 
 
 def _literals(data: str, depth: int = 1) -> Iterator[str]:
-    """The strings of JSON or of a script, and those of JSON that stands in them as a text."""
+    """Yield the strings of JSON or a script, and those of JSON inside strings."""
     for literal in _LITERAL.finditer(data):
         if len(literal[1]) >= LEAST_EMBEDDED_CHARS:
             text = _unescaped(literal[1])
@@ -105,7 +105,7 @@ def _literals(data: str, depth: int = 1) -> Iterator[str]:
 
 
 def _unescaped(literal: str) -> str:
-    """A string of JSON or of a script; "" where it is neither."""
+    """Return the value of a JSON or script string, "" if invalid."""
     if "\\x" in literal or "\\'" in literal:
         literal = _HEXADECIMAL.sub(r"\\u00\1", literal).replace("\\'", "'")
     try:

@@ -1,4 +1,4 @@
-"""Notation of a page: formulas as TeX or on one line, raised and lowered text, marks of notes."""
+"""Notation in pages: formulas as TeX or on one line, raised and lowered text, note marks."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from spadework.tools.extract.page.inline_markup import escaped
 from spadework.tools.extract.xml import xml_tree
 
 _SCRIPTS = ("</su", "</SU")
-#: A link to a note that is not raised by its markup.
+#: #: A link to a note that its markup does not raise.
 _TOUCHING = re.compile(r"<a\s[^<>]{0,300}#[^<>]{0,300}>\d{1,3}</a>")
 _ALIGNED = re.compile(r"vertical-align\s*:\s*(super|sub|text-top)\b")
-#: So much of an image's address is looked at, which may hold the image itself.
+#: #: Characters examined of an image's address, which may hold the image itself.
 _MOST_ADDRESS = 200
 _NUMBER = re.compile(r"\d{1,3}")
 _NOTES = re.compile(r"(?:foot|end)-?note|note-?ref|fn-?ref|\breference\b|\bcit(?:e|ation)", re.I)
@@ -24,9 +24,9 @@ _INLINE = frozenset(
     ("a", "abbr", "b", "bdi", "cite", "code", "dfn", "em", "font", "i", "kbd", "mark", "q", "s",
      "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var")
 )  # fmt: skip
-#: How far the text beside a script is looked for, and how many characters of it.
+#: #: How far to search for text beside a script, and how many characters of it to use.
 _STEPS, _NEAR = 8, 40
-#: More characters are no mark of a note.
+#: #: Longer text is not a note's mark.
 _MOST_MARK = 12
 
 _DRAWN = (
@@ -34,19 +34,19 @@ _DRAWN = (
     "mjx-container"
 )
 _DRAWERS = ("katex", "MathJax")
-#: What images of formulas are called, by their class, the kind of a script or their address.
+#: #: Names of formula images in class, script type or address.
 _CALLED = re.compile(r"math|equation|\bformula|(?:^|[\s/.])(?:la)?tex\b|[?&]cht=tx", re.IGNORECASE)
 _SOURCES = ("data-tex", "data-latex", "data-formula", "data-equation", "data-equation-content")
-#: A command with its operand, or a script in braces, which nothing but TeX has.
+#: #: A command with its operand, or a script in braces: unmistakably TeX.
 _TEX = re.compile(r"\\[A-Za-z]+\s*\{|[\w)}][\^_]\{")
-#: What a fraction that style sheets draw is called, and the rules between the parts of a cell.
+#: #: Class names of fractions drawn by style sheets, and rules between the parts of a cell.
 _FRACTION = re.compile(r"(?:^|[\s_-])s?frac(?:tion)?(?=$|[\s_-])", re.IGNORECASE)
 _RULES = "td > hr,td > div.hrcomp,td.hbar"
 _WRAPS = ((r"\(", r"\)"), (r"\[", r"\]"), ("$$", "$$"), ("$", "$"))
 
 
 def flatten(tree: LexborHTMLParser, source: str) -> None:
-    """Write what a page raises, lowers or notes into its text; `source` is the page's HTML."""
+    """Write a page's raised, lowered and note text in place; `source` is its HTML."""
     selectors = [
         *(("sup,sub",) if any(sign in source for sign in _SCRIPTS) else ()),
         *(("[style*=vertical-align]",) if _ALIGNED.search(source) else ()),
@@ -54,7 +54,7 @@ def flatten(tree: LexborHTMLParser, source: str) -> None:
     ]
     done: set[int] = set()
     nodes = tree.css(",".join(selectors)) if selectors else []
-    for node in reversed(nodes):  # the inner ones come first
+    for node in reversed(nodes):  # inner ones first
         text = node.text().strip() if node.mem_id not in done else ""
         if text and (place := _place(node, text)) is not None:
             _write(node, text, place, done)
@@ -70,7 +70,7 @@ def flatten(tree: LexborHTMLParser, source: str) -> None:
 
 
 def _unstack(node: LexborNode) -> None:
-    """Write an element that is named a fraction and holds two others on one line."""
+    """Write an element named a fraction with two children on one line."""
     parts = [part for part in node.iter(include_text=True) if part.text().strip()]
     named = _FRACTION.search(node.attributes.get("class") or "")
     if named and len(parts) == 2 and not any(part.is_text_node for part in parts):
@@ -80,9 +80,9 @@ def _unstack(node: LexborNode) -> None:
 
 
 def _write_equation(rule: LexborNode) -> None:
-    """Write a table of one row on one line where a rule parts a cell of it in two: `x = 13/27`.
+    """Write a one-row table with a rule inside a cell on one line: `x = 13/27`.
 
-    Converters of TeX set fractions so, or as a table of three rows in the cell.
+    TeX converters set fractions this way, or as a table of three rows in the cell.
     """
     line = rule.parent if rule.tag == "td" else rule
     if line is None or line.parent is None:
@@ -107,7 +107,7 @@ def _write_equation(rule: LexborNode) -> None:
 
 
 def _closest(node: LexborNode | None, tag: str) -> LexborNode | None:
-    """Return the closest element of this name around a node."""
+    """Return the closest ancestor with this name."""
     while node is not None:
         node = node.parent
         if node is not None and node.tag == tag:
@@ -116,7 +116,7 @@ def _closest(node: LexborNode | None, tag: str) -> LexborNode | None:
 
 
 def _place(node: LexborNode, text: str) -> Place | None:
-    """Return where an element sets its text, None where in the line like any other."""
+    """Return how an element places its text, None if like the text around it."""
     attributes = node.attributes
     if node.tag == "a":
         inside = node.parent is not None and node.parent.tag == "sup"
@@ -131,7 +131,7 @@ def _place(node: LexborNode, text: str) -> Place | None:
 
 
 def _is_note(node: LexborNode, text: str) -> bool:
-    """Return whether raised text is the mark of a note, by where it leads or what it is called."""
+    """Return whether raised text is a note's mark, by its link or name."""
     if len(text) > _MOST_MARK:
         return False
     around = node.parent
@@ -160,14 +160,14 @@ def _write(node: LexborNode, text: str, place: Place, done: set[int]) -> None:
     if shown == text:
         return
     before = node.prev
-    if before is not None and before.is_text_node:  # one text: `_` within a word is no markup
+    if before is not None and before.is_text_node:  # one text: `_` within a word is not markup
         shown = (before.text_content or "") + shown
         before.remove()
     node.replace_with(shown)
 
 
 def _numerator(node: LexborNode) -> LexborNode | None:
-    """Return the raised number of the fraction whose lowered one `node` is."""
+    """Return the raised number of the fraction whose lowered number is `node`."""
     stroke = node.prev
     if stroke is None or (stroke.text() or "").strip() not in notation.STROKES:
         return None
@@ -175,7 +175,7 @@ def _numerator(node: LexborNode) -> LexborNode | None:
 
 
 def _beside(node: LexborNode, *, forward: bool) -> str:
-    """Return the text that stands directly beside an element, in the same line."""
+    """Return the text directly beside an element on the same line."""
     place: LexborNode | None = node
     for _ in range(_STEPS):
         if place is None:
@@ -195,7 +195,7 @@ def _beside(node: LexborNode, *, forward: bool) -> str:
 
 
 def tex(node: LexborNode) -> str:
-    """Return a formula's TeX between dollars, else a `<math>` on one line; "" for neither."""
+    """Return a formula's TeX between dollars, or a `<math>` on one line, or ""."""
     block = "display" in (node.attributes.get("type") or node.attributes.get("display") or "")
     if node.tag == "script":
         source = node.text()
@@ -214,9 +214,9 @@ def tex(node: LexborNode) -> str:
 
 
 def hidden_tex(node: LexborNode, before: str) -> str:
-    """Return the formula that a script, an image or a drawing stands for; "" for every other one.
+    """Return the formula that a script, image or drawing represents, else "".
 
-    `before` is what is written just before it: of two copies of a formula the second is none.
+    `before` is the text written just before it: a second copy of a formula is dropped.
     """
     attributes = node.attributes
     if node.tag == "math":
@@ -233,7 +233,7 @@ def hidden_tex(node: LexborNode, before: str) -> str:
 
 
 def _undraw(node: LexborNode) -> None:
-    """Leave of a drawn formula its source alone, nothing where that stands beside it."""
+    """Keep only the source of a drawn formula, or nothing if that stands beside it."""
     if _has_source_beside(node):
         node.decompose()
     elif node.css_first("math") is not None:
@@ -246,7 +246,7 @@ def _undraw(node: LexborNode) -> None:
 
 
 def _has_source_beside(node: LexborNode) -> bool:
-    """Return whether a formula's source stands next to what is drawn of it."""
+    """Return whether a formula's source is next to its drawing."""
     beside, following = node.prev, node.next
     if beside is not None and beside.tag == "span" and beside.css_first("math") is not None:
         return True
@@ -260,13 +260,13 @@ def _has_source_beside(node: LexborNode) -> bool:
 
 
 def holds_formula_alone(node: LexborNode) -> bool:
-    """Return whether all text of an element is that of a formula."""
+    """Return whether an element's only text is a formula."""
     math = node.css_first("math")
     return math is not None and math.text().strip() == node.text().strip()
 
 
 def _bare(source: str) -> str:
-    """Return TeX without the wrapping that converters add around it."""
+    """Return TeX without the wrapping that converters add."""
     if source.startswith(r"{\displaystyle ") and source.endswith("}"):
         source = source[len(r"{\displaystyle ") : -1]
     for left, right in _WRAPS:

@@ -18,7 +18,7 @@ _ENCODED = str.maketrans(
 
 
 class Addresses:
-    """Resolves the `href` values of one page against its address (or its `<base>`)."""
+    """Resolves a page's `href` values against its address or its `<base>`."""
 
     def __init__(self, url: str, base: str = "") -> None:
         self._known: dict[str, str] = {}
@@ -30,7 +30,7 @@ class Addresses:
             self._origin = ""
 
     def absolute(self, href: str | None) -> str:
-        """The absolute http(s) address of `href`; "" for a place on the page and other schemes."""
+        """Return the absolute http(s) address of `href`, "" for a fragment and other schemes."""
         href = (href or "").strip()
         if not href or href[0] == "#":
             return ""
@@ -65,7 +65,7 @@ _NO_LANGUAGE = frozenset((
     "default", "none", "text", "plain", "plaintext", "notranslate", "block", "console-output",
     "wrapper", "highlight", "source", "code", "light", "dark", "toolbar",
 ))  # fmt: skip
-#: Classes of the elements that show line numbers beside code.
+#: #: Classes of elements with line numbers beside code.
 NUMBERS = frozenset((
     "lineno", "linenos", "linenumber", "line-number", "line-numbers", "gutter", "lineNumber",
     "ln-num", "hljs-ln-numbers", "react-syntax-highlighter-line-number",
@@ -79,7 +79,7 @@ _ANCESTORS = 4
 
 
 def code_text(node: LexborNode) -> str:
-    """The characters of a code element, without line numbers and buttons; `<br>` is a line end."""
+    """Return the text of a code element without line numbers and buttons; `<br>` is a line end."""
     only = node.first_child
     if only is not None and only.next is None and only.is_text_node:
         return only.text_content or ""
@@ -96,7 +96,7 @@ def _pieces(root: LexborNode) -> Iterator[str]:
         if node.is_text_node:
             yield node.text_content or ""
         elif node.tag == "br":
-            # Both together are meant as one.
+            # # Both together are one line end.
             if not (node.next is not None and (node.next.text_content or "").startswith("\n")):
                 yield "\n"
         elif node.tag not in _NOT_CODE and not _is_line_number(node):
@@ -109,7 +109,7 @@ def _is_line_number(node: LexborNode) -> bool:
 
 
 def language(node: LexborNode) -> str:
-    """The language a `<pre>` is marked with, itself, in it or close above; "" for none."""
+    """Return the language that a `<pre>`, its content or a close ancestor is marked with, or ""."""
     inner = node.css_first("code")
     places = [node] if inner is None else [inner, node]
     above = node.parent
@@ -124,7 +124,7 @@ def language(node: LexborNode) -> str:
             if attributes.get(name):
                 return _clean(attributes[name] or "")
         for match in _LANGUAGE.finditer(attributes.get("class") or ""):
-            # Classes of layout begin with "code", too.
+            # # Layout classes also start with "code".
             if (found := _clean(match[2])) and (not match[1] or is_language(found)):
                 return found
     return ""
@@ -135,7 +135,7 @@ def _clean(name: str) -> str:
     return "" if name in _NO_LANGUAGE or not re.fullmatch(r"[\w+#.-]{1,20}", name) else name
 
 
-#: All white space but a single blank, which is nearly all there is and stays as it is.
+#: #: All white space except single blanks, the most common, which stay.
 _SPACE = re.compile(r"[\t\r\n\f\xa0][ \t\r\n\f\xa0]*| [ \t\r\n\f\xa0]+")
 _SPECIAL = re.compile(r"[\\`*_<&~]|\]\(")
 _ESCAPES = re.compile(
@@ -151,7 +151,7 @@ _BRACKET = re.compile(r"(?<!\\)[\[\]]")
 
 
 def escaped(text: str) -> str:
-    """`text` with a backslash before the characters that Markdown would read as markup."""
+    """Return `text` with backslashes before characters that Markdown reads as markup."""
     return _ESCAPES.sub(r"\\\g<0>", text) if _SPECIAL.search(text) else text
 
 
@@ -162,7 +162,7 @@ def _line_start(match: re.Match[str]) -> str:
 
 
 class Mark:
-    """An inline element that is open: where it began in the line, and for a link where it leads."""
+    """An open inline element: where it starts in the line, and a link's target."""
 
     __slots__ = ("sign", "start", "url")
 
@@ -171,7 +171,7 @@ class Mark:
 
 
 class Line:
-    """Gathers one paragraph; links and marks that are open stay so when it is taken."""
+    """Collects a paragraph; links and marks still open continue after `take`."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
@@ -184,7 +184,7 @@ class Line:
         self._after_link = 0
 
     def text(self, data: str) -> None:
-        """Text of the page, its white space folded."""
+        """Add page text with its white space folded."""
         if not data or data.isspace():
             self.space()
             return
@@ -194,7 +194,7 @@ class Line:
         self.raw(escaped(data), len(data))
 
     def raw(self, markdown: str, chars: int) -> None:
-        """Finished Markdown of which `chars` characters are seen."""
+        """Add finished Markdown with `chars` visible characters."""
         if not markdown:
             return
         self.parts.append(markdown)
@@ -204,14 +204,14 @@ class Line:
             self.link_chars += chars
 
     def code(self, text: str) -> None:
-        """Inline code."""
+        """Add inline code."""
         if text.strip():
             self.raw(code_span(text), len(text))
         elif text:
             self.text(text)
 
     def line_break(self) -> bool:
-        """A `<br>`: True when it is the second in a row, which ends the paragraph."""
+        """Add a `<br>`; return True if it is the second in a row, which ends the paragraph."""
         if not self.parts:
             return False
         if self.parts[-1] == "\n":
@@ -222,13 +222,13 @@ class Line:
         return False
 
     def space(self) -> None:
-        """White space where two blocks meet inside a heading or a cell."""
+        """Add white space where two blocks meet inside a heading or cell."""
         if not self._spaced and self.parts:
             self.parts.append(" ")
             self._spaced = True
 
     def before(self) -> str:
-        """Return the last piece that is more than white space, or ""."""
+        """Return the last piece that is not white space, or ""."""
         return next((part for part in reversed(self.parts[-2:]) if part.strip()), "")
 
     def open(self, sign: str, url: str = "") -> Mark:
@@ -247,7 +247,7 @@ class Line:
         self._wrap(mark)
 
     def take(self) -> str:
-        """The paragraph as Markdown, "" when there is none; counters stay until `reset`."""
+        """Return the paragraph as Markdown, or ""; counters stay until `reset`."""
         for mark in reversed(self._open):
             if mark.sign == "[":
                 self._wrap(mark)
@@ -273,7 +273,7 @@ class Line:
         if mark.sign == "[":
             wrapped = self._link(core, mark)
             if mark.start and mark.start == self._after_link and core[0].isalnum():
-                lead = lead or " "  # only their style sets such links apart
+                lead = lead or " "  # only style separates such links
         elif _markable(core) and not (
             mark.start and not lead and self.parts[mark.start - 1].endswith("*")
         ):
@@ -296,5 +296,5 @@ class Line:
 
 
 def _markable(core: str) -> bool:
-    """True where `**` around `core` is sure to be read as emphasis."""
+    """Return whether `**` around `core` is certain to be read as emphasis."""
     return core[0].isalnum() and core[-1].isalnum() and "\n" not in core

@@ -1,4 +1,4 @@
-"""What is cut off, refused or hidden before a page is read."""
+"""What is cut, refused or hidden before a page is parsed."""
 
 from __future__ import annotations
 
@@ -20,42 +20,41 @@ from spadework.tools.extract.page.constants import (
 )
 from spadework.tools.extract.page.formulas import holds_formula_alone
 
-#: Characters that text does not hold. More than one in twenty of them is binary data.
+#: #: Characters that text does not contain. Over 1 in 20 means binary data.
 _BINARY = [chr(code) for code in (*range(1, 9), *range(14, 27), *range(28, 32), 0xFFFD)]
 _SAMPLE = 2_000
 _TAG = re.compile(r"<(/?[a-zA-Z][^\s/>]*)")
-#: So many quoted values, or so many characters outside of them, stand in no honest tag.
+#: #: Maximum quoted values in a tag, and characters outside them, of honest pages.
 _MOST_QUOTED, _MOST_BARE = 15_000, 100_000
 _LONG_TAG = re.compile(
     rf"""<[a-zA-Z](?>(?:[^<>"']*+(?:"[^"]*+"|'[^']*+')){{{_MOST_QUOTED}}}|[^<>"']{{{_MOST_BARE}}})"""
 )
 _NO_TAGS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.I | re.S)
 _FRAME_TAG = re.compile(r"</?iframe\b[^>]*>", re.I)
-#: Elements that hold no others or close themselves: they nest only with another between.
+#: #: Elements that are empty or close themselves: they nest only with another between.
 _FLAT = frozenset((
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
     "track", "wbr", "p", "li", "dt", "dd", "option", "tr", "td", "th", "thead", "tbody", "tfoot",
     "script", "style", "path", "use", "circle", "rect", "line", "polygon", "g",
 ))  # fmt: skip
-#: Formatting elements that can stand open within each other (`a` and `nobr` close themselves).
+#: #: Formatting elements that can nest in themselves (`a` and `nobr` close themselves).
 _FORMATTING = frozenset((
     "b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u",
 ))  # fmt: skip
 
 
 def bounded(html: str) -> tuple[str, int]:
-    """The page, safe to parse, and how many of its characters are left out at its end for being
-    more than can be read. Raises TooLarge for an element with too many attributes, Unreadable for
-    binary data.
+    """Return the page, safe to parse, and how many characters are cut from its end. Raises TooLarge
+    for an element with too many attributes, Unreadable for binary data.
 
-    Null characters are dropped, and so are the tags of frames.
+    Null characters and frame tags are dropped.
     """
     start = html[:_SAMPLE]
     if sum(map(start.count, _BINARY)) * 20 > len(start):
         raise Unreadable("this is no page but binary data", hint="check its type")
     text = html[:MOST_CHARS].replace("\0", "")
     if "<iframe" in text or "<IFRAME" in text:
-        # An unclosed one would swallow the rest of the page as its text.
+        # # An unclosed one would swallow the rest of the page as text.
         text = _FRAME_TAG.sub("", text)
     if _may_hold_long_tag(text) and _LONG_TAG.search(_NO_TAGS.sub("", text)):
         raise TooLarge("an element of the page has too many attributes")
@@ -64,11 +63,11 @@ def bounded(html: str) -> tuple[str, int]:
 
 
 def _may_hold_long_tag(text: str) -> bool:
-    """Whether a tag may be too long, by counts that rule it out for nearly every page."""
+    """Return whether a tag may be too long, by counts that exclude nearly every page."""
     if len(text) <= HARMLESS_BYTES:
         return False
     few_quotes = text.count('"') + text.count("'") < 2 * _MOST_QUOTED
-    half = _MOST_BARE // 2  # what is as long as the whole holds one of the halves counted off here
+    half = _MOST_BARE // 2  # anything over the limit contains one of the halves counted here
     if few_quotes and all(
         text.find("<", at, at + half) >= 0 for at in range(0, len(text) - half + 1, half)
     ):
@@ -77,10 +76,10 @@ def _may_hold_long_tag(text: str) -> bool:
 
 
 def _end(text: str) -> int:
-    """Where a page has to end to be parsed in a time that grows with its length.
+    """Return where to cut a page so that parsing takes linear time.
 
-    What would take longer are elements within elements, and formatting elements left open, which
-    are opened again in every block that follows.
+    Nested elements take longer, and so do open formatting elements, which are reopened in every
+    following block.
     """
     opened = text.count("<") - text.count("</")
     if opened < HARMLESS_TAGS:
@@ -96,7 +95,7 @@ def _end(text: str) -> int:
 
 
 def _followed(text: str) -> int:
-    """Where a limit is met, as far as opening and closing elements one by one can tell."""
+    """Return where a limit is reached, counting elements one by one."""
     open_now: Counter[str] = Counter()
     opened = depth = formatting = reopened = 0
     for match in _TAG.finditer(text):
@@ -124,7 +123,7 @@ _CLASS = re.compile(r"\.([\w-]+)")
 
 
 def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
-    """The classes that a page's own style sheets hide, outside conditions such as `@media`."""
+    """Return the classes that a page's own style sheets hide, outside conditions like `@media`."""
     css = "".join(node.text() for node in tree.css("style"))[:MOST_STYLE_CHARS]
     if not _HIDING.search(css):
         return frozenset()
@@ -144,7 +143,7 @@ def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
 
 
 def is_hidden(node: LexborNode, attributes: dict[str, str | None], hiding: frozenset[str]) -> bool:
-    """Whether a small element is kept from sight. Tab panels and long parts are content."""
+    """Return whether a small element is hidden. Tab panels and long parts are content."""
     style = attributes.get("style")
     hides = "hidden" in attributes and attributes["hidden"] != "until-found"
     hides = hides or bool(style and _HIDING.search(style))
