@@ -89,8 +89,8 @@ def doctor(
     model: options.Model = None,
     home: options.Home = None,
 ) -> None:
-    """Check what works here: models, search, a page, the browser and folders. Asks each model for
-    one word and each search provider once.
+    """Check what works here: models, search, pages and folders. Asks each model for one word, each
+    search provider once, and tries the browser.
     """
     import asyncio
 

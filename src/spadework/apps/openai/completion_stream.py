@@ -94,7 +94,7 @@ def _chunk(head: dict[str, Any], delta: dict[str, Any], end: str | None = None) 
 
 
 def _last_chunk(head: dict[str, Any], used: Usage) -> str:
-    """The line with what was used."""
+    """Return the last stream line, with the usage."""
     return data(head | {"choices": [], "usage": used_tokens(used)})
 
 

@@ -62,7 +62,7 @@ def item(text: str, marker: str = "-") -> str:
 
 
 def quote(text: str) -> str:
-    """A block quote."""
+    """Return a block quote."""
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 

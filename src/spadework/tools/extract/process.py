@@ -1,4 +1,4 @@
-"""Reading in a process of its own: its limits, and the time it gets."""
+"""A separate reading process: its limits and its time."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from typing import Any
 from spadework.tools.extract.frames import join_reply, receive, send
 from spadework.tools.web.process_groups import kill_group
 
-if sys.platform == "win32":  # it has none of this; there the process that asks must do the killing
+if sys.platform == "win32":  # has none of this; there the asking process must kill
 
     def limit_memory(size: int) -> None:
-        """No more than `size` bytes."""
+        """Do nothing: Windows has no such limit."""
 
     def memory_taken() -> int:
-        """The most bytes this process has had at a time."""
+        """Return 0: unknown on Windows."""
         return 0
 
     @contextmanager
     def mortal(pipe: int, seconds: float) -> Iterator[None]:
-        """Ends after `seconds`, or when nobody is left to read from `pipe`."""
+        """Do nothing: Windows has no such signals."""
         yield
 
 else:
@@ -37,13 +37,13 @@ else:
     import signal
 
     def limit_memory(size: int) -> None:
-        """No more than `size` bytes; then Python raises MemoryError, and libraries fail."""
+        """Limit memory to `size` bytes; beyond it Python raises MemoryError, and libraries fail."""
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_DATA, (size, size))
 
     def memory_taken() -> int:
-        """The most bytes this process has had at a time."""
-        # What Linux says of a process in getrusage begins with the size of its parent.
+        """Return the peak memory of this process in bytes."""
+        # # On Linux, getrusage starts with the size of the parent.
         with suppress(OSError, StopIteration):
             lines = Path("/proc/self/status").read_text().splitlines()
             return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1_024
@@ -53,9 +53,9 @@ else:
 
     @contextmanager
     def mortal(pipe: int, seconds: float) -> Iterator[None]:
-        """The system ends this process after `seconds`, or when the pipe's reader has died.
+        """Have the system end this process after `seconds`, or when the pipe's reader has died.
 
-        Both also while a library in C holds the interpreter: signals are left to the system.
+        Signals without handlers, because they work while a C library holds the interpreter.
         """
         signal.setitimer(signal.ITIMER_REAL, seconds)
         _signal_when_closed(pipe, on=True)
@@ -66,9 +66,9 @@ else:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _signal_when_closed(pipe: int, *, on: bool) -> None:
-        """Have SIGIO, which ends a process, sent at the end of a pipe while nothing is written.
+        """Have SIGIO, which ends a process, sent when a pipe is closed while nothing is written.
 
-        Not for one that is read from: its signal may come a moment after what was read last.
+        Not for a pipe being read: its signal may come just after the last read.
         """
         if hasattr(fcntl, "F_SETOWN"):
             fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
@@ -76,7 +76,7 @@ else:
             fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
 
 
-#: The share of the time there is that goes into the pages; the rest is for what is made of them.
+#: #: Share of the time spent on pages; the rest is for processing them.
 SHARE = 0.5
 
 _until: ContextVar[float] = ContextVar("reading_until", default=math.inf)
@@ -84,7 +84,7 @@ _until: ContextVar[float] = ContextVar("reading_until", default=math.inf)
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Documents that are read here have so many `seconds`."""
+    """Give documents read in this context this many `seconds`."""
     token = _until.set(time.monotonic() + SHARE * seconds)
     try:
         yield
@@ -93,13 +93,13 @@ def within(seconds: float) -> Iterator[None]:
 
 
 def reading_until() -> float:
-    """When the last page is to be read, on `time.monotonic`; never, where nobody waits."""
+    """Return when the last page must be read on `time.monotonic`; infinity without a deadline."""
     return _until.get()
 
 
-#: -P: a module in the folder where spadework was called must not be taken for one of ours.
+#: #: -P: a module in the current folder must not shadow ours.
 _PROGRAM = ("-P", "-m", "spadework.tools.extract.reader_program")
-#: All that the process gets to know of our environment; keys are not for it.
+#: #: The only environment variables passed on; keys are not.
 _ENVIRONMENT = (
     "PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT",
     "TESSDATA_PREFIX", "TMPDIR", "TEMP",
@@ -111,7 +111,7 @@ class Ended(Exception):
 
 
 class Process:
-    """One process. All but `kill` may wait and belongs in a thread."""
+    """One reading process. All methods except `kill` may block and belong in a thread."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -120,11 +120,11 @@ class Process:
 
     @property
     def usable(self) -> bool:
-        """Can it be asked something more?"""
+        """Whether it can take another request."""
         return not self._killed and (self._process is None or self._process.poll() is None)
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Start it, if it does not run yet."""
+        """Start it unless it runs."""
         with self._lock:
             if self._process is None:
                 own = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
@@ -142,7 +142,7 @@ class Process:
             return self._process
 
     def ask(self, request: dict[str, Any], body: bytes) -> dict[str, Any]:
-        """The answer to a request. Raises Ended when the process ends instead, also when killed."""
+        """Return the reply to a request. Raises Ended when the process ends, also when killed."""
         process = self.start()
         try:
             if process.stdin is None or process.stdout is None:
@@ -150,7 +150,7 @@ class Process:
             send(process.stdin, request, body)
             reply = join_reply(*receive(process.stdout))
         except (OSError, EOFError, ValueError):
-            # A pipe that somebody else has closed is a ValueError.
+            # # A pipe that another thread has closed is a ValueError.
             self.end()
             raise Ended from None
         if reply["last"]:
@@ -158,13 +158,13 @@ class Process:
         return reply
 
     def kill(self) -> None:
-        """Kill it at once, or as soon as it is started; what waits for its answer then ends it."""
+        """Kill it now, or once it is started; whoever awaits its reply then ends it."""
         self._killed = True
         if self._process is not None:
             _kill(self._process)
 
     def end(self) -> None:
-        """Kill it and leave nothing of it behind. Two threads may do so at once."""
+        """Kill it and release everything. Two threads may do so at once."""
         self.kill()
         with self._lock:
             process = self._process
@@ -176,12 +176,12 @@ class Process:
                 if pipe is not None:
                     pipe.close()
             except (OSError, ValueError):
-                # What was written last has no reader any more; somebody else has closed it.
+                # # The last write has no reader, or another thread has closed it.
                 continue
         process.wait()
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process, and the programs that it has started, which are of its group."""
-    if process.returncode is None:  # its number may be that of another one by now
+    """Kill a process and its group, the programs it has started."""
+    if process.returncode is None:  # another process may have its number by now
         kill_group(process)

@@ -1,4 +1,4 @@
-"""The program that reads strangers' documents: one in, its text out, until the pipe closes."""
+"""The program that reads untrusted documents one by one until the pipe closes."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from spadework.tools.extract.formats import added_formats
 from spadework.tools.extract.frames import document_reply, receive, refusal_reply, send, split_reply
 from spadework.tools.extract.process import limit_memory, memory_taken, mortal, within
 
-#: Most memory this process may take, in bytes, where the system can see to it.
+#: #: Maximum memory of this process in bytes, where the system supports a limit.
 MEMORY = 1_000_000_000
-#: A process that has taken so much of it once gives it back by ending.
+#: #: After such a peak the process ends to return the memory.
 SPENT = MEMORY // 2
-#: Seconds behind the deadline after which this process ends by itself, if nobody has ended it.
+#: #: Seconds after the deadline until this process ends itself.
 GRACE = 1.0
 
 
 def main() -> None:
-    """Answer requests until the end. What libraries print goes nowhere: it is no answer."""
+    """Answer requests until the pipe closes. What libraries print is discarded."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)
-    # Ctrl-C is for the process that asks, which then ends this one.
+    # # Ctrl-C is for the asking process, which then ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit_memory(MEMORY)
-    added_formats()  # and with them what reads most pages, while none is waiting
+    added_formats()  # loads what most pages need while idle
     try:
         last = False
         while not last:

@@ -1,4 +1,4 @@
-"""Which reader reads which kind of document; each is loaded with the first document of its kind."""
+"""The readers by kind of document, each loaded at its first use."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from spadework.tools.extract.extracted import Extracted
 
 ReadText = Callable[[str, str], Extracted]
 ReadBytes = Callable[[bytes, str], Extracted]
-#: Reads what holds other documents: it is given how to read these, or None where none is opened.
+#: #: A reader of containers; it gets the reader for members, or None to leave them closed.
 ReadHolder = Callable[[bytes, str, ReadBytes | None], Extracted]
 
-#: Modules and functions by the kinds they read. They are names because most runs meet two kinds,
-#: and the libraries of all take longer to load than a page to read.
+#: #: Modules and functions by kind. Names, because most runs meet two kinds and loading all
+#: libraries takes longer than reading a page.
 _OF_TEXT = {
     "html": "html.extract", "markdown": "text.markdown.clean_markdown",
     "rst": "text.rst.extract_rst",
@@ -33,19 +33,19 @@ _OF_HOLDERS = {
 
 
 def text_reader(kind: str) -> ReadText | None:
-    """What reads a kind of text, given the text and its URL."""
+    """Return the reader of a kind of text, which takes the text and its URL."""
     reader: ReadText | None = _load(_OF_TEXT.get(kind, ""))
     return reader
 
 
 def bytes_reader(kind: str) -> ReadBytes | None:
-    """What reads a kind of document that is no text, given its bytes and its URL."""
+    """Return the reader of a binary kind, which takes the bytes and the URL."""
     reader: ReadBytes | None = _load(_OF_BYTES.get(kind, ""))
     return reader
 
 
 def holder_reader(kind: str) -> ReadHolder | None:
-    """What reads a kind of document that holds others."""
+    """Return the reader of a kind that contains other documents."""
     reader: ReadHolder | None = _load(_OF_HOLDERS.get(kind, ""))
     return reader
 

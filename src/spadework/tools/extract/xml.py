@@ -1,4 +1,4 @@
-"""XML of packages and pages: parsed safely, walked, and its text."""
+"""Safe parsing of XML in packages and pages, and access to its elements and text."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import lxml.etree as etree
 
 from spadework.errors import TooLarge, Unreadable
 
-#: Most tags and attributes of a tree; each takes up to 200 bytes of memory.
+#: #: Maximum tags and attributes of a tree; each takes up to 200 bytes of memory.
 MAX_NODES = 2_000_000
 
 Element = Any  # lxml has no types
 
 
 def xml_tree(xml: bytes, what: str) -> Element:
-    """The root element of some XML, mended where it is broken; `what` names it in errors.
+    """Return the root element of XML, repaired if broken; `what` names it in errors.
 
-    Raises TooLarge for more than MAX_NODES tags and attributes, Unreadable where there is nothing
-    to be mended.
+    Raises TooLarge for more than MAX_NODES tags and attributes, Unreadable where it cannot be
+    repaired.
     """
     if xml.count(b"<") + xml.count(b"=") > MAX_NODES:
         raise TooLarge(f"The {what} has more than {MAX_NODES:,} tags and attributes.")
@@ -37,20 +37,20 @@ def xml_tree(xml: bytes, what: str) -> Element:
 
 
 def safe_parser(**options: bool) -> Any:
-    """A parser that reaches nothing outside of the text. Of depth (256) and of the amplification of
-    entities in attributes libxml2 takes care itself, since `huge_tree` is off.
+    """Return a parser that accesses nothing outside the text. libxml2 itself limits depth (256) and
+    entity amplification in attributes, since `huge_tree` is off.
     """
     safe = {"resolve_entities": False, "load_dtd": False, "no_network": True, "huge_tree": False}
     return etree.XMLParser(remove_pis=True, **safe, **options)
 
 
 def tag(element: Element) -> str:
-    """An element's name without namespace, "" for what is none, such as an entity."""
+    """Return an element's name without namespace, "" for entities and similar nodes."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def attribute(element: Element | None, name: str, default: str = "") -> str:
-    """An attribute by its name without namespace; `default` also where there is no element."""
+    """Return an attribute by its name without namespace, or `default`, also without an element."""
     if element is None:
         return default
     for key, value in element.attrib.items():
@@ -60,12 +60,14 @@ def attribute(element: Element | None, name: str, default: str = "") -> str:
 
 
 def below(element: Element, *names: str) -> Iterator[Element]:
-    """All elements of these names in an element, in their order, itself left out."""
+    """Yield all descendants with these names, in order."""
     return (found for found in element.iterdescendants() if tag(found) in names)
 
 
 def child(element: Element | None, *path: str) -> Element | None:
-    """The first child of the first name, in it that of the second, …; None if one is missing."""
+    """Return the child with the first name, its child with the second, …; None if one is
+    missing.
+    """
     for name in path:
         children = element if element is not None else ()
         element = next((found for found in children if tag(found) == name), None)
@@ -73,12 +75,12 @@ def child(element: Element | None, *path: str) -> Element | None:
 
 
 def number(written: str, *, most: int) -> int:
-    """A whole number of a file, no more than `most`; 0 for what is none."""
+    """Return a whole number from a file, at most `most`; 0 if invalid."""
     return min(int(written), most) if written.isdecimal() and len(written) < 19 else 0
 
 
 def text(element: Element | None) -> str:
-    """All text in an element on one line, "" where there is no element."""
+    """Return all text in an element on one line, "" without an element."""
     return " ".join("".join(element.itertext()).split()) if element is not None else ""
 
 
@@ -87,7 +89,7 @@ _HEAD_CHARS = 2_000
 _DECLARATION = re.compile(r"\s*<\?xml\b[^>]*\?>")
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*;)")
 _OF_XML = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
-#: Elements that HTML does not end before their closing tag, whatever stands in them.
+#: #: Elements that HTML ends only at their closing tag.
 _SWALLOWING = re.compile(
     r"<(title|script|style|textarea|iframe|noscript|noembed|noframes|xmp)\b([^<>]*)/>",
     re.IGNORECASE,
@@ -95,10 +97,9 @@ _SWALLOWING = re.compile(
 
 
 def as_html(text: str) -> str:
-    """A document as HTML that says what it says as XML, where it is XHTML; any other as it is.
+    """Return an XHTML document as equivalent HTML, any other unchanged.
 
-    What calls itself XHTML and is not well-formed stays HTML, but for elements that are closed in
-    themselves and would swallow the rest.
+    Malformed XHTML stays HTML, except for self-closed elements that would swallow the rest.
     """
     head = text[:_HEAD_CHARS]
     if _NAMESPACE not in head or ("/>" not in text and "<![CDATA[" not in text):
@@ -113,7 +114,7 @@ def as_html(text: str) -> str:
 
 
 def _well_formed(text: str) -> Any:
-    """The root of well-formed XML, None for any other; HTML's names of characters are known."""
+    """Return the root of well-formed XML, else None; HTML's named characters are known."""
     named = _ENTITY.sub(
         lambda name: name[0] if name[1] in _OF_XML else html5.get(name[1], name[0]),
         _DECLARATION.sub("", text, count=1),

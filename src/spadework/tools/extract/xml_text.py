@@ -1,4 +1,4 @@
-"""XML: feeds as their entries, anything else as code, indented where its lines are long."""
+"""XML: feeds as entries, anything else as code, indented if its lines are long."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from spadework.tools.extract.markdown_writer import fence
 from spadework.tools.extract.text.feed import FEEDS, read_feed
 from spadework.tools.extract.xml import tag, xml_tree
 
-#: XML with a line longer than this was not written for people; it is indented.
+#: #: XML with a longer line is machine-written and gets indented.
 LONG_LINE = 1_000
 
 
 def extract_xml(text: str, url: str) -> Extracted:
-    """An XML file. Raises TooLarge over the limit of tags, Unreadable for none, or a drawing."""
+    """Return an XML file. Raises TooLarge with too many tags, Unreadable without any, or if a
+    drawing.
+    """
     root = xml_tree(text.encode("utf-8", "replace"), "XML")
     if tag(root) in FEEDS:
         return read_feed(root, url)

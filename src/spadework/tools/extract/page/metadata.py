@@ -21,9 +21,9 @@ from spadework.tools.extract.page.scorer import weights
 from spadework.tools.text.quantities import moment
 
 _MOST_NODES = 5_000
-#: Headings of the first level that may be a page's title: a site's name is often one, too.
+#: #: Maximum first-level headings considered as title: a site's name is often one.
 _MOST_HEADINGS = 5
-#: Those of what stands beside the text of a page.
+#: #: Headings beside the page's text.
 _BESIDE = "footer h1, nav h1, aside h1"
 _SITE_NAME = re.compile(r"\s+[|\u2013\u2014·•»:-]+\s+|\s*[|»]\s*")
 _WORD = re.compile(r"[^\W_]+")
@@ -44,7 +44,7 @@ Json = dict[str, Any]
 
 @dataclass
 class Metadata:
-    """The metadata of a page as found; the functions of this module choose from it."""
+    """A page's metadata as found; the functions of this module choose from it."""
 
     objects: list[Json] = field(default_factory=list)
     meta: dict[str, str] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Metadata:
 
 
 def read_metadata(tree: LexborHTMLParser) -> Metadata:
-    """All metadata of a parsed page."""
+    """Return all metadata of a parsed page."""
     found = Metadata()
     for node in tree.css("meta"):
         attributes = node.attributes
@@ -80,7 +80,7 @@ def _text(node: LexborNode | None) -> str:
 
 
 def json_objects(text: str) -> list[Json]:
-    """Every object in a JSON text, outer ones first; [] where it is not JSON."""
+    """Return every object in JSON text, outer ones first; [] if invalid."""
     try:
         return list(_objects(json.loads(_COMMENT.sub("", text), strict=False)))
     except (ValueError, RecursionError):
@@ -100,14 +100,14 @@ def _objects(root: Any) -> Iterator[Json]:
 
 
 def types_of(thing: Json) -> list[str]:
-    """The schema.org types of a JSON-LD object."""
+    """Return the schema.org types of a JSON-LD object."""
     value = thing.get("@type")
     return [str(t).rsplit("/", 1)[-1] for t in (value if isinstance(value, list) else [value]) if t]
 
 
 def title_of(found: Metadata) -> str:
-    """The headline, without the name of the site: of the headings that the page's title holds the
-    one that comes first in it, else the part of the title that its headings tell most of.
+    """Return the headline without the site's name: the first heading found in the page's title,
+    else the part of the title that best matches a heading.
     """
     named = found.meta.get("og:title") or found.meta.get("twitter:title") or found.title
     site = found.meta.get("og:site_name", "").lower()
@@ -130,12 +130,12 @@ def _words(text: str) -> set[str]:
 
 
 def _told(part: set[str], heads: list[set[str]]) -> float:
-    """The greatest share of a part's words that stand in one heading."""
+    """Return the greatest share of a part's words found in one heading."""
     return max((len(part & head) / len(part) for head in heads), default=0.0) if part else 0.0
 
 
 def author_of(found: Metadata, tree: LexborHTMLParser) -> str:
-    """The authors, joined by commas; "" when none is named."""
+    """Return the authors separated by commas, or ""."""
     for thing in found.objects:
         names = _names(thing.get("author") or thing.get("creator"))
         if names and any(map(_ARTICLE.search, types_of(thing))):
@@ -158,7 +158,7 @@ def _names(value: Any) -> list[str]:
 
 
 def date_candidates(found: Metadata, tree: LexborHTMLParser) -> Iterator[str]:
-    """Texts that may say when the page was published, the surest first."""
+    """Yield texts that may date the page, the most reliable first."""
     for thing in found.objects:
         if isinstance(thing.get("datePublished"), str):
             yield thing["datePublished"]
@@ -173,7 +173,7 @@ def date_candidates(found: Metadata, tree: LexborHTMLParser) -> Iterator[str]:
 
 
 def published(found: Metadata, tree: LexborHTMLParser, url: str) -> datetime | None:
-    """When the page was published, in UTC; None when it does not say."""
+    """Return the publication time in UTC, or None."""
     for text in date_candidates(found, tree):
         if (date := moment(text)) is not None:
             return date
@@ -182,7 +182,7 @@ def published(found: Metadata, tree: LexborHTMLParser, url: str) -> datetime | N
 
 
 def language_of(found: Metadata) -> str:
-    """The language as a lower-case code such as "en"."""
+    """Return the language as a lower-case code such as "en", or ""."""
     names = [found.language, *map(found.meta.get, ("content-language", "og:locale"))]
     names += [name for t in found.objects if isinstance(name := t.get("inLanguage"), str)]
     said = next(filter(None, names), None) or ""
@@ -192,24 +192,24 @@ def language_of(found: Metadata) -> str:
 
 KINDS = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 _PAGE_KINDS_WORD = re.compile(r"[a-z]{2,}")
-#: What a page is less likely than this, it is not.
+#: #: Kinds of page less likely than this are ignored.
 UNLIKELY = 0.1
 Told = dict[str, list[tuple[str, float]]]
 
 
 def kinds_of(url: str, found: Metadata, view: PageView) -> dict[str, float]:
-    """How likely the page is of each kind that is not unlikely, the likeliest first."""
+    """Return the probability of each kind of page that is not unlikely, the likeliest first."""
     return likely_kinds(clues(url, found, view), told())
 
 
 @lru_cache(maxsize=1)
 def told() -> Told:
-    """What each clue tells by the fitted weights."""
+    """Return what each clue contributes by the fitted weights."""
     return told_by(weights())
 
 
 def told_by(table: dict[str, float]) -> Told:
-    """Which kinds each clue tells by a table of weights, and how much."""
+    """Return each clue's kinds and contributions from a table of weights."""
     found: Told = {}
     for name, value in table.items():
         kind, _, clue = name.partition(": ")
@@ -219,7 +219,7 @@ def told_by(table: dict[str, float]) -> Told:
 
 
 def likely_kinds(names: Iterable[str], told: Told) -> dict[str, float]:
-    """The kinds that these clues tell: the odds of each are a sum of weights over them."""
+    """Return the kinds by these clues, whose weights add up to log-odds."""
     sums: dict[str, float] = dict.fromkeys(KINDS, 0.0)
     for name in names:
         for kind, value in told.get(name, ()):
@@ -232,7 +232,7 @@ def likely_kinds(names: Iterable[str], told: Told) -> dict[str, float]:
 
 
 def clues(url: str, found: Metadata, view: PageView) -> Iterator[str]:
-    """What tells the kind of a page, as names of features."""
+    """Yield the clues to the kind of page as feature names."""
     yield "any"
     yield from _address(url)
     yield from {f"type {name}" for thing in found.objects for name in types_of(thing)}

@@ -1,4 +1,4 @@
-"""What the walk over a page yields: blocks, and how elements are walked."""
+"""The blocks that a walk over a page yields, and how it treats elements."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from spadework.tools.extract.page.inline_markup import NUMBERS
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """A block-level element. It holds the blocks `start:end` of the page, because blocks come in
-    document order.
+    """A block-level element. It holds the blocks `start:end` of the page, as blocks are in document
+    order.
 
     `traits` are its tag and the words of its class, id, role and visibility, such as `tag:nav` or
     `footer`.
@@ -38,10 +38,10 @@ class Item:
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """One paragraph, heading, table or code block as Markdown, without the prefix of the lists and
+    """A paragraph, heading, table or code block as Markdown, without the prefix of the lists and
     quotes in `inside`.
 
-    `chars` counts its visible characters, `link_chars` those of them that are link text.
+    `chars` counts its visible characters, `link_chars` those in links.
     """
 
     kind: str
@@ -57,14 +57,14 @@ HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 EMPHASIS = {"strong": "**", "b": "**", "em": "*", "i": "*"}
 CODE = frozenset(("code", "tt", "samp", "kbd"))
 VERBATIM = frozenset(("pre", "listing", "xmp", "plaintext"))
-#: The text of links from a heading to itself.
+#: #: Text of a heading's link to itself.
 HEADER_LINKS = frozenset(("¶", "#", "§", "🔗", "∞", "[link]", "permalink"))
-#: Parts of a page that are never its content, unless they are the foot of a smaller part.
+#: #: Parts that are never content, except the footer of a smaller part.
 APART = frozenset(("nav", "footer", "hr", "td"))
 _PARTS = frozenset(("article", "blockquote", "figure", "li", "section", "main"))
 LISTS = frozenset(("ul", "ol", "menu", "dir"))
 
-#: Never text of the page. `noscript` and `template` are read only when a page has nothing else.
+#: #: Never page text. `noscript` and `template` are read only when a page has nothing else.
 SKIPPED = frozenset((
     "script", "style", "template", "svg", "iframe", "object", "embed", "applet", "canvas", "audio",
     "video", "map", "head", "select", "option", "datalist", "input", "textarea", "progress",
@@ -80,7 +80,7 @@ BLOCKS = frozenset((
     "td", "tfoot", "th", "thead", "tr", "ul", "dir", "pre", "listing", "xmp", "plaintext",
 ))  # fmt: skip
 
-#: What a paragraph directly inside the element is; everything else is "p".
+#: #: The kind of a paragraph directly in the element, otherwise "p".
 KINDS = {
     **{name: name for name in HEADINGS},
     "li": "li", "dt": "dt", "dd": "dd", "button": "button", "label": "label", "legend": "label",
@@ -89,7 +89,7 @@ KINDS = {
 }  # fmt: skip
 
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
-#: What documentation generators, wikis and code hosts name the element that holds the text.
+#: #: Names of the text container in documentation generators, wikis and code hosts.
 KNOWN_CONTAINERS = frozenset((
     "rst-content", "theme-doc-markdown", "md-content__inner", "markdown-body", "mw-parser-output",
     "mw-content-text", "docs-body", "docContent", "apicontent", "devsite-article-body",
@@ -103,7 +103,7 @@ _MOST_NAMES = 300
 
 
 def is_apart(tag: str, attributes: dict[str, str | None], frame: Frame) -> bool:
-    """Whether it is navigation, a rule, a column of line numbers, or the footer of the page."""
+    """Return whether it is navigation, a rule, a line number column, or the page's footer."""
     if tag == "td":
         return not NUMBERS.isdisjoint((attributes.get("class") or "").split())
     if tag != "footer":
@@ -120,7 +120,7 @@ def _words(names: str) -> tuple[str, ...]:
 
 
 def traits(tag: str, attributes: dict[str, str | None]) -> tuple[str, ...]:
-    """The traits of an element, such as `("tag:div", "site", "footer", "role:contentinfo")`."""
+    """Return an element's traits, such as `("tag:div", "site", "footer", "role:contentinfo")`."""
     found = ["tag:" + tag]
     if not attributes:
         return ("tag:" + tag,)

@@ -1,7 +1,7 @@
-"""How likely each block is content: a sum of weights over its features, then judged by trees in its
-surroundings, then cut.
+"""The probability that each block is content: a weighted sum of its features, then trees over its
+surroundings, then a threshold.
 
-`benchmarks/reading_sweep.py` fits the weights and the trees on pages with known content.
+`benchmarks/reading_sweep.py` fits the weights and trees on pages with known content.
 """
 
 from __future__ import annotations
@@ -21,27 +21,29 @@ _TREE = "(tree)"
 
 
 def weights_text() -> str:
-    """The file of the fitted weights: lines of a name and a number, or of `(tree)` and a tree."""
+    """Return the file of fitted weights: lines of a name and a number, or of `(tree)` and a
+    tree.
+    """
     return files("spadework.tools.extract.page").joinpath("weights.txt").read_text("utf8")
 
 
 @lru_cache(maxsize=1)
 def weights() -> dict[str, float]:
-    """The fitted weight of every feature."""
+    """Return the fitted weight of each feature."""
     pairs = (line.split("\t") for line in weights_text().splitlines() if line[:1] != "#")
     return {name: float(value) for name, value in pairs if name != _TREE}
 
 
 @lru_cache(maxsize=8)
 def added(kind: str) -> dict[str, float]:
-    """What pages of `kind` add to the weights."""
+    """Return the additional weights for pages of `kind`."""
     mark = f"{kind}> "
     pairs = ((name.removeprefix(mark), name) for name in weights() if name.startswith(mark))
     return {common: weights()[name] for common, name in pairs}
 
 
 def _weights_on(kinds: dict[str, float]) -> dict[str, float]:
-    """The weights on a page of these likely kinds."""
+    """Return the weights for a page of these likely kinds."""
     found = weights().copy()
     for kind, share in kinds.items():
         for name, value in added(kind).items():
@@ -51,21 +53,20 @@ def _weights_on(kinds: dict[str, float]) -> dict[str, float]:
 
 @lru_cache(maxsize=1)
 def second_odds() -> Odds:
-    """The fitted trees as a function of the numbers of `Surroundings.rows`."""
+    """Return the fitted trees as a function of the numbers of `Surroundings.rows`."""
     pairs = (line.split("\t") for line in weights_text().splitlines() if line[:1] != "#")
     return compiled([value for name, value in pairs if name == _TREE], NUMBERS)
 
 
 def compiled(trees: Sequence[str], numbers: int) -> Odds:
-    """The sum of `trees` as a function of so many numbers.
+    """Return the sum of `trees` as a function of this many numbers.
 
-    A tree is its nodes in the order of a walk that takes the left side first: `12<0.5` asks whether
-    number 12 is at most 0.5 and goes left if so, a bare number is a leaf. It is compiled to one
-    expression, which takes a fifth of the time of a walk.
+    A tree is its nodes in left-first order: `12<0.5` goes left if number 12 is at most 0.5, a bare
+    number is a leaf. It is compiled to one expression, five times as fast as a walk.
     """
     names = ",".join(f"x{n}" for n in range(numbers))
     body = "+".join(_expression(iter(tree.split())) for tree in trees) or "0.0"
-    # Only names made here and numbers stand in the expression.
+    # # The expression contains only numbers and names made here.
     odds: Odds = eval(f"lambda {names}: {body}", {"__builtins__": {}})
     return odds
 
@@ -79,7 +80,7 @@ def _expression(nodes: Iterator[str]) -> str:
 
 
 def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
-    """The log-odds of each block by itself and where it stands, on a page of these likely kinds."""
+    """Return the log-odds of each block from its features and position, given the likely kinds."""
     table = _weights_on(kinds)
     around, given, seen = _inherited(view, table)
     local: dict[Frame, float] = {}
@@ -99,12 +100,12 @@ def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
 def _inherited(
     view: PageView, table: dict[str, float]
 ) -> tuple[dict[Frame, float], dict[Frame, float], dict[Frame, frozenset[str]]]:
-    """Of each element: what its blocks and its children's inherit, and the traits that count."""
+    """Return, per element, what its blocks and its children inherit, and the traits that count."""
     around: dict[Frame, float] = {}
     given: dict[Frame, float] = {}
     seen: dict[Frame, frozenset[str]] = {}
     known: dict[tuple[str, ...], tuple[frozenset[str], list[str], float]] = {}
-    for frame in view.frames:  # parents come before their children
+    for frame in view.frames:  # parents come before children
         parent, entry = frame.parent, known.get(frame.traits)
         if entry is None:
             counted = [trait for trait in frame.traits if trait in table or trait in LANDMARKS]
@@ -123,7 +124,7 @@ def _inherited(
 
 
 def probabilities(view: PageView, kinds: dict[str, float]) -> list[float]:
-    """How likely each block is content, 0..1; `kinds` of the page come likeliest first."""
+    """Return the probability that each block is content; `kinds` come likeliest first."""
     if not view.blocks:
         return []
     around = Surroundings(view.blocks, view.frames, first_scores(view, kinds), next(iter(kinds)))
@@ -134,11 +135,11 @@ def probabilities(view: PageView, kinds: dict[str, float]) -> list[float]:
 
 
 def bar(blocks: list[Block], chances: list[float]) -> float:
-    """The probability from which on taking blocks gives the best expected F1 of this page.
+    """Return the probability threshold with the best expected F1 for this page.
 
-    The best set takes the likeliest blocks; its bar is half its expected F1 (Lipton et al. 2014,
-    "Optimal Thresholding of Classifiers to Maximize F1 Measure"), so a page that is hard to judge
-    is cut lower than a clear one.
+    The best set takes the likeliest blocks; its threshold is half its expected F1 (Lipton et al.
+    2014, "Optimal Thresholding of Classifiers to Maximize F1 Measure"), so an ambiguous page gets a
+    lower one.
     """
     expected = sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True))
     best = right = taken = 0.0

@@ -1,4 +1,4 @@
-"""What the second stage sees of a block: its score, its neighbours', its place in the region."""
+"""The second stage's inputs for a block: its score, its neighbours', its place in the region."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ _KINDS = {
 }  # fmt: skip
 PAGE_KINDS = ("article", "documentation", "forum", "listing", "collection", "product", "service")
 _STOPS = ".!?:;…。！？"
-#: So many numbers has every block.
+#: #: Numbers per block.
 NUMBERS = 56
 
 Numbers = tuple[float, ...]
 
 
 class Surroundings:
-    """The numbers of every block. In means of squashed scores it weighs as its root length."""
+    """The numbers of every block. Means of squashed scores are weighted by the root of the
+    length.
+    """
 
     def __init__(
         self, blocks: list[Block], frames: list[Frame], scores: list[float], kind: str
     ) -> None:
-        """`frames` are every element that holds a block, each after those it stands in."""
+        """`frames` are all elements that hold a block, ancestors first."""
         self.blocks, self.scores, self._frames = blocks, scores, frames
         self._masses = masses = [math.sqrt(block.chars + 1) for block in blocks]
         self._squashed = squashed = [math.tanh(score / 2) for score in scores]
@@ -46,7 +48,7 @@ class Surroundings:
         self._spans = self._frame_spans()
 
     def rows(self) -> Iterator[Numbers]:
-        """The numbers of each block."""
+        """Yield the numbers of each block."""
         elements, parts = self._elements(), self._parts()
         along = zip(
             self._places(), self._sections(), self._alike(), self._made_alike(), strict=True
@@ -58,11 +60,11 @@ class Surroundings:
             yield (*near, *held, *_own(block), *place, *part, *section, *alike, *same, *self._page)
 
     def levelled(self, chances: list[float]) -> list[float]:
-        """The chances of the blocks, those that are made alike nearer to each other."""
+        """Return the blocks' chances, with equal blocks moved closer together."""
         return levelled(chances, self._masses, self._same)
 
     def _span(self, start: int, end: int) -> tuple[float, float, float]:
-        """The mean, the characters and the share of link text of a stretch."""
+        """Return the mean, characters and link share of a range."""
         mass, chars = self._mass.of(start, end), self._chars.of(start, end)
         mean = self._sum.of(start, end) / mass if mass else 0.0
         return mean, chars, self._links.of(start, end) / chars if chars else 0.0
@@ -75,7 +77,7 @@ class Surroundings:
         return (float(PAGE_KINDS.index(kind)), *sizes, mean, density, *self._likely)
 
     def _near(self) -> Iterator[Numbers]:
-        """The score of each block, and the means of those before and after it."""
+        """Yield each block's score, and the means before and after it."""
         count = len(self.blocks)
         columns = [self.scores]
         for reach in _REACH:
@@ -85,7 +87,7 @@ class Surroundings:
         return zip(*columns, strict=True)
 
     def _means(self, starts: Iterable[int], ends: Iterable[int]) -> list[float]:
-        """The means of many stretches, as many as the shorter of both has."""
+        """Return the means of many ranges."""
         sums, masses = self._sum.upto, self._mass.upto
         return [
             (sums[end] - sums[start]) / mass if (mass := masses[end] - masses[start]) else 0.0
@@ -93,7 +95,7 @@ class Surroundings:
         ]
 
     def _elements(self) -> dict[Frame, Numbers]:
-        """What five elements around a block hold, the innermost first, and the whole page."""
+        """Return the content of five elements around a block, innermost first, and of the page."""
         found: dict[Frame, Numbers] = {}
         page, spans = self._span(0, len(self.blocks))[0], self._spans
         for frame, own in spans.items():
@@ -106,7 +108,7 @@ class Surroundings:
         return found
 
     def _frame_spans(self) -> dict[Frame, Numbers]:
-        """The mean, the size and the share of link text of each element."""
+        """Return the mean, size and link share of each element."""
         found: dict[Frame, Numbers] = {}
         for frame in self._frames:
             around = frame.parent
@@ -118,7 +120,7 @@ class Surroundings:
         return found
 
     def _places(self) -> Iterator[Numbers]:
-        """Where each block stands among the long paragraphs, and in the region."""
+        """Yield each block's position among the long paragraphs, and in the region."""
         long = [
             i for i, b in enumerate(self.blocks) if b.chars >= _LONG and b.link_chars * 4 < b.chars
         ]
@@ -144,7 +146,7 @@ class Surroundings:
                 at, last = following, i
 
     def _parts(self) -> dict[Frame, Numbers]:
-        """What the region's child around a block holds, and how far below it the block is."""
+        """Return what the region's child around a block holds, and the block's depth below it."""
         region = self.region
         all_chars = self._chars.of(region.start, region.end) + 1
         parts: dict[Frame, tuple[int, Frame]] = {}
@@ -163,7 +165,9 @@ class Surroundings:
         return found
 
     def _sections(self) -> Iterator[Numbers]:
-        """Of the text under each block's heading: mean, links, size, distance, its score."""
+        """Yield, for the text under each block's heading: mean, links, size, distance, its
+        score.
+        """
         ends = [i for i, b in enumerate(self.blocks) if b.kind[0] == "h" and b.kind[1:].isdigit()]
         for start, end in pairwise([0, *ends, len(self.blocks)]):
             if start == end:
@@ -175,7 +179,7 @@ class Surroundings:
                 yield mean, density, size, float(min(_FAR, away)), head
 
     def _alike(self) -> list[Numbers]:
-        """Of a block's make: number, mean, share in the region, distance apart, characters."""
+        """Return, for similar blocks: number, mean, share in the region, distance, characters."""
         made: dict[object, list[int]] = {}
         for i, block in enumerate(self.blocks):
             around = block.frame.parent
@@ -189,7 +193,7 @@ class Surroundings:
         return found
 
     def _made_alike(self) -> list[Numbers]:
-        """Number, mean and length of the blocks of the same make all the way up."""
+        """Return the number, mean and length of blocks with equal ancestors."""
         found: list[Numbers] = [()] * len(self.blocks)
         masses, squashed = self._masses, self._squashed
         for places in self._same:
@@ -217,7 +221,7 @@ class Surroundings:
 
 
 def _likely(blocks: list[Block], chances: list[float]) -> Numbers:
-    """How much of the page's text is likely, and how much of that is in doubt."""
+    """Return how much of the page's text is likely, and how much of that is in doubt."""
     likely = sum([block.chars * c for block, c in zip(blocks, chances, strict=True)])
     doubt = sum([block.chars * c * (1 - c) for block, c in zip(blocks, chances, strict=True)])
     return likely / (sum([block.chars for block in blocks]) + 1), doubt / (likely + 1)
@@ -236,5 +240,4 @@ def _own(block: Block) -> Numbers:
 
 
 def _within(value: int) -> float:
-    """A distance in blocks, cut where it is far."""
     return float(-_FAR if value < -_FAR else _FAR if value > _FAR else value)

@@ -1,4 +1,4 @@
-"""The walk over a page: paragraphs, headings, items, tables and code in order, as Markdown."""
+"""Walking a page: paragraphs, headings, items, tables and code in order, as Markdown."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ from spadework.tools.extract.page.input_limits import is_hidden
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item
 
 Close = Callable[[], None]
-#: Elements that may stand for a formula.
+#: #: Elements that may represent a formula.
 _FORMULAS = frozenset(("math", "img", "script", "svg", "object"))
 _LINE_OF_ITS_OWN = re.compile(r"display\s*:\s*block")
 
 
 class Walker:
-    """Turns the tree under a node into blocks, by a stack of its own: depth costs no recursion."""
+    """Turns the tree under a node into blocks with an explicit stack, so depth needs no
+    recursion.
+    """
 
     def __init__(self, addresses: Addresses, hiding: frozenset[str] = frozenset()) -> None:
-        """`hiding` are the classes that keep an element from sight."""
+        """`hiding` are classes that hide an element."""
         self.blocks: list[Block] = []
         self._hiding = hiding
         self._addresses = addresses
@@ -37,7 +39,7 @@ class Walker:
         self._heading = ""
 
     def walk(self, root: LexborNode) -> list[Block]:
-        """The blocks of `root`."""
+        """Return the blocks of `root`."""
         line = self._line
         todo: list[LexborNode | Close] = [root]
         while todo:
@@ -65,7 +67,7 @@ class Walker:
         return self.blocks
 
     def _enter(self, node: LexborNode, tag: str) -> Close | None:
-        """What to do when the element ends, or None when it is not descended into."""
+        """Return what to do at the element's end, or None if it is not entered."""
         if tag in elements.BLOCKS:
             return self._block(node, tag)
         if tag in elements.SKIPPED:
@@ -91,7 +93,7 @@ class Walker:
         return self._line.space
 
     def _skipped(self, node: LexborNode, tag: str) -> None:
-        """An element whose inside is no text."""
+        """Handle an element whose content is not text."""
         if tag == "br":
             if self._heading:
                 self._line.space()
@@ -119,7 +121,7 @@ class Walker:
             self._line.code(text)
 
     def _is_done(self, table: LexborNode) -> bool:
-        """Whether a table is left out, or read as one: not where it lays the page out."""
+        """Return whether a table is dropped or read as data rather than walked as layout."""
         if data_tables.leads_on(table):
             return True
         if data_tables.is_data(table):
@@ -209,17 +211,17 @@ class Walker:
 
 
 def _nothing() -> None:
-    """An inline element without a meaning of its own ends."""
+    """End an inline element without a meaning."""
 
 
 def _number(written: str | None, other: int) -> int:
-    """The whole number of an attribute, `other` where it is none."""
+    """Return the whole number of an attribute, or `other`."""
     written = written or ""
     return int(written) if written.isascii() and written.isdigit() and len(written) < 9 else other
 
 
 def _is_custom(tag: str) -> bool:
-    """Return whether a site defines an element itself, which may hold blocks; MathJax's do not."""
+    """Return whether it is a site's own element, which may hold blocks; MathJax's do not."""
     return "-" in tag and not tag.startswith("mjx-")
 
 
@@ -229,7 +231,7 @@ def _holds_blocks(node: LexborNode) -> bool:
 
 
 def _is_alone(node: LexborNode) -> bool:
-    """True when nothing but white space stands beside the element."""
+    """Return whether only white space is beside the element."""
     return all(
         beside is None or (beside.is_text_node and (beside.text_content or "").isspace())
         for beside in (node.prev, node.next)

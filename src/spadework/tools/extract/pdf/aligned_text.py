@@ -1,4 +1,4 @@
-"""PDF tables without rules: columns of aligned text next to a line that calls them a table."""
+"""PDF tables without rules: columns of aligned text next to a table caption."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from dataclasses import replace
 from spadework.tools.extract.markdown_writer import sheet_table
 from spadework.tools.extract.pdf.lines import Line, is_figure
 
-#: How the caption of a table begins.
+#: #: Start of a table's caption.
 CAPTION = re.compile(r"(?:Table|Tab\.|Tabelle|Tableau|Tabla|Tabela|Tabella)\s+[\dIVXA-Z][\w.]*\b")
-#: A caption goes on over at most so many lines before its table begins.
+#: #: Maximum lines of a caption before its table begins.
 CAPTION_LINES = 4
-#: A table has so many rows with more than one cell at least.
+#: #: Minimum rows with several cells.
 LEAST_ROWS = 3
-#: Rows further apart than so many heights of a line are of two tables.
+#: #: Rows further apart than this many line heights belong to different tables.
 ROW_GAP = 3.0
 
 Parts = list[Line]
 
 
 def with_aligned_tables(lines: list[Parts]) -> list[Parts]:
-    """A page's lines, those next to a caption that stand in columns replaced by a table."""
+    """Replace lines in columns next to a caption by a table."""
     start = 0
     while start < len(lines):
         if CAPTION.match(lines[start][0].text) and not lines[start][0].table:
@@ -55,7 +55,7 @@ def _above(lines: Sequence[Parts], caption: int) -> tuple[int, int]:
 
 
 def _goes_on(lines: Sequence[Parts], place: int, beside: int) -> bool:
-    """Whether a line is a row of the table beside it; one part alone is, if narrow as a cell."""
+    """Return whether a line continues the table beside it; a single part must be narrow."""
     line, other = lines[place], lines[beside]
     if line[0].table or CAPTION.match(line[0].text):
         return False
@@ -66,14 +66,14 @@ def _goes_on(lines: Sequence[Parts], place: int, beside: int) -> bool:
 
 
 def _trim_rows(lines: Sequence[Parts], first: int, end: int) -> tuple[int, int]:
-    """The rows without lines of one part at the end."""
+    """Return the rows without single-part lines at the end."""
     while end > first and len(lines[end - 1]) < 2:
         end -= 1
     return first, end
 
 
 def _table(rows: Sequence[Parts]) -> str:
-    """Rows as a table; "" where they stand in no columns, or where figures would share a cell."""
+    """Return rows as a table, "" if not in columns or if figures would share a cell."""
     full = [row for row in rows if len(row) > 1]
     if len(full) < LEAST_ROWS:
         return ""
@@ -99,7 +99,7 @@ def _table(rows: Sequence[Parts]) -> str:
 
 
 def _columns(rows: Sequence[Parts]) -> list[tuple[float, float]]:
-    """From where to where columns go: what stands above each other in rows with most parts."""
+    """Return the left and right of each column, from the rows with most parts."""
     most = max(map(len, rows))
     whole = [row for row in rows if len(row) == most]
     columns: list[tuple[float, float]] = []
@@ -112,7 +112,7 @@ def _columns(rows: Sequence[Parts]) -> list[tuple[float, float]]:
 
 
 def _place(part: Line, columns: Sequence[tuple[float, float]]) -> int:
-    """The column a part stands in: the one it covers most, else the nearest."""
+    """Return the column that a part overlaps most, else the nearest."""
     return max(
         range(len(columns)),
         key=lambda place: min(part.right, columns[place][1]) - max(part.left, columns[place][0]),

@@ -1,4 +1,4 @@
-"""Images as Markdown: the text in them, where Tesseract is installed."""
+"""The text in images as Markdown, if Tesseract is installed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.pdf.ocr import MEND, has_ocr, has_pillow, text_in
 
-#: Most pixels of an image; each takes up to 8 bytes while it is read.
+#: #: Maximum pixels of an image; each takes up to 8 bytes while it is read.
 MAX_PIXELS = 40_000_000
 
 _FORMATS = ("PNG", "JPEG", "GIF", "TIFF", "WEBP", "AVIF", "BMP")
-#: What Pillow raises for damaged files.
+#: #: Pillow's errors for damaged files.
 _FAULTS = (
     OSError, SyntaxError, ValueError, TypeError, LookupError, EOFError, ArithmeticError,
     RuntimeError, AttributeError, AssertionError, struct.error,
@@ -25,7 +25,7 @@ _FAULTS = (
 
 
 def extract_image(body: bytes, url: str) -> Extracted:
-    """The text in an image. Raises Unreadable if damaged, empty or nothing reads it, TooLarge."""
+    """Return the text in an image. Raises Unreadable if damaged, empty or without OCR, TooLarge."""
     if not has_pillow():
         raise _not_installed()
     from PIL import Image
@@ -52,7 +52,7 @@ def _not_installed() -> Unreadable:
 
 @contextmanager
 def _named_faults() -> Iterator[None]:
-    """Pillow's faults by our names; its warnings of damage and size are not for whoever asks."""
+    """Raise Pillow's errors as ours; silence its warnings of damage and size."""
     from PIL import Image, UnidentifiedImageError
 
     try:

@@ -1,4 +1,4 @@
-"""A PDF page's lines: text, place, size, whether bold or of fixed width; in reading order."""
+"""A PDF page's lines in reading order, with position, size, boldness and fixed width."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ import pypdfium2
 from spadework.tools.extract.notation import Place, joined
 from spadework.tools.extract.office.docx_styles import is_fixed_font
 
-#: pdfium sets this sign where a word is broken at the end of a line.
+#: #: pdfium's sign for a word broken at a line's end.
 BROKEN = "\ufffe"
-#: A gap between words of more than so many heights of a letter parts columns.
+#: #: Word gaps over this many letter heights separate columns.
 WIDE_GAP = 1.2
-#: A gutter runs through the gaps of so many lines at least, and the lines beside it have so many
-#: letters: fewer are a list of values.
+#: #: Minimum lines with a gap that make a gutter, and letters of the lines beside it: shorter lines
+#: are a list of values.
 LEAST_LINES = 4
 LEAST_LETTERS = 20
 
-#: A letter with less than so much of another one's height is small; it is raised or lowered where
-#: its foot is so many heights away; what follows it within so many is of the same line, or word.
+#: #: A letter under this share of another's height is small, and raised or lowered if its base is
+#: this many heights away. What follows within these distances is the same line, or word.
 SMALL, RISEN = 0.9, 0.08
 SPACED, SET_APART = 0.5, 0.15
 
-_PDFIUM: Any = pypdfium2.raw  # it has no types
+_PDFIUM: Any = pypdfium2.raw  # has no types
 _LINE = re.compile(rf"[^\r\n{BROKEN}]+{BROKEN}?")
 _ALL, _WORD = re.compile(r".+", re.DOTALL), re.compile(r"\S{2,}")
 _SCRIPTED = re.compile(r"[\d\n]")
@@ -56,7 +56,7 @@ class Line:
 
 
 def lines(text_page: Any, gap: float = WIDE_GAP) -> Iterator[list[Line]]:
-    """Each line's parts from left to right, cut at gaps of more than `gap` heights of a letter."""
+    """Yield each line's parts from left to right, split at gaps over `gap` letter heights."""
     text = text_page.get_text_range()
     known = text_page.count_chars()
     for span in _whole_lines(text_page, text, known):
@@ -70,23 +70,23 @@ def lines(text_page: Any, gap: float = WIDE_GAP) -> Iterator[list[Line]]:
 
 
 def is_figure(text: str) -> bool:
-    """Whether there are digits in a text and no letters."""
+    """Return whether a text has digits but no letters."""
     return any(map(str.isdigit, text)) and not any(map(str.isalpha, text))
 
 
 def is_turned(text_page: Any) -> bool:
-    """Whether the letter in the middle of a page stands upright or upside down."""
+    """Return whether a page is rotated, by the letter in its middle."""
     angle = _PDFIUM.FPDFText_GetCharAngle(text_page, text_page.count_chars() // 2)
     return math.cos(angle) < SMALL
 
 
 def words_of(text_page: Any) -> Iterator[list[Line]]:
-    """Each line's words."""
+    """Yield each line's words."""
     return lines(text_page, -math.inf)
 
 
 def _whole_lines(text_page: Any, text: str, known: int) -> Iterator[tuple[int, int]]:
-    """The places of lines, those as one that are broken at a raised or lowered letter alone."""
+    """Yield the spans of lines, merging those split only at a raised or lowered letter."""
     open_span: tuple[int, int] | None = None
     last: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     for found in _LINE.finditer(text):
@@ -104,7 +104,7 @@ def _whole_lines(text_page: Any, text: str, known: int) -> Iterator[tuple[int, i
 
 
 def _goes_on(last: tuple[float, ...], first: tuple[float, ...]) -> bool:
-    """Whether a letter stands directly behind another one, and one of them is small."""
+    """Return whether two letters are adjacent and one of them is small."""
     height, other = last[3] - last[1], first[3] - first[1]
     low, high = sorted((height, other))
     beside = -SET_APART * high <= first[0] - last[2] <= SPACED * high
@@ -144,7 +144,7 @@ def _line(text_page: Any, text: str, start: int, end: int) -> Line:
 
 
 def _with_scripts(text_page: Any, text: str, start: int, usual: int) -> str:
-    """The text of a line with what is raised or lowered in it written as such."""
+    """Return a line's text with its raised and lowered parts marked."""
     pieces: list[tuple[str, Place]] = []
     broken = "\n" in text
     at = 0
@@ -164,7 +164,7 @@ def _with_scripts(text_page: Any, text: str, start: int, usual: int) -> str:
 
 
 def _is_uneven(text_page: Any, word: str, start: int) -> bool:
-    """Whether the letters of a word may stand at different heights: of a number, its digits."""
+    """Return whether a word's letters (a number's digits) may be at different heights."""
     digits = [place for place, sign in enumerate(word) if sign.isdigit()]
     if not digits or not _FIGURE.fullmatch(word):
         return bool(digits)
@@ -173,7 +173,7 @@ def _is_uneven(text_page: Any, word: str, start: int) -> bool:
 
 
 def _is_spaced(text_page: Any, text: str, start: int, place: int) -> bool:
-    """Whether there is room for a space where a line is broken at a raised letter."""
+    """Return whether there is room for a space where a raised letter splits a line."""
     before = len(text[:place].rstrip()) - 1
     behind = place + len(text[place:]) - len(text[place:].lstrip())
     left, right = _box(text_page, start + before), _box(text_page, start + behind)
@@ -181,7 +181,7 @@ def _is_spaced(text_page: Any, text: str, start: int, place: int) -> bool:
 
 
 def _place(text_page: Any, at: int, usual: int) -> Place:
-    """Whether a letter is smaller than the usual one of its line, and higher or lower."""
+    """Return whether a letter is smaller than usual in its line, and higher or lower."""
     own, other = _box(text_page, at), _box(text_page, usual)
     height = other[3] - other[1]
     rise = _baseline(text_page, at) - _baseline(text_page, usual)
@@ -198,20 +198,20 @@ def _baseline(text_page: Any, place: int) -> float:
 
 
 def _letter(text: str) -> int:
-    """A letter's place that stands for its line: signs at its start may be of another font."""
+    """Return the index of a line's typical letter: signs at its start may be in another font."""
     letters = [place for place, sign in enumerate(text) if sign.isalpha()]
     return letters[len(letters) // 2] if letters else 0
 
 
 def _box(text_page: Any, place: int) -> tuple[float, float, float, float]:
-    """Left, bottom, right and top of a letter with the room its font gives it."""
+    """Return the left, bottom, right and top of a letter including its font's spacing."""
     index = _PDFIUM.FPDFText_GetCharIndexFromTextIndex(text_page, place)
     box = text_page.get_charbox(max(index, 0), loose=True)
     return box[0], box[1], box[2], box[3]
 
 
 def _font(text_page: Any, place: int) -> tuple[bool, bool]:
-    """Is the font of a letter bold, and has it a fixed width?"""
+    """Return whether a letter's font is bold, and whether it has a fixed width."""
     index = max(_PDFIUM.FPDFText_GetCharIndexFromTextIndex(text_page, place), 0)
     buffer, flags = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_int()
     _PDFIUM.FPDFText_GetFontInfo(text_page, index, buffer, _NAME_BYTES, flags)
@@ -225,7 +225,7 @@ def _font(text_page: Any, place: int) -> tuple[bool, bool]:
 
 
 def in_order(lines: list[list[Line]]) -> list[Line]:
-    """The lines of a page; of two columns the left one first, between lines that go over both."""
+    """Return a page's lines; the left column first, between lines that span both columns."""
     gutter = _gutter([line for line in lines if len(line) > 1])
     if gutter is None:
         return [_join_lines(line) for line in lines]
@@ -233,7 +233,7 @@ def in_order(lines: list[list[Line]]) -> list[Line]:
 
 
 def _gutter(parted: list[list[Line]]) -> float | None:
-    """Where the gap between two columns is: in the most lines that have one."""
+    """Return the position of the gap that most lines have in common, or None."""
     gaps = [(left.right, right.left) for line in parted for left, right in pairwise(line)]
     if len(gaps) < LEAST_LINES:
         return None

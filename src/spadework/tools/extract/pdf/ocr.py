@@ -1,4 +1,4 @@
-"""The text in a picture, by Tesseract if installed: a program that ends when its time is over."""
+"""The text in a picture, by Tesseract if installed, within a time limit."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from PIL import Image
 
 
-#: An image is made smaller to so many pixels: a page at 200 dots an inch has half of them.
+#: #: Larger images are scaled down to this; a page at 200 dpi has half as many pixels.
 MAX_PIXELS = 8_000_000
-#: Letters of a screen are smaller than those of a scan, and read better when they are larger.
+#: #: Screen text is smaller than that of scans, and is read better enlarged.
 SMALL_SIDE, ENLARGED = 1_200, 2
-#: A line is kept when half of its words are at least so sure, and of these words the ones that are
-#: at least this sure, of 100.
+#: #: A line is kept if half of its words reach the first confidence (of 100), and of these the
+#: words that reach the second.
 SURE, LEAST_SURE = 60, 20
-#: Longest time for one picture, in seconds.
+#: #: Time limit per picture, in seconds.
 SECONDS = 20.0
-#: Languages that are read at once; each takes time.
+#: #: Maximum languages read at once; each takes time.
 MAX_LANGUAGES = 3
-#: How the lack of it is mended.
+#: #: How to install it.
 MEND = (
     "Install Tesseract (on Debian: tesseract-ocr, and tesseract-ocr-deu for German), and what hands"
     f" it images: {how_to_install('ocr')}."
@@ -56,17 +56,17 @@ class Seen:
 
 
 def has_ocr() -> bool:
-    """Is it installed, and Pillow, which opens images for it?"""
+    """Return whether Tesseract is installed, and Pillow, which opens images for it."""
     return bool(shutil.which("tesseract")) and has_pillow()
 
 
 def has_pillow() -> bool:
-    """Is there what opens images?"""
+    """Return whether Pillow, which opens images, is installed."""
     return find_spec("PIL") is not None
 
 
 def lines_in(image: Image.Image) -> list[Seen]:
-    """A picture's lines in reading order; none without Tesseract, or when it is not in time."""
+    """Return a picture's lines in reading order, [] without Tesseract or on a timeout."""
     seconds = min(SECONDS, reading_until() - time.monotonic())
     if not has_ocr() or seconds <= 0:
         return []
@@ -87,16 +87,16 @@ def lines_in(image: Image.Image) -> list[Seen]:
 
 
 def text_in(image: Image.Image) -> str:
-    """The text in a picture as paragraphs; "" where there is none."""
+    """Return the text in a picture as paragraphs, or ""."""
     groups = groupby(lines_in(image), key=lambda line: line.paragraph)
     return "\n\n".join(plain("\n".join(line.text for line in lines)) for _, lines in groups)
 
 
 def _on_white(image: Image.Image) -> Image.Image:
-    """An image in grey without transparency: black letters on nothing would be black on black."""
+    """Return an image in grey on white, as transparency would become black on black."""
     if image.mode not in ("RGBA", "LA", "PA") and "transparency" not in image.info:
         return image.convert("L")
-    from PIL import Image  # of an extra
+    from PIL import Image  # optional
 
     image = image.convert("RGBA")
     page = Image.new("RGBA", image.size, "white")
@@ -106,7 +106,7 @@ def _on_white(image: Image.Image) -> Image.Image:
 
 @cache
 def _languages() -> str:
-    """The languages that are installed, English first."""
+    """Return the installed languages, English first."""
     told = subprocess.run(["tesseract", "--list-langs"], capture_output=True, timeout=SECONDS)
     names = told.stdout.decode("utf-8", "replace").split("\n")[1:]
     known = [name for name in names if name.isalpha() and len(name) == 3 and name != "osd"]
@@ -114,7 +114,7 @@ def _languages() -> str:
 
 
 def _lines(told: str, share: float) -> Iterator[Seen]:
-    """The lines of Tesseract's table of words."""
+    """Yield the lines of Tesseract's table of words."""
     rows = csv.DictReader(io.StringIO(told), delimiter="\t", quoting=csv.QUOTE_NONE)
     words = [row for row in rows if row.get("level") == "5" and (row.get("text") or "").strip()]
     for _, group in groupby(words, key=_place):

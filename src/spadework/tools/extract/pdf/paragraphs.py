@@ -1,4 +1,4 @@
-"""A PDF's lines as Markdown: whole paragraphs, headings by size, lists, code and tables."""
+"""A PDF's lines as Markdown: paragraphs, headings by size, lists, code and tables."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from statistics import median
 from spadework.tools.extract.markdown_writer import fence, heading, item, plain
 from spadework.tools.extract.pdf.lines import BROKEN, Line
 
-#: A line further below the one before it than this many usual line gaps begins a paragraph.
+#: #: A gap over this many usual line gaps starts a paragraph.
 PARAGRAPH_GAP = 1.35
-#: A line shorter than this share of the long lines ends a paragraph.
+#: #: A line under this share of the long lines' length ends a paragraph.
 SHORT_LINE = 0.7
-#: Letters so much larger than those of the text are a heading's; so much smaller ones are never.
+#: #: Headings are at least this much larger than the text, and never this much smaller.
 LARGER, SMALLER = 1.12, 0.97
-#: Headings are of one level when the smaller has at least this share of the larger.
+#: #: Headings share a level when the smaller has at least this share of the larger's size.
 SAME = 0.94
-#: A heading has at most so many letters; one that is only bold at most these.
+#: #: Maximum letters of a heading, and of one that is only bold.
 LONGEST, LONGEST_BOLD = 200, 100
-#: Lines of code further apart than so many of their heights have an empty line between them.
+#: #: Code lines further apart than this many heights have a blank line between them.
 CODE_GAP = 1.9
 
 _BULLETS = frozenset("•▪‣–*-")
 _BULLET = re.compile(r"[•▪‣–*-]\s|\(?\d{1,2}[.)]\s|\[\d+\]")
-#: The dots of a table of contents.
+#: #: Dot leaders of a table of contents.
 _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\w+$")
 _WORD_BREAK = re.compile(rf"(\w+){BROKEN}(\w+)")
 
 
 def as_blocks(pages: list[list[Line]]) -> list[str]:
-    """The blocks of a document."""
+    """Return a document's blocks."""
     lines = [line for page in pages for line in page]
     paragraphs = _paragraphs(lines)
     body = _body_size(lines)
@@ -41,7 +41,7 @@ def as_blocks(pages: list[list[Line]]) -> list[str]:
 
 
 def _body_size(lines: list[Line]) -> float:
-    """The size of the most letters."""
+    """Return the size of most letters."""
     sizes: Counter[float] = Counter()
     for line in lines:
         sizes[round(line.size * 2) / 2] += len(line.text)
@@ -49,7 +49,7 @@ def _body_size(lines: list[Line]) -> float:
 
 
 def _levels(sizes: list[float]) -> list[float]:
-    """The sizes of the levels of headings, the largest first; nearly equal ones are one."""
+    """Return the sizes of heading levels, largest first; nearly equal ones are merged."""
     levels: list[float] = []
     for size in sorted(sizes, reverse=True):
         if not levels or size < levels[-1] * SAME:
@@ -74,13 +74,15 @@ def _paragraphs(lines: list[Line]) -> list[list[Line]]:
 
 
 def _parts(above: Line, below: Line) -> bool:
-    """Are two lines, not both of them code, of different kinds?"""
+    """Return whether two lines, unless both are code, are of different kinds."""
     alike = SMALLER < below.size / max(above.size, 0.1) < 1 / SMALLER or above.text.endswith(BROKEN)
     return bool(above.table or below.table) or above.fixed != below.fixed or not alike
 
 
 def _begins(above: Line, below: Line, *, gap: float, short: float) -> bool:
-    """Does a paragraph begin with `below`? Where it stands higher, a column or page has ended."""
+    """Return whether a paragraph starts with `below`; if it is higher, a column or page has
+    ended.
+    """
     if above.text.endswith(BROKEN):
         return False
     ended = len(above.text) < short and (above.text[-1] in ".!?:;)" or not below.text[0].islower())
@@ -114,7 +116,7 @@ def _block(group: list[Line], body: float, sizes: list[float], known: set[str]) 
 
 
 def _code(group: list[Line]) -> str:
-    """Lines of fixed width with their indentation, which a PDF has only as a place on the page."""
+    """Return fixed-width lines with their indentation, which a PDF stores only as a position."""
     left = min(line.left for line in group)
     width = median((line.right - line.left) / max(len(line.text), 1) for line in group) or 1.0
     rows = []
@@ -127,7 +129,7 @@ def _code(group: list[Line]) -> str:
 
 
 def _whole_words(group: list[Line], known: set[str]) -> str:
-    """The text, broken words made whole; a hyphen stays in those that have one elsewhere."""
+    """Return the text with broken words joined; a hyphen stays in words hyphenated elsewhere."""
     text = group[0].text
     for above, below in pairwise(group):
         text += ("" if above.text.endswith(BROKEN) else " ") + below.text

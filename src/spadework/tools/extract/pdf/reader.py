@@ -25,23 +25,23 @@ from spadework.tools.extract.pdf.scans import is_scan, scan_page
 from spadework.tools.extract.pdf.tables import with_tables
 from spadework.tools.extract.process import reading_until
 
-#: Pages behind this one are not read, however fast it goes.
+#: #: Maximum pages read.
 MAX_PAGES = 2_000
-#: A gap between words that parts the cells of a table without rules, in heights of a letter.
+#: #: Word gap, in letter heights, between cells of a table without rules.
 CELL_GAP = 0.7
-#: A first or last line that so many pages share, but for its numbers, is a running head.
+#: #: A first or last line repeated on this many pages, ignoring numbers, is a running head.
 RUNNING = 3
-#: A first block that is longer is no title.
+#: #: A longer first block is not a title.
 LONGEST_TITLE = 150
 
-_PdfDocument: Any = pdfium.PdfDocument  # it has no types
-_PDFIUM = Lock()  # the library may be used by one thread at a time
+_PdfDocument: Any = pdfium.PdfDocument  # has no types
+_PDFIUM = Lock()  # pdfium allows one thread at a time
 _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 
 
 def extract_pdf(body: bytes, url: str) -> Extracted:
-    """The text of a PDF in paragraphs, with its title, author and date. A line says of how many
-    pages the text stands in pictures that were not read.
+    """Return a PDF's text in paragraphs, with title, author and date. A line states how many pages
+    have text only in pictures that were not read.
 
     Raises Unreadable when it is damaged, locked by a password, or without any text.
     """
@@ -83,7 +83,7 @@ def _unread(pictures: int) -> str:
 
 
 def _pages(document: Any, count: int) -> Iterator[list[Line] | None]:
-    """The first pages, as far as the time goes; None for a picture in which nothing was read."""
+    """Yield the pages read in time; None for a picture in which nothing was read."""
     for number in range(count):
         yield _page(document, number)
         if time.monotonic() > reading_until():
@@ -100,7 +100,7 @@ def _page(document: Any, number: int) -> list[Line] | None:
 
 
 def _lines(text_page: Any) -> list[list[Line]]:
-    """A page's lines with tables without rules. Where one is named, narrower gaps part cells."""
+    """Return a page's lines with tables without rules, whose cells have narrower gaps."""
     found = list(lines(text_page))
     if not any(CAPTION.match(line[0].text) for line in found):
         return found
@@ -108,7 +108,7 @@ def _lines(text_page: Any) -> list[list[Line]]:
 
 
 def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]:
-    """Lines with tables among them; those outside of tables as they are `found` to be parted."""
+    """Return lines with tables among them; outside tables, lines are split as in `found`."""
 
     def place(line: list[Line]) -> tuple[float, float]:
         return line[0].left, line[0].bottom
@@ -118,7 +118,7 @@ def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]
 
 
 def _without_running_heads(pages: list[list[Line]]) -> list[list[Line]]:
-    """The pages without page numbers, and the first and last lines many of them share."""
+    """Drop page numbers, and first and last lines shared by many pages."""
     ends = ({_shape(page[0]), _shape(page[-1])} for page in pages if page)
     edges = Counter(chain.from_iterable(ends))
     running = {shape for shape, count in edges.items() if count >= RUNNING or not shape}

@@ -1,4 +1,4 @@
-"""The pages of a PDF that are pictures of pages: shown as an image, and read from it."""
+"""Scanned pages of a PDF: rendered and read by OCR."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ import pypdfium2
 from spadework.tools.extract.pdf.lines import BROKEN, Line
 from spadework.tools.extract.pdf.ocr import MAX_PIXELS, has_pillow, lines_in
 
-_PDFIUM: Any = pypdfium2.raw  # it has no types
-#: A page is shown with so many dots for each of its points, of which an inch has 72.
+_PDFIUM: Any = pypdfium2.raw  # has no types
+#: #: Dots rendered per point (1/72 inch).
 DOTS = 200 / 72
-#: A page with so few letters is a picture with a stamp on it, if a picture covers so much of it.
+#: #: A page with at most this many letters and this share covered by a picture is a scan, perhaps
+#: stamped.
 FEW_LETTERS, MOST_OF_PAGE = 150, 0.5
-#: Lines whose letters differ by less than this from those of most are of the same size.
+#: #: Lines whose size differs by less than this share from the usual have the usual size.
 ALIKE = 0.35
 
 
 def is_scan(page: Any, lines: list[Line]) -> bool:
-    """Has a page its words, if any, in a picture?"""
+    """Return whether a page's text, if any, is in a picture."""
     if not lines:
         return next(iter(page.get_objects(max_depth=1)), None) is not None
     if sum(len(line.text or line.table) for line in lines) > FEW_LETTERS:
@@ -38,7 +39,7 @@ def is_scan(page: Any, lines: list[Line]) -> bool:
 
 
 def scan_page(page: Any) -> list[Line] | None:
-    """The lines in the picture of a page, none for an empty one; None where nothing was read."""
+    """Return the lines in a page's picture, [] if it is empty, None if nothing was read."""
     if not has_pillow():
         return None
     width, height = page.get_size()
@@ -57,12 +58,12 @@ def scan_page(page: Any) -> list[Line] | None:
 
 
 def _mark_broken(text: str) -> str:
-    """A line whose last word goes on in the next one, with the sign of that."""
+    """Replace a hyphen at the end of a line by the sign for a broken word."""
     return text[:-1] + BROKEN if text.endswith("-") and text[-2:-1].isalpha() else text
 
 
 def _of_few_sizes(lines: list[Line]) -> list[Line]:
-    """The lines, those of nearly the usual size as of that: a scan has letters of any."""
+    """Return the lines with nearly usual sizes made equal, as scanned sizes vary."""
     usual = median(line.size for line in lines) if lines else 0.0
     return [
         replace(line, size=usual) if abs(line.size - usual) < ALIKE * usual else line

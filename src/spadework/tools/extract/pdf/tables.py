@@ -1,4 +1,4 @@
-"""The tables of a PDF page whose cells are ruled: found by their lines, read cell by cell."""
+"""Ruled tables on a PDF page: found by their lines, read cell by cell."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ import pypdfium2
 from spadework.tools.extract.markdown_writer import sheet_table
 from spadework.tools.extract.pdf.lines import Line, is_figure, is_turned, words_of
 
-_PDFIUM: Any = pypdfium2.raw  # it has no types
-#: In points: the thickest and the shortest rule, and how near to each other rules meet.
+_PDFIUM: Any = pypdfium2.raw  # has no types
+#: #: In points: thickest and shortest rule, and the distance at which rules meet.
 THICK, LONG, NEAR = 3.0, 6.0, 3.0
-#: A page with more drawn things, or more rules, is a drawing.
+#: #: A page with more drawn objects or rules is a drawing.
 MOST_DRAWN, MOST_RULES = 10_000, 600
 
 
 class _Unproven(Exception):
-    """The lines of a page stand in no table, whatever is ruled around them."""
+    """The ruled lines are not a table."""
 
 
 @dataclass
 class _Grid:
-    """Rules that meet: of the upright ones (x, bottom, top), of the others (y, left, right)."""
+    """Rules that meet: vertical ones as (x, bottom, top), horizontal ones as (y, left, right)."""
 
     upright: list[tuple[float, float, float]] = field(default_factory=list)
     level: list[tuple[float, float, float]] = field(default_factory=list)
 
 
 def with_tables(page: Any, text_page: Any, lines: list[list[Line]]) -> list[list[Line]]:
-    """The lines of a page, those in a ruled table replaced by the table where it is proven: each
-    word of them stands in one cell of it, and they are not set upright.
+    """Replace lines in a ruled table by the table, if each of their words is in one cell and they
+    are not vertical.
     """
     words: list[Line] | None = None
     if is_turned(text_page):
@@ -58,7 +58,7 @@ def with_tables(page: Any, text_page: Any, lines: list[list[Line]]) -> list[list
 def _replaced(
     lines: list[list[Line]], across: list[float], down: list[float], shown: str
 ) -> list[list[Line]]:
-    """The lines with a table in place of those parts that stand in it."""
+    """Replace the parts of lines in a table by the table."""
     parted = [_split(line, across, down) for line in lines]
     place = next((n for n, (inside, _) in enumerate(parted) if inside), None)
     if place is None or not shown:
@@ -72,7 +72,7 @@ def _replaced(
 def _split(
     line: list[Line], across: list[float], down: list[float]
 ) -> tuple[list[Line], list[Line]]:
-    """The parts of a line inside and outside of a table. Raises _Unproven for one in both."""
+    """Return a line's parts inside and outside a table. Raises _Unproven for a part in both."""
     inside = [part for part in line if _stands_in(part, across, down)]
     if any(part.left < across[0] - NEAR or part.right > across[-1] + NEAR for part in inside):
         raise _Unproven
@@ -90,7 +90,7 @@ def _rules(page: Any) -> tuple[list[tuple[float, float, float]], list[tuple[floa
 
 
 def _drawn_boxes(page: Any) -> Iterator[tuple[float, float, float, float]]:
-    """The boxes of what is drawn on a page; of a frame, those of its four sides."""
+    """Yield the boxes of drawn objects; for a frame, its four sides."""
     for path in islice(
         page.get_objects(filter=[_PDFIUM.FPDF_PAGEOBJ_PATH], max_depth=3), MOST_DRAWN
     ):
@@ -115,7 +115,7 @@ def _is_frame(path: Any) -> bool:
 def _grids(
     upright: list[tuple[float, float, float]], level: list[tuple[float, float, float]]
 ) -> list[_Grid]:
-    """The rules in groups that meet."""
+    """Return the rules in groups that meet."""
     grids: list[_Grid] = []
     for y, left, right in level:
         met = _Grid([], [(y, left, right)])
@@ -135,7 +135,7 @@ def _meet(upright: tuple[float, float, float], level: tuple[float, float, float]
 
 
 def _marks(places: list[float]) -> list[float]:
-    """Places in their order, those that are near to each other as one."""
+    """Return sorted positions, with neighbours merged."""
     marks: list[float] = []
     for place in sorted(places):
         if not marks or place - marks[-1] > NEAR:
@@ -151,8 +151,8 @@ def _stands_in(line: Line, across: list[float], down: list[float]) -> bool:
 def _band(
     grid: _Grid, words: list[Line], across: list[float], bottom: float, top: float
 ) -> list[list[str]]:
-    """The row between two rules; as many as it has lines, where figures stand below each other
-    in a cell of it. Raises _Unproven where a word stands in two cells.
+    """Return the row between two rules, or several where figures are stacked in a cell. Raises
+    _Unproven where a word is in two cells.
     """
     found = [word for word in words if bottom <= word.bottom + word.size / 2 < top]
     lines = _in_lines(found)
@@ -164,7 +164,7 @@ def _band(
 
 
 def _in_lines(words: list[Line]) -> list[list[Line]]:
-    """Words in lines from the top, each from left to right."""
+    """Return words in lines from the top, each from left to right."""
     lines: list[list[Line]] = []
     for word in sorted(words, key=lambda word: -word.bottom):
         if lines and lines[-1][0].bottom - word.bottom < word.size / 2:
@@ -175,7 +175,7 @@ def _in_lines(words: list[Line]) -> list[list[Line]]:
 
 
 def _cells(grid: _Grid, words: list[Line], across: list[float], middle: float) -> list[str]:
-    """The cells of a line; one that goes over several columns stands in the first of them."""
+    """Return the cells of a line; text across several columns goes into the first."""
     ruled = [
         mark
         for mark in across[1:-1]

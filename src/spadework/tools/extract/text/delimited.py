@@ -1,4 +1,4 @@
-"""CSV and its relatives as a Markdown table, whatever sign parts the cells."""
+"""CSV and similar files as a Markdown table, with any delimiter."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.markdown_writer import blocks, sheet_table
 
 _SIGNS = ",;\t|"
-#: By so many of the first rows the sign is told.
+#: #: Rows that decide the delimiter.
 _SAMPLE = 30
 
 
 def extract_delimited(text: str, url: str) -> Extracted:
-    """A table of data, cut to its first rows and columns."""
+    """Return a data table, cut to its first rows and columns."""
     lines = text.removeprefix("\ufeff").replace("\0", "")
     sign = max(_SIGNS, key=lambda sign: _agreement(lines, sign))
     rows = _Rows(lines, sign)
@@ -27,7 +27,7 @@ def extract_delimited(text: str, url: str) -> Extracted:
 
 
 def _agreement(text: str, sign: str) -> int:
-    """How many of the first rows this sign parts in the same number of cells, more than one."""
+    """Return how many of the first rows have the same number of cells, over 1, with this sign."""
     widths = Counter(len(row) for row in islice(_Rows(text, sign), _SAMPLE) if row)
     return max((count for width, count in widths.items() if width > 1), default=0)
 

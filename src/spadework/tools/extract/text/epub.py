@@ -1,4 +1,4 @@
-"""E-books (EPUB) as Markdown: their chapters in the order of reading, each read like a web page."""
+"""E-books (EPUB) as Markdown: their chapters in reading order, each read like a web page."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from spadework.tools.extract.markdown_writer import blocks, not_shown, plain
 from spadework.tools.extract.office.package import Package, described
 from spadework.tools.extract.xml import Element, attribute, below, tag, text
 
-#: Chapters behind this one are not read.
+#: #: Maximum chapters read.
 MAX_CHAPTERS = 500
-#: Most bytes of all chapters together, unpacked.
+#: #: Maximum unpacked bytes of all chapters.
 MAX_BYTES = 100_000_000
 
 _PAGES = ("application/xhtml+xml", "text/html")
 
 
 def extract_epub(package: Package, url: str) -> Extracted:
-    """A book's text, title, author, date, language. Raises Unreadable if damaged, TooLarge."""
+    """Return a book's text and metadata. Raises Unreadable if damaged, TooLarge."""
     container = package.needed("META-INF/container.xml")
     path = unquote(attribute(next(below(container, "rootfile"), None), "full-path"))
     book = package.needed(path)
@@ -49,13 +49,13 @@ def _chapters(package: Package, order: list[str], url: str) -> list[str]:
         except TooLarge as error:
             named = posixpath.basename(name)
             chapters.append(plain(f"… The chapter {named} is not shown: {error}."))
-        except Unreadable:  # it is a picture alone
+        except Unreadable:  # only a picture
             continue
     return [*chapters, not_shown(len(order) - MAX_CHAPTERS, "chapters")]
 
 
 def _reading_order(book: Element, folder: str) -> tuple[list[str], list[str]]:
-    """Return the parts of the package that hold the chapters, and those with their contents."""
+    """Return the package's chapter parts, and those with tables of contents."""
     files: dict[str, str] = {}
     contents = []
     for entry in below(book, "item"):

@@ -1,4 +1,4 @@
-"""Feeds (RSS and Atom) as Markdown: each entry a section with its date, link and text."""
+"""Feeds (RSS and Atom) as Markdown: a section per entry with its date, link and text."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from spadework.tools.extract.text.markdown_html import html_to_text
 from spadework.tools.extract.xml import Element, attribute, below, tag, text
 from spadework.tools.text.quantities import moment
 
-#: Names of the root elements of RSS 2, Atom and RSS 1.
+#: #: Root elements of RSS 2, Atom and RSS 1.
 FEEDS = ("rss", "feed", "RDF")
-#: Entries behind this one are not read.
+#: #: Maximum entries read.
 MAX_ENTRIES = 200
 
 _DATES = ("published", "pubDate", "date", "updated", "modified", "lastBuildDate")
@@ -21,7 +21,7 @@ _CONTENTS = ("encoded", "content", "description", "summary", "subtitle", "taglin
 
 
 def read_feed(root: Element, url: str) -> Extracted:
-    """The entries of a feed in their order; `published_at` is the day of the newest."""
+    """Return a feed's entries in order; `published_at` is the newest one's date."""
     found = list(below(root, "item", "entry"))
     entries = found[:MAX_ENTRIES]
     about = next(below(root, "channel"), root)
@@ -43,7 +43,7 @@ def read_feed(root: Element, url: str) -> Extracted:
 
 
 def _entry(entry: Element, url: str) -> tuple[str, Link]:
-    """An entry as Markdown, and its link, whose `url` is "" where it has none."""
+    """Return an entry as Markdown, and its link with `url` "" if it has none."""
     title = _of(entry, "title")
     link = _link(entry, url)
     date = _date(entry)
@@ -54,7 +54,7 @@ def _entry(entry: Element, url: str) -> tuple[str, Link]:
 
 
 def _of(element: Element, *names: str) -> str:
-    """The text, without markup, of the first filled child that has one of these names."""
+    """Return the first non-empty child with one of these names, without markup."""
     found = {tag(part): text(part) for part in reversed(element)}
     shown = next((found[name] for name in names if found.get(name)), "")
     return " ".join(html_to_text(shown).split())

@@ -1,4 +1,4 @@
-"""E-mails (RFC 822) as Markdown: subject, sender, day, and text; HTML only where it is all."""
+"""E-mails (RFC 822) as Markdown: subject, sender, date and text; HTML only without plain text."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from spadework.tools.extract.markdown_writer import blocks, heading, plain
 from spadework.tools.extract.text.plain_text import extract_text
 from spadework.tools.text.quantities import moment
 
-#: So much of a header is looked at: the time its encoded words take grows with their square.
+#: #: Characters read of a header: decoding its encoded words takes quadratic time.
 MAX_HEADER = 2_000
-#: Most attachments that are named.
+#: #: Maximum attachments named.
 MAX_NAMES = 20
 
 
 def extract_mail(body: bytes, url: str) -> Extracted:
-    """An e-mail's text; attachments stay closed. Raises Unreadable when it nests without end."""
+    """Return an e-mail's text without attachments. Raises Unreadable on endless nesting."""
     if wide := utf_16(body):
         body = body.decode(wide, "replace").encode()
     try:
@@ -44,7 +44,7 @@ def extract_mail(body: bytes, url: str) -> Extracted:
 def letter(
     subject: str, sender: str, date: datetime | None, text: str, attached: Sequence[str]
 ) -> Extracted:
-    """Return an e-mail of these parts; `text` is its Markdown, `attached` files are named."""
+    """Return an e-mail of these parts; `text` is Markdown, `attached` files are only named."""
     line = " · ".join(part for part in (sender, date.date().isoformat() if date else "") if part)
     closed = plain(f"… Not opened: {', '.join(attached[:MAX_NAMES])}.") if attached else ""
     return Extracted(
@@ -85,6 +85,6 @@ def _decode_part(part: Message) -> str:
 
 def _header(message: Message, name: str) -> str:
     value = str(message.get(name, ""))[:MAX_HEADER]
-    with suppress(LookupError, ValueError, MessageError):  # then it stays as it is
+    with suppress(LookupError, ValueError, MessageError):  # then it stays unchanged
         value = str(make_header(decode_header(value)))
     return " ".join(value.split())

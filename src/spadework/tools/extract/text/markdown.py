@@ -1,4 +1,4 @@
-"""Markdown files as clean Markdown: badges, HTML, comments and link lists go, code stays."""
+"""Cleaning Markdown files: badges, HTML, comments and link lists are removed, code stays."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
 _CODE_DIRECTIVES = frozenset((
     "code", "code-block", "code-cell", "sourcecode", "doctest", "literalinclude", "parsed-literal",
 ))  # fmt: skip
-#: The metadata that site generators read at the beginning of a file, and its simple fields.
+#: #: Metadata at a file's start for site generators, and its simple fields.
 _FRONT_MATTER = re.compile(
     r"\A\ufeff?(---|\+\+\+)[ \t]*\n(.*?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.S
 )
 _FIELD = re.compile(r"^([A-Za-z][\w-]*)\s*[:=]\s*(.*?)\s*$", re.M)
 _NOTE = re.compile(r"^ {0,3}\[\^([\w-]{1,40})\]:[ \t]*", re.M)
 _CALL = re.compile(r"\[\^([\w-]{1,40})\]")
-#: How deep fences that hold Markdown (MyST directives, tabs) are followed.
+#: #: Maximum depth of fences that hold Markdown (MyST directives, tabs).
 _MAX_NESTED = 3
 
 
@@ -46,10 +46,10 @@ def _parser() -> MarkdownIt:
 
 
 def clean_markdown(text: str, url: str) -> Extracted:
-    """A Markdown file made clean: a line a paragraph, ATX headings, fenced code.
+    """Return a cleaned Markdown file: one line per paragraph, ATX headings, fenced code.
 
     `title` is the front matter's, else the first heading, else "". Links become their text and are
-    listed in `links`; relative ones only where `url` is on the web.
+    listed in `links`; relative ones only if `url` is on the web.
     """
     fields, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
     reader = _Reader(url)
@@ -66,7 +66,7 @@ def clean_markdown(text: str, url: str) -> Extracted:
 
 
 def _with_notes(text: str) -> str:
-    """The text with its footnotes as paragraphs, and the marks that call for them in brackets."""
+    """Return the text with its footnotes as paragraphs, and their marks in brackets."""
     known = set(_NOTE.findall(text)) if "[^" in text else ()
     if not known:
         return text
@@ -75,7 +75,7 @@ def _with_notes(text: str) -> str:
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:
-    """The simple fields of YAML or TOML front matter, by lower-case names, and the text after."""
+    """Return the simple fields of YAML or TOML front matter by lower-case name, and the rest."""
     match = _FRONT_MATTER.match(text)
     if not match:
         return {}, text
@@ -84,7 +84,7 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
 
 
 class _Reader:
-    """Reads a file's blocks; `title` is the first heading of level 1, or one that opens it."""
+    """Reads a file's blocks; `title` is the first heading of level 1, or one at the start."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -98,7 +98,7 @@ class _Reader:
         return _without_empty_contents(self._blocks(_Cursor(_parser().parse(text))))
 
     def _blocks(self, cursor: _Cursor) -> list[str]:
-        """The blocks up to the end of the container the cursor stands in."""
+        """Return the blocks up to the end of the cursor's container."""
         found: list[str] = []
         while (token := cursor.next()) and token.nesting >= 0:
             block = self._block(token, cursor, found[-1] if found else "")
@@ -142,7 +142,7 @@ class _Reader:
         found = self._words(cursor)
         cursor.next()
         only_links = found.linked and not found.unlinked and len(found.links) + found.anchors > 1
-        # A line of nothing but links above the first section is the site's navigation.
+        # # A line of only links above the first section is the site's navigation.
         navigation = only_links and (not self._sections or not found.links)
         return "" if found.empty or navigation else plain(found.text)
 
@@ -225,7 +225,7 @@ class _Cursor:
 
 
 def _is_contents(tokens: list[Token]) -> bool:
-    """A list in which every word is in a link into the same page."""
+    """Return whether a list consists only of links into the same page."""
     found = [words(token.children or [], "") for token in tokens if token.type == "inline"]
     return sum(each.anchors for each in found) > 1 and not any(
         each.unlinked or each.links for each in found
@@ -233,7 +233,7 @@ def _is_contents(tokens: list[Token]) -> bool:
 
 
 def _without_empty_contents(found: list[str]) -> list[str]:
-    """Leaves out a heading "Contents" with nothing below it."""
+    """Drop a heading "Contents" with nothing below it."""
     below = [*found[1:], "#"]
 
     def empty(block: str, after: str) -> bool:

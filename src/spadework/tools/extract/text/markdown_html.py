@@ -18,15 +18,15 @@ _TAGS = (
 _KNOWN = re.compile(
     rf"</?(?:{'|'.join(_TAGS.split())})(?=[\s/>])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>", re.I
 )
-# None looks for a tag's end past another one: of many without each would be searched to the end.
+# # No pattern seeks a tag's end past another tag, which would take quadratic time.
 _HIDDEN = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|svg|head)\b.*?(?:</\1\s*>|\Z)|<!doctype[^<>]*>"
     r"|<\?(?:[^<?]++|<(?!\?)|\?(?!>))*+\?>",
     re.I | re.S,
 )
 _WHOLE = re.compile(r"<(?:pre|h(?P<level>[1-6]))\b[^<>]*>", re.I)
-# What ends it, or begins the next one. Looked for apart: in one pattern with the beginning it would
-# take many times the memory of what stands between.
+# # Its end or the start of the next. A separate pattern, as one with the start would take much more
+# memory.
 _CODE_END = re.compile(r"</pre\s*>|<pre\b", re.I)
 _TITLE_END = re.compile(r"</h[1-6]\s*>|<h[1-6]\b", re.I)
 _ITEM = re.compile(r"<li\b[^<>]*>", re.I)
@@ -40,17 +40,17 @@ _BLOCK = re.compile(
 
 
 def is_known_tag(tag: str) -> bool:
-    """True for HTML's tags, comments, declarations; False for placeholders such as `<name>`."""
+    """Return whether it is HTML's tag, comment or declaration, not a placeholder like `<name>`."""
     return bool(_KNOWN.fullmatch(tag)) or tag.startswith(("<!", "<?"))
 
 
 def without_tags(text: str) -> str:
-    """Text without the tags of HTML; other words in angle brackets stay."""
+    """Return text without HTML tags; other words in angle brackets stay."""
     return html.unescape(_KNOWN.sub("", text))
 
 
 def html_to_text(source: str) -> str:
-    """HTML as Markdown blocks; headings, list items and `<pre>` keep their shape, images go."""
+    """Return HTML as Markdown; headings, items and `<pre>` keep their form, images are dropped."""
     parts: list[str] = []
     position = at = 0
     source = untagged(_HIDDEN.sub("", source))

@@ -23,8 +23,8 @@ _CODE_TAG = re.compile(r"</?(?:code|kbd|samp|tt)\s*>", re.I)
 
 @dataclass(frozen=True)
 class Words:
-    """Markdown of a block's words. `linked` and `unlinked` count the letters inside and outside
-    links, `anchors` links into the page; `pictured`: an image or a tag was taken out.
+    """Markdown of a block's words. `linked` and `unlinked` count letters inside and outside links,
+    `anchors` counts links into the page; `pictured` if an image or tag was removed.
     """
 
     text: str
@@ -36,7 +36,7 @@ class Words:
 
     @property
     def empty(self) -> bool:
-        """Nothing is left but what stood around images."""
+        """Whether nothing is left but what was around images."""
         return not _WORD.search(self.text) and (self.pictured or not self.text.strip())
 
 
@@ -106,14 +106,14 @@ class _Writer:
             self.pictured = True
 
     def _image(self, token: Token) -> None:
-        # A badge or a logo links somewhere; a sentence may need the words of the picture in it.
+        # # A badge or logo links somewhere; a sentence may need the picture's text.
         self.pictured = True
         if not self._open and self.unlinked:
             self._add(token.content)
 
 
 def absolute(href: str, base: str) -> str:
-    """The address of a link as an http(s) URL, or "" when it leads nowhere on the web."""
+    """Return a link's http(s) URL, or "" for others."""
     try:
         url = urljoin(base, href)
         return url if urlsplit(url).scheme in ("http", "https") else ""
@@ -122,7 +122,7 @@ def absolute(href: str, base: str) -> str:
 
 
 def words(tokens: Sequence[Token], base: str) -> Words:
-    """The cleaned words of inline `tokens`; relative links are resolved against `base`."""
+    """Return the cleaned words of inline `tokens`; relative links are resolved against `base`."""
     writer = _Writer(base)
     for token in tokens:
         writer.write(token)

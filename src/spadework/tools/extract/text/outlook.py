@@ -1,4 +1,4 @@
-"""E-mails of Outlook (msg) as Markdown: the streams of a storage, one for each property."""
+"""Outlook e-mails (msg) as Markdown, from the storage's stream per property."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from spadework.tools.extract.html import extract
 from spadework.tools.extract.text.mail import letter
 from spadework.tools.extract.text.plain_text import extract_text
 
-#: Properties by their numbers (MS-OXPROPS).
+#: #: Property numbers (MS-OXPROPS).
 _SUBJECT, _SENDER, _SMTP, _ADDRESS = "0037", "0C1A", "5D01", "0C1F"
 _BODY, _HTML, _RTF = "1000", "1013", "1009"
 _FILE_NAMES = ("3707", "3704", "3001")
 _SENT, _DELIVERED, _CODE_PAGE = 0x0039_0040, 0x0E06_0040, 0x3FFD_0003
-#: Behind a header, each fixed property has a tag, flags and a value, in so many bytes.
+#: #: After a header, each fixed property has a tag, flags and a value of these sizes.
 _HEADER, _ENTRY = 32, struct.Struct("<I4xQ")
 _TICKS_FROM = datetime(1601, 1, 1, tzinfo=UTC)
 _OUTLOOK = "The Outlook message"
 
-_open: Any = olefile.OleFileIO  # it has no types
+_open: Any = olefile.OleFileIO  # has no types
 
 
 def extract_msg(body: bytes, url: str) -> Extracted:
-    """Return an e-mail's text; attachments stay closed. Raises Unreadable where it is damaged, or
-    its text is kept in a form that is not read.
+    """Return an e-mail's text without attachments. Raises Unreadable if it is damaged, or has its
+    text in an unsupported form.
     """
     try:
         with _open(io.BytesIO(body)) as storage:
@@ -53,7 +53,7 @@ def _read(message: _Properties, url: str) -> Extracted:
 
 
 class _Properties:
-    """What a message says of itself, by the numbers of its properties."""
+    """A message's properties by number."""
 
     def __init__(self, storage: Any) -> None:
         self._storage = storage
@@ -65,11 +65,11 @@ class _Properties:
         self.charset = "utf-8" if page == 65001 else f"cp{page}" if page else "cp1252"
 
     def raw(self, name: str) -> bytes:
-        """Return a property of any bytes, b"" where it has none."""
+        """Return a binary property, or b""."""
         return self._stream(f"__substg1.0_{name}0102")
 
     def text(self, name: str, folder: str = "") -> str:
-        """Return a property of text, "" where it has none."""
+        """Return a text property, or ""."""
         stem = f"{folder}__substg1.0_{name}"
         if wide := self._stream(f"{stem}001F"):
             return wide.decode("utf-16-le", "replace").strip("\0")
@@ -77,13 +77,13 @@ class _Properties:
 
     @property
     def sent(self) -> datetime | None:
-        """When it was sent, or came."""
+        """When it was sent or delivered."""
         ticks = self._fixed.get(_SENT) or self._fixed.get(_DELIVERED)
         return _TICKS_FROM + timedelta(microseconds=ticks // 10) if ticks else None
 
     @property
     def attached(self) -> list[str]:
-        """The names of the files that came with it."""
+        """The names of attached files."""
         folders = dict.fromkeys(name.partition("/")[0] for name in self._streams)
         return [
             next(filter(None, (self.text(name, f"{folder}/") for name in _FILE_NAMES)), "a file")

@@ -13,17 +13,17 @@ _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[A-Z]\S*(?:\s+\S+){0,9}$")
 _BULLET = re.compile(r"\s{0,3}(?:[-*+\u2022\u2013]|(\d{1,3}[.)]))\s+(?=\S)")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t)\S")
 _PARTS = re.compile(r"\n(?:[ \t]*\n)+")
-#: From this length on a line was broken by an editor, and the next goes on with the sentence.
+#: #: An editor broke lines of at least this length, so the sentence continues.
 _WRAPPED = 45
-#: From this indentation on, a block is code or a table.
+#: #: Blocks indented this much are code or a table.
 _INDENTED = 4
 
 
 def extract_text(text: str, url: str) -> Extracted:
-    """A text file as Markdown. Nothing in it is markup; indented blocks and columns are fenced.
+    """Return a text file as Markdown. Nothing in it is markup; indented blocks and columns are
+    fenced.
 
-    `title` is a heading the text opens with, else its first line when that is short and stands
-    alone, else "".
+    `title` is an opening heading, else a short first line by itself, else "".
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\f", "\n\n")
@@ -52,7 +52,7 @@ def _block(part: str) -> str:
 
 
 def _heading_level(line: str) -> int:
-    """The level of a line that stands alone and is numbered or in capitals, else 0."""
+    """Return the level of a separate line that is numbered or in capitals, else 0."""
     if number := _NUMBERED.match(line):
         return 0 if line.endswith((".", ",", ";")) else 2 + number[1].count(".")
     words = line.strip()
@@ -72,7 +72,7 @@ def _list(lines: list[str]) -> str:
 
 
 def _unwrap_lines(lines: list[str]) -> str:
-    """A paragraph's lines, joined where an editor broke them; addresses and verse stay lines."""
+    """Join a paragraph's lines where an editor broke them; addresses and verse stay lines."""
     text = lines[0].strip()
     for before, line in pairwise(lines):
         text += (" " if len(before) >= _WRAPPED else "\n") + line.strip()
@@ -80,7 +80,7 @@ def _unwrap_lines(lines: list[str]) -> str:
 
 
 def _join_blocks(found: list[str]) -> list[str]:
-    """Fenced blocks that follow one another are one: an empty line inside code parted them."""
+    """Merge consecutive fenced blocks, which a blank line inside code has split."""
     joined: list[str] = []
     for block in found:
         if joined and joined[-1].startswith("```\n") and block.startswith("```\n"):

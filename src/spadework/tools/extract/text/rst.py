@@ -1,8 +1,7 @@
-"""reStructuredText as Markdown: docutils writes HTML of it, which is read like a page.
+"""reStructuredText as Markdown: docutils converts it to HTML, which is read like a page.
 
-docutils puts an error in the place of an unknown directive, role or option. Here the state classes
-and the inliner keep the content instead (Sphinx's), register nothing globally, and never reach
-outside the text.
+docutils replaces unknown directives, roles and options by errors. The state classes and the inliner
+here keep the content instead (Sphinx's), register nothing globally, and access only the text.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _SETTINGS = {
     "embed_stylesheet": False,
     "output_encoding": "unicode",
 }
-#: docutils takes a time that grows with the square of a paragraph's length.
+#: #: docutils takes quadratic time in a paragraph's length.
 _MAX_PARAGRAPH = 20_000
 _CODE = frozenset((
     "code", "code-block", "sourcecode", "code-cell", "ipython", "prompt", "doctest", "testcode",
@@ -85,11 +84,10 @@ _OPTION = re.compile(r":[\w-]+:(?:\s|$)")
 
 
 def extract_rst(text: str, url: str) -> Extracted:
-    """Return reStructuredText as Markdown, code with its language; images and comments go.
+    """Return reStructuredText as Markdown, code with its language, without images and comments.
 
-    Roles and directives that docutils does not know (Sphinx's) keep their text; those that only
-    steer a site are left out. What is no sensible reStructuredText (endless paragraphs, endless
-    nesting) is read as plain text.
+    Roles and directives unknown to docutils (Sphinx's) keep their text; those that only control a
+    site are dropped. Absurd input (endless paragraphs or nesting) is read as plain text.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if max(map(len, text.split("\n\n"))) > _MAX_PARAGRAPH:
@@ -97,7 +95,7 @@ def extract_rst(text: str, url: str) -> Extracted:
     try:
         document = _parse(text)
         html = publish_from_doctree(document, writer="html5", settings_overrides=_SETTINGS)
-    except RecursionError:  # nested deeper than any text that is meant to be read
+    except RecursionError:  # nested deeper than any real text
         return extract_text(text, url)
     tree = LexborHTMLParser(html)
     flatten(tree, html)
@@ -130,7 +128,7 @@ def _parse(text: str) -> nodes.document:
 
 
 class _Nested(states.RSTState):
-    """A state that reads what is nested alike, with its own store of machines for reuse."""
+    """A state that reads nested text the same way, with its own store of reusable machines."""
 
     nested_sm_cache: list[Any] = []  # noqa: RUF012 - docutils shares it among all states of a kind
 
@@ -183,7 +181,7 @@ class _Lenient(states.Body):
 
 
 def _parts(block: StringList) -> tuple[str, StringList]:
-    """Return a directive's argument (up to an option or an empty line) and its content, without
+    """Return a directive's argument (up to an option or blank line) and its content without
     options.
     """
     lines = [line.strip() for line in block]
@@ -210,7 +208,7 @@ class _Inliner(states.Inliner):
     """Roles unknown to docutils become code, or plain text where they name a page or a term."""
 
     def interpreted(self, rawsource: str, text: str, role: str, lineno: int) -> Any:
-        known, _ = roles.role(role, self.language, lineno, self.reporter)  # pyright: ignore[reportArgumentType]  # a module is what docutils takes
+        known, _ = roles.role(role, self.language, lineno, self.reporter)  # pyright: ignore[reportArgumentType]  # docutils accepts a module
         if known:
             return super().interpreted(rawsource, text, role, lineno)
         shown = _role_text(nodes.unescape(text))
@@ -218,7 +216,7 @@ class _Inliner(states.Inliner):
         return [kind(rawsource, shown)], []
 
 
-# docutils builds its patterns from the attributes of the very class, without those it inherits.
+# # docutils builds its patterns from the class's own attributes, not inherited ones.
 for _name, _value in vars(states.Inliner).items():
     if isinstance(_value, str) and not _name.startswith("__"):
         setattr(_Inliner, _name, _value)
