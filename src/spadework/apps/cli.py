@@ -149,7 +149,7 @@ def plan(
     ] = False,
     home: options.Home = None,
 ) -> None:
-    """Print a question's plan and cost without running it. Includes what would answer each topic."""
+    """Print a question's plan and cost without running it. Lists what would answer each topic."""
     settings = options.settings_of(context)
     from spadework.apps.commands.plan_command import print_plan
     from spadework.apps.terminal.question_input import followed_session

@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse
 
 from spadework.apps.forecast_text import foretold, took_beside
 from spadework.apps.view_model import ViewModel
-from spadework.apps.web.forms import csrf_cookie, csrf_token
+from spadework.apps.web.forms import UPLOAD_BYTES, UPLOAD_FILES, csrf_cookie, csrf_token
 from spadework.apps.web.history import history_of, words_of
 from spadework.apps.web.page_context import web_of
 from spadework.apps.web.page_rendering import draft_html
@@ -131,6 +131,8 @@ def environment() -> Environment:
         "searches": searches,
         "searched": describe_searched,
         "unasked": UNASKED,
+        "upload_files": UPLOAD_FILES,
+        "upload_bytes": UPLOAD_BYTES,
         "draft": lambda markdown: Markup(draft_html(markdown)),
     }
     return made
