@@ -49,6 +49,25 @@ def test_other_words_are_a_question(words: list[str]) -> None:
     assert with_default_command(words) == ["ask", *words]
 
 
+ID = "20260304-101112-a1b2c3"
+
+
+@pytest.mark.parametrize("words", [["show", ID], ["delete", ID], ["export", ID, "-o", "x.zip"]])
+def test_a_subcommand_of_sessions_before_an_id_needs_no_sessions(words: list[str]) -> None:
+    assert with_default_command(words) == ["sessions", *words]
+
+
+def test_an_id_alone_is_no_question() -> None:
+    with pytest.raises(SettingsError, match=f"{ID} is the id of a session, not a question") as no:
+        with_default_command([ID])
+    assert no.value.hint.endswith(f"spadework sessions show {ID}")
+
+
+def test_export_of_a_report_in_words_is_a_question() -> None:
+    words = ["export", "of", "grain", "from", "Ukraine"]
+    assert with_default_command(words) == ["ask", *words]
+
+
 def test_a_word_alone_is_said_how_to_be_asked() -> None:
     with pytest.raises(SettingsError, match="There is no command 'terraform', and one word") as no:
         with_default_command(["terraform"])

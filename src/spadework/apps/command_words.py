@@ -24,6 +24,8 @@ _ELSEWHERE = {
 _NAME = re.compile(r"[A-Za-z][A-Za-z_-]*")
 #: Addresses, paths and session ids contain these; words of a question do not.
 _NO_WORD = re.compile(r"\s|/|\w[.:]\w|\d{8}")
+#: The id of a session, as a run prints it.
+_SESSION_ID = re.compile(r"\d{8}-\d{6}-[0-9a-z]+")
 _SHOWN_CHARS = 60
 
 
@@ -32,11 +34,20 @@ def as_command(
 ) -> list[str]:
     """Return a command's arguments, prefixed with `ask` if they name none.
 
-    `commands` maps each to its subcommands; `options` stand alone. Raises SettingsError for a
-    probable typo of a command, and for a single word, which needs an explicit `ask`.
+    `commands` maps each to its subcommands; `options` stand alone. A subcommand of `sessions`
+    before a session's id needs no `sessions`. Raises SettingsError for a probable typo of a
+    command, for a session's id alone, and for a single word, which needs an explicit `ask`.
     """
     if not arguments or arguments[0] in commands or arguments[0] in options:
         return [*arguments]
+    own = commands.get("sessions", ())
+    if arguments[0] in own and any(_SESSION_ID.fullmatch(word) for word in arguments[1:]):
+        return ["sessions", *arguments]
+    if _SESSION_ID.fullmatch(arguments[0]):
+        raise SettingsError(
+            f"{arguments[0]} is the id of a session, not a question.",
+            hint=f"To see its report, write: spadework sessions show {arguments[0]}",
+        )
     words = list(takewhile(lambda word: not word.startswith("-"), arguments))
     if meant := _find_mistyped(words, commands):
         asked = " ".join(words)[:_SHOWN_CHARS].replace('"', "")

@@ -29,9 +29,10 @@ async def research(
     attachments: Sequence[str | Path] = (),
     follows: str = "",
     providers: Sequence[Any] = (),
+    on_event: Callable[[Event], None] | None = None,
 ) -> Result:
     """Return the result of researching a question, or of following up the session `follows` (its
-    id).
+    id). `on_event` is called with each event as it happens.
 
     For `providers` see `Session.search_with`. Raises SettingsError for unusable settings,
     SessionNotFound for an unknown `follows`.
@@ -39,7 +40,7 @@ async def research(
     session = Session.start(
         question, settings=settings, budget=budget, attachments=attachments, follows=follows
     )
-    return await session.search_with(*providers).result()
+    return await session.search_with(*providers).result(on_event)
 
 
 def research_sync(
@@ -50,6 +51,7 @@ def research_sync(
     attachments: Sequence[str | Path] = (),
     follows: str = "",
     providers: Sequence[Any] = (),
+    on_event: Callable[[Event], None] | None = None,
 ) -> Result:
     """Research from synchronous code, even while an event loop runs, as in a notebook; see
     `research`.
@@ -64,6 +66,7 @@ def research_sync(
             attachments=attachments,
             follows=follows,
             providers=providers,
+            on_event=on_event,
         )
     )
 
