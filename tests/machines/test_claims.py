@@ -9,10 +9,10 @@ import pytest
 from psycopg import AsyncConnection
 from pydantic import SecretStr
 
+from spadework.machines.postgres.database import opened
+from spadework.machines.postgres.session_rows import New, SharedSessions
 from spadework.tools.stores.disk_faults import ClaimLost
 from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow
-from spadework.tools.stores.postgres.database import opened
-from spadework.tools.stores.postgres.session_rows import New, SharedSessions
 
 pytestmark = pytest.mark.machines
 ID = "20260101-000000-abc"

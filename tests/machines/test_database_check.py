@@ -10,13 +10,13 @@ import time
 import psycopg
 import pytest
 
+from spadework.machines.database_check import AWAY, database_fault
+from spadework.machines.database_check import database as checked
+from spadework.machines.postgres.migration import HEAD
+from spadework.machines.shared import shared_sessions
+from spadework.machines.worker import work
 from spadework.sessions.health.check import Check
-from spadework.sessions.health.database_check import AWAY, database_fault
-from spadework.sessions.health.database_check import database as checked
-from spadework.sessions.machines.shared import shared_sessions
-from spadework.sessions.machines.worker import work
 from spadework.settings import Settings
-from spadework.tools.stores.postgres.migration import HEAD
 from tests.machines.test_shared_sessions import eventually
 
 pytestmark = pytest.mark.machines

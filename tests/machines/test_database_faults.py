@@ -15,9 +15,9 @@ import pytest
 
 from spadework.errors import SessionError, SettingsError
 from spadework.events import Event, Finished, Planned
+from spadework.machines.postgres import database as database_module
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.tools.stores.postgres import database as database_module
 from tests.machines.fleet import asked_again, play_cases, question
 from tests.machines.test_shared_sessions import worker
 from tests.world.model import Model

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from spadework.machines.postgres.database import opened
+from spadework.machines.postgres.session_rows import New, SharedSessions
 from spadework.tools.stores.journal_rows import CLAIM
-from spadework.tools.stores.postgres.database import opened
-from spadework.tools.stores.postgres.session_rows import New, SharedSessions
 from tests.tools.stores.test_journal import (  # noqa: F401 - they are run here
     test_a_final_failure_is_kept_and_a_passing_one_tried_again,
     test_a_run_that_is_taken_up_knows_what_it_had_used,

@@ -9,9 +9,9 @@ import pytest
 from pydantic import SecretStr
 
 from spadework.errors import KnowledgeError
+from spadework.machines.knowledge_store import PostgresKnowledge
 from spadework.settings import Settings
 from spadework.tools.knowledge import Knowledge, Which, knowledge_of
-from spadework.tools.knowledge.postgres_store import PostgresKnowledge
 from tests.tools.knowledge.pages import ALL, CENSUS, FERRY, HARBOUR, LONG_AGO, entry
 from tests.tools.knowledge.test_stores import (
     found,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from spadework.errors import SessionNotFound, SettingsError
+from spadework.machines.session_lookup import bring_recording, find, forget, know_all
+from spadework.machines.session_watch import submit
+from spadework.machines.shared import home_of, shared_sessions
 from spadework.sessions.brief import Brief
-from spadework.sessions.machines.session_lookup import bring_recording, find, forget, know_all
-from spadework.sessions.machines.session_watch import submit
-from spadework.sessions.machines.shared import home_of, shared_sessions
 from spadework.sessions.people.people import People
 from spadework.sessions.record.records import begin_metadata
 from spadework.sessions.session import Session

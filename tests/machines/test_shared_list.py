@@ -9,9 +9,9 @@ import asyncio
 import pytest
 
 from spadework.errors import SessionNotFound
-from spadework.sessions.machines.session_lookup import find, forget, know_all
-from spadework.sessions.machines.shared import shared_sessions
-from spadework.sessions.machines.worker import tidy
+from spadework.machines.session_lookup import find, forget, know_all
+from spadework.machines.shared import shared_sessions
+from spadework.machines.worker import tidy
 from spadework.sessions.people.people import People
 from spadework.sessions.session import Session
 from spadework.sessions.storage.files import session_folder

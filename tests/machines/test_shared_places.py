@@ -18,18 +18,18 @@ import pytest
 
 from spadework.agents.llm.limits import Gate
 from spadework.errors import QuotaSpent, Throttled
-from spadework.tools.fetch.exchange import Answer
-from spadework.tools.fetch.http_cache import Store
-from spadework.tools.fetch.robots import TURNS, Robots, TooSoon
-from spadework.tools.search.dispatch.rate_limiter import Limit, RateLimiter
-from spadework.tools.stores.postgres.database import Database
-from spadework.tools.stores.postgres.rooms import (
+from spadework.machines.postgres.database import Database
+from spadework.machines.postgres.rooms import (
     ASK_SECONDS,
     KEEP_SECONDS,
     LEASE_SECONDS,
     LOOK_SECONDS,
     Whose,
 )
+from spadework.tools.fetch.exchange import Answer
+from spadework.tools.fetch.http_cache import Store
+from spadework.tools.fetch.robots import TURNS, Robots, TooSoon
+from spadework.tools.search.dispatch.rate_limiter import Limit, RateLimiter
 from spadework.tools.stores.shared_rooms import SHARED, Place
 from tests.machines.callers import Callers, Counted
 from tests.machines.test_shared_sessions import eventually

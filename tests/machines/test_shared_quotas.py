@@ -20,8 +20,8 @@ import pytest
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent
 from spadework.holds import HoldRequest
-from spadework.sessions.machines.shared import shared_sessions
-from spadework.sessions.machines.shared_day_limit import SharedDayLimit
+from spadework.machines.shared import shared_sessions
+from spadework.machines.shared_day_limit import SharedDayLimit
 from spadework.sessions.people.people import People
 from spadework.sessions.session import Session
 from spadework.settings import Settings

@@ -15,10 +15,10 @@ from psycopg.errors import UndefinedTable
 
 from spadework.errors import SessionError
 from spadework.events import Answered, Asked, Ended, Event, Finished, Notice, Reading, Started
+from spadework.machines.session_lookup import bring_recording, find, forget, know_all
+from spadework.machines.session_watch import cancel
+from spadework.machines.worker import work
 from spadework.sessions import runs as runs_module
-from spadework.sessions.machines.session_lookup import bring_recording, find, forget, know_all
-from spadework.sessions.machines.session_watch import cancel
-from spadework.sessions.machines.worker import work
 from spadework.sessions.record.log import read_log
 from spadework.sessions.replay import replay
 from spadework.sessions.runs import Runs

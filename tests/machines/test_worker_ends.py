@@ -15,10 +15,10 @@ import httpx
 import psycopg
 import pytest
 
-from spadework.sessions.machines.worker import work
+from spadework.machines.postgres import queue
+from spadework.machines.worker import work
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.tools.stores.postgres import queue
 from tests.machines.fleet import Fleet, asked_again, paid_twice, play_cases, question
 from tests.machines.test_shared_sessions import eventually, worker
 from tests.world.model import Model

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spadework.apps.options import settings_from
+from spadework.backend import shared_backend
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -27,30 +28,22 @@ def database_of(home: Path | None) -> SecretStr | None:
 def bring_session(home: Path, session_id: str) -> None:
     """Fetch a session that workers know. Raises SettingsError, DiskFailed."""
     if VARIABLE in os.environ:
-        from spadework.sessions.machines.session_lookup import find
-
-        asyncio.run(find(settings_from(home=home), session_id))
+        asyncio.run(shared_backend().find(settings_from(home=home), session_id))
 
 
 def bring_recording(home: Path, session_id: str) -> None:
     """Fetch a session with what a replay needs, if workers ran it."""
     if VARIABLE in os.environ:
-        from spadework.sessions.machines.session_lookup import bring_recording
-
-        asyncio.run(bring_recording(settings_from(home=home), session_id))
+        asyncio.run(shared_backend().bring_recording(settings_from(home=home), session_id))
 
 
 def bring_list(home: Path) -> None:
     """Fetch the list of sessions from all machines, if a database is set."""
     if VARIABLE in os.environ:
-        from spadework.sessions.machines.session_lookup import know_all
-
-        asyncio.run(know_all(settings_from(home=home), None))
+        asyncio.run(shared_backend().know_all(settings_from(home=home), None))
 
 
 def forget_session(home: Path, session_id: str) -> None:
     """Delete a session from the workers' database, if one is set."""
     if VARIABLE in os.environ:
-        from spadework.sessions.machines.session_lookup import forget
-
-        asyncio.run(forget(settings_from(home=home), session_id))
+        asyncio.run(shared_backend().forget(settings_from(home=home), session_id))

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from contextvars import ContextVar
 
+from spadework.backend import backend_of
 from spadework.budget import Budget
 from spadework.sessions import quotas
 from spadework.sessions.brief import Brief
-from spadework.sessions.machines.sharing_limits import limits_shared
 from spadework.sessions.metrics.run_history import reserve
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
@@ -33,7 +33,8 @@ async def entered(
     limits.
     """
     replayed = budget.replayed is not None
-    sharing = nullcontext() if replayed else limits_shared(settings, session_id)
+    backend = backend_of(settings)
+    sharing = nullcontext() if replayed else backend.limits_shared(settings, session_id)
     if _inside.get() or brief.kind == "read":  # a single page does not wait for research
         async with sharing:
             yield

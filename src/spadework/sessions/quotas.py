@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
+from spadework.backend import backend_of
 from spadework.budget import Budget
 from spadework.errors import DaySpent, Stopping
 from spadework.holds import Free, Hold, HoldRequest
@@ -106,9 +107,8 @@ _limits: dict[tuple[Path, SecretStr | None], DayLimit] = {}
 def _made(settings: Settings) -> DayLimit:
     if settings.database_url is None:
         return DayLimit(settings.home)
-    from spadework.sessions.machines.shared_day_limit import SharedDayLimit
-
-    return SharedDayLimit(settings)
+    limit: DayLimit = backend_of(settings).day_limit(settings)
+    return limit
 
 
 async def day_limit_of(settings: Settings) -> DayLimit | None:

@@ -13,10 +13,9 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from pathlib import Path
 
+from spadework.backend import backend_of
 from spadework.errors import BudgetSpent, SessionNotFound, SpadeworkError
 from spadework.events import Answered, Asked, Ended, Event, Finished, Notice, Started
-from spadework.sessions.machines.session_lookup import find
-from spadework.sessions.machines.session_watch import cancel
 from spadework.sessions.record.log import read_log
 from spadework.sessions.record.records import end
 from spadework.sessions.session import Session
@@ -137,7 +136,8 @@ class Runs:
 
     async def find(self, session_id: str) -> None:
         """Copy a session here that workers know, and watch it while they run it."""
-        if session_id not in self._runs and await find(self.settings, session_id):
+        backend = backend_of(self.settings)
+        if session_id not in self._runs and await backend.find(self.settings, session_id):
             self.start(await asyncio.to_thread(Session.resume, session_id, home=self.settings.home))
 
     def running(self, session_id: str) -> Run | None:
@@ -172,7 +172,7 @@ class Runs:
         if session_id not in self._tasks:
             raise SessionNotFound(f"Session {session_id[:80]!r} does not run here.")
         run, task = self._runs[session_id], self._tasks[session_id]
-        if await cancel(run.session):
+        if await backend_of(run.session.settings).cancel(run.session):
             await asyncio.wait({task}, timeout=CANCEL_SECONDS)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+from spadework.backend import backend_of
 from spadework.budget import Budget
 from spadework.clock import set_today
 from spadework.errors import SessionNotFound, SettingsError
@@ -24,7 +25,6 @@ from spadework.sessions.brief import Brief
 from spadework.sessions.entry import by_workers, entered
 from spadework.sessions.handing_on import LEAST_CLOSING, handed_on
 from spadework.sessions.lookups.gathering_session import Gathering, needed_providers
-from spadework.sessions.machines.session_watch import run_by_workers
 from spadework.sessions.metrics.run_history import experience, took
 from spadework.sessions.metrics.tally import TALLY
 from spadework.sessions.record import telemetry
@@ -181,7 +181,9 @@ class Session:
                 yield event
             return
         if self.elsewhere:
-            watched = run_by_workers(self, self._stop, self._answers, progress)
+            watched = backend_of(self.settings).run_by_workers(
+                self, self._stop, self._answers, progress
+            )
             async with aclosing(watched) as events:
                 async for event in events:
                     yield event

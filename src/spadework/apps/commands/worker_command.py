@@ -48,7 +48,7 @@ def worker(
 async def _work(settings: Any, host: str, port: int | None) -> None:
     from spadework.apps.commands.worker_numbers import telling
     from spadework.apps.messages import log_to_stderr, say
-    from spadework.sessions.machines.worker import work
+    from spadework.machines.worker import work
 
     def ready(told: str) -> None:
         say(f"spadework worker {told}  (Ctrl-C stops it)", err=True)

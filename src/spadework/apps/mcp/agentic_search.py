@@ -26,8 +26,8 @@ from spadework.apps.mcp.output_schemas import (
     build_answer,
 )
 from spadework.apps.mcp.tool_context import Call, ToolContext, door_of
+from spadework.backend import backend_of
 from spadework.errors import SessionUnreadable
-from spadework.sessions.machines.session_lookup import find
 from spadework.sessions.session import Session
 from spadework.sessions.storage.files import read_page, session_folder
 from spadework.settings import Settings
@@ -97,7 +97,7 @@ async def agentic_search(
         approve=False,
     )
     for named in filter(None, (session_id, follows)):
-        await find(settings, named)
+        await backend_of(settings).find(settings, named)
     session = _session(query, session_id, settings, follows, instructions)
     result = await run(session, call.report_progress)
     return await asyncio.to_thread(_answer, result, door)

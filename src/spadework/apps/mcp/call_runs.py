@@ -11,6 +11,7 @@ from contextlib import aclosing, suppress
 
 from spadework.apps.messages import number_of
 from spadework.apps.view_model import ViewModel
+from spadework.backend import backend_of
 from spadework.errors import SessionNotFound
 from spadework.events import (
     Assessed,
@@ -26,7 +27,6 @@ from spadework.events import (
     Wrote,
 )
 from spadework.prompts import plain
-from spadework.sessions.machines.session_watch import cancel
 from spadework.sessions.record.records import end
 from spadework.sessions.session import Session
 from spadework.tools.text.markdown import one_line
@@ -68,7 +68,7 @@ async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
         return result
     except asyncio.CancelledError:
         await _stop_task(following)
-        there = await cancel(session)
+        there = await backend_of(session.settings).cancel(session)
         if session.brief.kind == "research" and not there:  # another one has closed itself
             with suppress(OSError):
                 await asyncio.to_thread(end, session.folder, Ended(how="cancelled"))

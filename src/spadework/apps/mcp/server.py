@@ -34,10 +34,9 @@ from spadework.apps.mcp.session_data import get_session_data
 from spadework.apps.mcp.tool_context import ToolContext, caller_of
 from spadework.apps.mcp.tool_errors import word_fault
 from spadework.apps.patience import Left, apart
+from spadework.backend import backend_of
 from spadework.errors import Stopping
 from spadework.sessions import quotas
-from spadework.sessions.machines.session_lookup import know_all
-from spadework.sessions.machines.shared import connected
 from spadework.sessions.people.people import People
 from spadework.sessions.people.user import Scope
 from spadework.sessions.storage.retention import prune
@@ -98,7 +97,7 @@ class Server(MCPServer[ToolContext]):
         if not caller.may("read"):
             return ListResourcesResult(resources=[])
         settings = ctx.lifespan_context.people.settings_of(caller.name)
-        await know_all(settings)
+        await backend_of(settings).know_all(settings)
         listed = await asyncio.to_thread(list_resources, settings.home)
         return ListResourcesResult(resources=listed)
 
@@ -143,7 +142,7 @@ def build_server(settings: Settings, *, local: bool = False) -> Server:
     async def opened(_: MCPServer[ToolContext]) -> AsyncIterator[ToolContext]:
         people = People(settings)
         homes = [people.settings_of(name).home for name in people.names()]
-        async with connected(settings):
+        async with backend_of(settings).connected(settings):
             pruning = asyncio.create_task(_prune(homes))
             try:
                 yield ToolContext(settings, people, local)

@@ -9,7 +9,7 @@ from typing import Any
 from mcp.server.mcpserver import Context
 
 from spadework.apps.web.permissions import user_of
-from spadework.sessions.machines.session_lookup import find, know_all
+from spadework.backend import backend_of
 from spadework.sessions.people.people import People
 from spadework.sessions.people.user import OWNER, User
 from spadework.settings import Settings
@@ -50,8 +50,8 @@ Call = Context[ToolContext, Any]
 async def bring(settings: Settings, session_id: str) -> None:
     """Fetch a session that workers know, or the list for "latest"."""
     if session_id == LATEST:
-        await know_all(settings)
-    await find(settings, session_id)
+        await backend_of(settings).know_all(settings)
+    await backend_of(settings).find(settings, session_id)
 
 
 def caller_of(request: Any) -> User:

@@ -8,8 +8,8 @@ import logging
 from contextlib import suppress
 from pathlib import Path
 
+from spadework.backend import backend_of
 from spadework.errors import DiskFailed, SessionError, SettingsError
-from spadework.sessions.machines.session_lookup import answered_by, find, note_answer
 from spadework.sessions.storage.files import read_metadata, session_folder
 from spadework.settings import Settings
 from spadework.tools.stores.page_store import write_atomically
@@ -22,7 +22,7 @@ async def remember(settings: Settings, answer: str, session_id: str) -> None:
     """Record which session gave an answer; only on this machine if the database is down."""
     known, noted = _hash(answer), False
     with suppress(DiskFailed, SettingsError):
-        noted = await note_answer(settings, known, session_id)
+        noted = await backend_of(settings).note_answer(settings, known, session_id)
     if not noted:
         try:
             await asyncio.to_thread(_write, settings.home / FOLDER / known, session_id)
@@ -33,11 +33,11 @@ async def remember(settings: Settings, answer: str, session_id: str) -> None:
 async def recall_session(settings: Settings, answer: str) -> str:
     """Return the session that gave an answer; "" if unknown, deleted or broken."""
     known = _hash(answer)
-    session_id = await answered_by(settings, known) or await asyncio.to_thread(
+    session_id = await backend_of(settings).answered_by(settings, known) or await asyncio.to_thread(
         _read, settings.home / FOLDER / known
     )
     try:
-        await find(settings, session_id)
+        await backend_of(settings).find(settings, session_id)
         folder = session_folder(settings.home, session_id)
         return (await asyncio.to_thread(read_metadata, folder)).id
     except SessionError:

@@ -34,10 +34,10 @@ from spadework.apps.openai.responses import (
 )
 from spadework.apps.patience import Left, apart
 from spadework.apps.web.page_context import web_of
+from spadework.backend import backend_of
 from spadework.errors import DaySpent, SessionNotFound, SettingsError, SpadeworkError, Stopping
 from spadework.events import Event, Finished
 from spadework.sessions import quotas
-from spadework.sessions.machines.session_lookup import find
 from spadework.sessions.receptionist import Greeted, receive
 from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
@@ -173,7 +173,7 @@ async def _session(asked: ChatRequest, runs: Runs) -> Session:
     """Return a request's session, following up the last answer's. Raises Refused."""
     question, earlier, answer = asked.question()
     named = asked.session_id
-    await find(runs.settings, named)
+    await backend_of(runs.settings).find(runs.settings, named)
     settings = runs.settings.with_(effort=MODELS[asked.model], clarify=False, approve=False)
 
     follows = named or (await recall_session(settings, answer) if answer else "")

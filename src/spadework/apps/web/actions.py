@@ -15,9 +15,9 @@ from spadework.apps.web.history import known_session
 from spadework.apps.web.page_context import Web, web_of
 from spadework.apps.web.page_templates import UNASKED, part
 from spadework.apps.web.pages import start_page, status_of
+from spadework.backend import backend_of
 from spadework.errors import DaySpent, SessionBusy, SettingsError, Stopping
 from spadework.sessions import quotas
-from spadework.sessions.machines.session_lookup import find, forget
 from spadework.sessions.receptionist import receive
 from spadework.sessions.record.records import delete_session
 from spadework.sessions.runs import Run
@@ -66,7 +66,7 @@ async def _session(web: Web, form: FormData) -> Session:
         )
     wishes = {name: text_of(form, name) or None for name in ("minutes", "effort", "search")}
     follows = text_of(form, "follows")
-    await find(web.settings, follows)
+    await backend_of(web.settings).find(web.settings, follows)
     settings = web.settings.with_(clarify=True, approve=not text_of(form, "unseen"), **wishes)
     session = Session.start(question, settings=settings, follows=follows)
     try:
@@ -155,7 +155,7 @@ async def delete(request: Request) -> Response:
     if web.runs.running(session_id) is not None:
         raise SessionBusy("This session is still running.", hint="Cancel it first, then delete it.")
     await asyncio.to_thread(delete_session, web.settings.home, session_id)
-    await forget(web.settings, session_id)
+    await backend_of(web.settings).forget(web.settings, session_id)
     return RedirectResponse("/", 303)
 
 

@@ -21,8 +21,8 @@ from spadework.apps.web import actions, event_stream, pages
 from spadework.apps.web.listener import operating_routes
 from spadework.apps.web.page_context import Server
 from spadework.apps.web.security import Access, Gate
+from spadework.backend import backend_of
 from spadework.errors import SpadeworkError
-from spadework.sessions.machines.shared import connected
 from spadework.settings import Settings
 
 STATIC = Path(__file__).parent / "static"
@@ -60,8 +60,9 @@ async def _serve(
     server: Server, lifespans: Sequence[Lifespan], app: Starlette
 ) -> AsyncGenerator[None, None]:
     """Hold what runs with the server: the other interfaces, and the resumed runs."""
+    owner = server.owner.settings
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(connected(server.owner.settings))
+        await stack.enter_async_context(backend_of(owner).connected(owner))
         for enter in lifespans:
             await stack.enter_async_context(enter())
         # Imported in advance: it takes a second or more, which would block the first question.

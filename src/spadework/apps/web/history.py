@@ -12,9 +12,9 @@ from pathlib import Path
 
 from spadework.apps.view_model import ViewModel
 from spadework.apps.web.page_context import Web
+from spadework.backend import backend_of
 from spadework.errors import SessionError, SessionNotFound, SessionUnreadable
 from spadework.events import Event, Finished
-from spadework.sessions.machines.session_lookup import know_all
 from spadework.sessions.record.log import read_log
 from spadework.sessions.storage.files import (
     read_ledger,
@@ -130,7 +130,7 @@ class Entry:
 
 async def history_of(web: Web) -> list[Entry]:
     """Return the newest sessions, without single pages read by MCP clients."""
-    live = await know_all(web.settings)
+    live = await backend_of(web.settings).know_all(web.settings)
     kept = await asyncio.to_thread(_newest, web.settings.home)
     running = {run.session.session_id: run for run in web.runs.current()}
     known = {data.id for data in kept}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from spadework.backend import backend_of
 from spadework.sessions.health.check import Check
-from spadework.sessions.health.database_check import database
 from spadework.sessions.health.machine_check import embeddings, home, knowledge, system
 from spadework.sessions.health.model_check import models
 from spadework.sessions.health.page_check import browser
@@ -20,7 +20,13 @@ COSTS = (
     "Each model that is set is asked for one word, each search provider once, and one page is"
     " fetched."
 )
-_PARTS = (system, home, database, models, searching, browser, knowledge, embeddings)
+
+
+async def _database(settings: Settings) -> list[Check]:
+    return await backend_of(settings).database(settings)
+
+
+_PARTS = (system, home, _database, models, searching, browser, knowledge, embeddings)
 
 
 async def probe(settings: Settings) -> list[Check]:

@@ -6,8 +6,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from spadework.backend import backend_of
 from spadework.sessions import admission
-from spadework.sessions.health.database_check import database_fault
 from spadework.sessions.health.machine_check import home
 from spadework.sessions.quotas import STOPPING
 from spadework.settings import Settings
@@ -43,7 +43,7 @@ class Readiness:
     async def _try(self) -> str:
         """Return the home's fault, else the database's."""
         found, away = await asyncio.gather(
-            home(self._settings, _HOME), database_fault(self._settings)
+            home(self._settings, _HOME), backend_of(self._settings).database_fault(self._settings)
         )
         said = next((check.text for check in found if not check.works), away)
         return said[:1].upper() + said[1:]

@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 from filelock import FileLock
 from pydantic import SecretStr, TypeAdapter, ValidationError
 
+from spadework.backend import shared_backend
 from spadework.errors import SettingsError
 from spadework.tools.stores.page_store import write_atomically
 from spadework.tools.stores.private_files import make_folder
@@ -33,8 +34,10 @@ class ListFile(Generic[Row]):
         self._seen: tuple[int, ...] = ()
         self._current: list[Row] = []
 
-    #: Files are reread when changed, so versions are not needed.
-    version = 0
+    @property
+    def version(self) -> int:
+        """Return the known version: always the same, since the file itself is looked at."""
+        return 0
 
     @property
     def begun(self) -> bool:
@@ -83,65 +86,13 @@ class ListFile(Generic[Row]):
             write_atomically(self.path, self._rows.dump_json(rows, indent=1))
 
 
-class ListTable(Generic[Row]):
-    """The rows of a list in the database; a file `before` it also counts as begun."""
-
-    def __init__(self, url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> None:
-        self._url, self._name, self._rows = url, name, rows
-        self._before = before
-        self._known: tuple[int, list[Row]] | None = None
-
-    @property
-    def version(self) -> int:
-        """The known version: 0 for an unchanged list, UNKNOWN before reading."""
-        return self._known[0] if self._known else UNKNOWN
-
-    @property
-    def begun(self) -> bool:
-        """Whether it was ever changed, here or there."""
-        return self._seen()[0] > 0 or self._before.exists()
-
-    def read(self) -> list[Row]:
-        """Return all rows. Raises SettingsError if the database cannot be used."""
-        from spadework.tools.stores.postgres.list_rows import read_list
-
-        self.take(*read_list(self._url, self._name))
-        return self.current()
-
-    def current(self) -> list[Row]:
-        """Return the rows last read."""
-        return self._seen()[1]
-
-    def take(self, version: int, rows: str) -> None:
-        """Take over rows from the database."""
-        self._known = version, self._rows.validate_json(rows)
-
-    @contextmanager
-    def changing(self) -> Iterator[list[Row]]:
-        """Yield the rows to change in place, then store them. Raises SettingsError if that
-        fails.
-        """
-        from spadework.tools.stores.postgres.list_rows import changed_list
-
-        with changed_list(self._url, self._name) as held:
-            rows = self._rows.validate_json(held.rows)
-            yield rows
-            held.rows = self._rows.dump_json(rows).decode()
-
-    def _seen(self) -> tuple[int, list[Row]]:
-        if self._known is None:
-            self.read()
-        assert self._known
-        return self._known
-
-
-KeptList = ListFile[Row] | ListTable[Row]
-
-
 def kept_list(
     path: Path, rows: TypeAdapter[list[Row]], database_url: SecretStr | None
-) -> KeptList[Row]:
-    """Return the list in the file at `path`, or of its name in the given database."""
+) -> ListFile[Row]:
+    """Return the list of the file at `path`, or the one of its name in the database."""
     if database_url is None:
         return ListFile(path, rows)
-    return ListTable(database_url.get_secret_value(), path.stem, rows, path)
+    table: ListFile[Row] = shared_backend().list_table(
+        database_url.get_secret_value(), path.stem, rows, path
+    )
+    return table

@@ -7,8 +7,8 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
 
+from spadework.backend import backend_of
 from spadework.errors import DiskFailed
-from spadework.sessions.machines.shared import shared_sessions
 from spadework.sessions.people.kept_list import UNKNOWN
 from spadework.sessions.people.tokens import Tokens
 from spadework.sessions.people.user import is_user_name, user_name
@@ -38,10 +38,9 @@ class People:
         tokens = self.tokens.list
         try:
             seconds = self.settings.health_seconds
-            async with asyncio.timeout(seconds), shared_sessions(self.settings) as shared:
-                from spadework.tools.stores.postgres.list_rows import list_news
-
-                news = await list_news(shared.database, {"tokens": tokens.version})
+            async with asyncio.timeout(seconds):
+                known = {"tokens": tokens.version}
+                news = await backend_of(self.settings).list_news(self.settings, known)
         except TimeoutError:
             raise DiskFailed("The database does not tell who may ask: it took too long.") from None
         if "tokens" in news:

@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import SecretStr, TypeAdapter
 
 from spadework.errors import SettingsError
-from spadework.sessions.people.kept_list import KeptList, kept_list
+from spadework.sessions.people.kept_list import ListFile, kept_list
 from spadework.sessions.people.user import SCOPES, Scope, User, user_name
 from spadework.values import Value
 
@@ -37,7 +37,7 @@ class Tokens:
     """
 
     def __init__(self, home: Path, database_url: SecretStr | None = None) -> None:
-        self.list: KeptList[Token] = kept_list(home / FILE, TypeAdapter(list[Token]), database_url)
+        self.list: ListFile[Token] = kept_list(home / FILE, TypeAdapter(list[Token]), database_url)
 
     @property
     def kept(self) -> bool:

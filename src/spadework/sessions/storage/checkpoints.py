@@ -17,6 +17,7 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from spadework.backend import shared_backend
 from spadework.graph.checkpoint_types import OUR_VALUES
 from spadework.graph.research import Graph
 from spadework.graph.state import ResearchState
@@ -96,9 +97,8 @@ def checkpoints_of(session_id: str, journal: Journal, record: Record) -> AfterTe
     """Return a session's checkpoints: in its file, or where all machines find them."""
     if (claim := claim_on(session_id)) is None:
         return Checkpoints(journal, record)
-    from spadework.sessions.machines.shared_checkpoints import SharedCheckpoints
-
-    return SharedCheckpoints(claim, record)
+    shared: AfterTelling = shared_backend().checkpoints(claim, record)
+    return shared
 
 
 def our_serde() -> JsonPlusSerializer:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from pydantic import SecretStr
-
+from spadework.backend import backend_of
 from spadework.errors import SettingsError
 from spadework.extras import how_to_install
 from spadework.settings import Settings
@@ -32,7 +31,8 @@ def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
     Raises SettingsError for an invalid server, or if its client is missing.
     """
     if settings.database_url is not None and not settings.qdrant_url:
-        return _in_database(settings, settings.database_url)
+        shared: Knowledge = backend_of(settings).knowledge(settings, MOST_BYTES)
+        return shared
     if not settings.qdrant_url:
         return EmbeddedKnowledge(settings.home / "knowledge", MOST_BYTES, meaning=meaning)
     if not is_http_url(settings.qdrant_url):
@@ -48,14 +48,3 @@ def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
     client = client_of(settings.qdrant_url, key, SERVER_SECONDS)
     where = host_of(settings.qdrant_url)  # nothing that could be a key
     return QdrantKnowledge(client, settings.qdrant_collection, where, embedder(settings))
-
-
-def _in_database(settings: Settings, url: SecretStr) -> Knowledge:
-    if find_spec("psycopg_pool") is None:
-        raise SettingsError(
-            "SPADEWORK_DATABASE_URL needs the packages of an extra.",
-            hint=f"Install it: {how_to_install('postgres')}.",
-        )
-    from spadework.tools.knowledge.postgres_store import PostgresKnowledge
-
-    return PostgresKnowledge(url, settings.owner, MOST_BYTES)

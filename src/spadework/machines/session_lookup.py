@@ -8,9 +8,10 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from spadework.backend import MOST_LISTED
 from spadework.errors import DiskFailed, SessionError, SettingsError
-from spadework.sessions.machines.session_copy import bring, metadata_at
-from spadework.sessions.machines.shared import shared_sessions
+from spadework.machines.session_copy import bring, metadata_at
+from spadework.machines.shared import shared_sessions
 from spadework.sessions.record.records import delete_session
 from spadework.sessions.storage.files import make_folder
 from spadework.sessions.storage.session_file import JOURNAL, METADATA
@@ -21,20 +22,20 @@ from spadework.tools.stores.page_store import write_atomically
 from spadework.tools.stores.private_files import is_session_id
 
 if TYPE_CHECKING:
-    from spadework.tools.stores.postgres.session_rows import Kept, SharedSessions
+    from spadework.machines.postgres.session_rows import Kept, SharedSessions
 
 
 _NOTE = (
     "INSERT INTO answers SELECT owner, %s, id FROM sessions WHERE id = %s AND owner = %s"
     " ON CONFLICT (owner, hash) DO UPDATE SET session = excluded.session RETURNING session"
 )
-#: Maximum sessions listed by default, and seconds for the database to list them.
-MOST_LISTED, LIST_SECONDS = 200, 3.0
+#: Seconds for the database to list the sessions.
+LIST_SECONDS = 3.0
 
 
 async def find(settings: Settings, session_id: str) -> bool:
     """Copy a worker's session here; return whether it is live. Raises SettingsError, DiskFailed."""
-    if settings.database_url is None or not is_session_id(session_id):
+    if not is_session_id(session_id):
         return False
     async with shared_sessions(settings) as shared:
         kept = await shared.find(session_id)
@@ -55,7 +56,7 @@ async def bring_recording(settings: Settings, session_id: str) -> None:
     if await find(settings, session_id) or await on_disk(path.exists):
         return
     async with shared_sessions(settings) as shared:
-        from spadework.tools.stores.postgres.journal_copy import copy_journal
+        from spadework.machines.postgres.journal_copy import copy_journal
 
         kept = await shared.find(session_id)
         if kept is not None and kept.owner == settings.owner and kept.state == "finished":
@@ -67,8 +68,6 @@ async def know_all(settings: Settings, most: int | None = MOST_LISTED) -> frozen
     know, none for deleted ones. Returns the ids of those waiting or running. If the database does
     not respond in time, the list is what this machine knows.
     """
-    if settings.database_url is None:
-        return frozenset()
     with suppress(TimeoutError, SettingsError, DiskFailed):
         seconds = LIST_SECONDS if most else None
         async with asyncio.timeout(seconds), shared_sessions(settings) as shared:
@@ -79,7 +78,7 @@ async def know_all(settings: Settings, most: int | None = MOST_LISTED) -> frozen
 async def _as_everywhere(
     shared: SharedSessions, settings: Settings, most: int | None
 ) -> frozenset[str]:
-    from spadework.tools.stores.postgres.session_rows import LIVE
+    from spadework.machines.postgres.session_rows import LIVE
 
     listed = await asyncio.to_thread(lambda: [*islice(list_sessions(settings.home), most)])
     here = {one.id: one.status for one in listed}
@@ -92,21 +91,8 @@ async def _as_everywhere(
     return frozenset(one for one, state in states.items() if state in LIVE)
 
 
-async def know(settings: Settings, session_id: str) -> None:
-    """Create the folder of one session with its metadata, if workers know it."""
-    path = settings.home / "sessions" / session_id / METADATA
-    if settings.database_url is None or await on_disk(path.exists):
-        return
-    async with shared_sessions(settings) as shared:
-        kept = await shared.find(session_id)
-        if kept is not None and kept.owner == settings.owner:
-            await _know(settings, kept)
-
-
 async def forget(settings: Settings, session_id: str) -> None:
     """Delete a session, with everything stored, from the workers' database."""
-    if settings.database_url is None:
-        return
     async with shared_sessions(settings) as shared:
         kept = await shared.find(session_id)
         if kept is not None and kept.owner == settings.owner:
@@ -132,8 +118,6 @@ async def note_answer(settings: Settings, known: str, session_id: str) -> bool:
     """Record which session gave an answer, by hash, if workers know the session; return whether
     they do. Raises SettingsError, DiskFailed.
     """
-    if settings.database_url is None:
-        return False
     async with shared_sessions(settings) as shared:
         return bool(await shared.database.ask(_NOTE, (known, session_id, settings.owner)))
 
@@ -142,8 +126,6 @@ async def answered_by(settings: Settings, known: str) -> str:
     """Return this owner's session that gave an answer, by hash, "" if unknown. Raises
     SettingsError, DiskFailed.
     """
-    if settings.database_url is None:
-        return ""
     asked = "SELECT session FROM answers WHERE owner = %s AND hash = %s"
     async with shared_sessions(settings) as shared:
         rows = await shared.database.ask(asked, (settings.owner, known))

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import zstandard
 
+from spadework.machines.postgres.database import Database
+from spadework.machines.postgres.session_claim import SessionClaim
 from spadework.tools.stores.exchanges import pack_bytes
-from spadework.tools.stores.postgres.database import Database
-from spadework.tools.stores.postgres.session_claim import SessionClaim
 
 #: A session is "coming" until all its data is there, then "waiting" for a worker, then "running";
 #: it can wait again after it failed or was cancelled.

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from spadework.errors import BudgetSpent, DiskFailed, SessionBusy, SessionError, SpadeworkError
 from spadework.events import Answered, Ended, Finished, read_event
+from spadework.machines.session_copy import bring_to_run
+from spadework.machines.session_watch import told_now
+from spadework.machines.shared import home_of
 from spadework.sessions.brief import Brief
-from spadework.sessions.machines.session_copy import bring_to_run
-from spadework.sessions.machines.session_watch import told_now
-from spadework.sessions.machines.shared import home_of
 from spadework.sessions.session import Session
 from spadework.sessions.storage.lock import is_held
 from spadework.sessions.storage.session_file import METADATA
@@ -26,8 +26,9 @@ from spadework.tools.stores.journal_rows import CLAIM
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from spadework.tools.stores.postgres.session_claim import SessionClaim
-    from spadework.tools.stores.postgres.session_rows import Kept, SharedSessions
+    from spadework.machines.postgres.session_claim import SessionClaim
+    from spadework.machines.postgres.session_rows import Kept, SharedSessions
+
 
 #: A session taken this often has crashed its workers, and is not taken again.
 MOST_RUNS = 20
@@ -111,7 +112,7 @@ async def _to_its_end(session: Session) -> bool:
 
 async def _heed(shared: SharedSessions, claim: SessionClaim, session: Session) -> None:
     """Pass on what the session is told, until it is taken over or cancelled."""
-    from spadework.tools.stores.postgres.notifications import SIGNALS
+    from spadework.machines.postgres.notifications import SIGNALS
 
     done, told = 0, await shared.events(claim.session_id, 0)
     answered = max(

@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from spadework.holds import Free, HoldRequest, cost, hold_share
-from spadework.sessions.machines.sharing_limits import database_soon
+from spadework.machines.shared_limits import database_soon
 from spadework.sessions.quotas import DayLimit
 from spadework.settings import Settings
 
 if TYPE_CHECKING:
-    from spadework.tools.stores.postgres.asking_soon import Rows
+    from spadework.machines.postgres.timely_queries import Rows
+
 
 #: Seconds after which reservations of a silent process expire.
 HELD_SECONDS = 300.0

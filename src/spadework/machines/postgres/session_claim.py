@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from spadework.machines.postgres.database import Database
 from spadework.tools.stores.disk_faults import ClaimLost
 from spadework.tools.stores.exchanges import pack_bytes
 from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow, JournalRows
-from spadework.tools.stores.postgres.database import Database
 
 #: The row is locked for the statement: a takeover waits for that.
 _FENCED = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -14,7 +14,8 @@ from spadework.settings import Settings
 from spadework.tools.stores.disk_faults import DatabaseDown
 
 if TYPE_CHECKING:
-    from spadework.tools.stores.postgres.session_rows import SharedSessions
+    from spadework.machines.postgres.session_rows import SharedSessions
+
 
 _EXTRA = ("alembic", "langgraph.checkpoint.postgres", "procrastinate", "psycopg", "psycopg_pool")
 
@@ -30,8 +31,8 @@ async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
             hint="Set SPADEWORK_DATABASE_URL=postgresql://user:password@host/name.",
         )
     check_installed()
-    from spadework.tools.stores.postgres.database import opened
-    from spadework.tools.stores.postgres.session_rows import SharedSessions
+    from spadework.machines.postgres.database import opened
+    from spadework.machines.postgres.session_rows import SharedSessions
 
     try:
         async with opened(settings.database_url) as database:
@@ -52,7 +53,7 @@ def check_installed() -> None:
 @asynccontextmanager
 async def connected(settings: Settings) -> AsyncIterator[None]:
     """Keep a server's database connections open, if one is set. Raises SettingsError."""
-    async with nullcontext() if settings.database_url is None else shared_sessions(settings):
+    async with shared_sessions(settings):
         yield
 
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from spadework.errors import SessionError, SessionNotFound, SettingsError
 from spadework.events import VERSION, Ended, Event, Finished, read_event
+from spadework.machines.session_copy import bring
+from spadework.machines.shared import shared_sessions
 from spadework.sessions import quotas
 from spadework.sessions.brief import Brief
-from spadework.sessions.machines.session_copy import bring
-from spadework.sessions.machines.shared import shared_sessions
 from spadework.sessions.record.records import begin_metadata
 from spadework.sessions.storage.files import Metadata, make_folder, whole_result
 from spadework.sessions.stream import start_event
@@ -24,8 +24,8 @@ from spadework.tools.stores.disk import on_disk
 from spadework.values import Result
 
 if TYPE_CHECKING:
+    from spadework.machines.postgres.session_rows import SharedSessions
     from spadework.sessions.session import Session
-    from spadework.tools.stores.postgres.session_rows import SharedSessions
 
 
 #: Called with what is waited for before a session runs.
@@ -62,8 +62,8 @@ async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known
     """Submit a session with its attachments to the workers. Raises SettingsError if it follows one
     they do not know, or a file is unreadable.
     """
-    from spadework.tools.stores.postgres.queue import Queue
-    from spadework.tools.stores.postgres.session_rows import New
+    from spadework.machines.postgres.queue import Queue
+    from spadework.machines.postgres.session_rows import New
 
     before = await shared.find(brief.follows) if brief.follows else None
     if brief.follows and (before is None or before.owner != settings.owner):
@@ -105,8 +105,8 @@ async def watch(
     """Yield a session's events after number `after`, until it has a result or ends without one;
     then its folder is here too. `told` receives what is waited for. Raises DatabaseDown.
     """
-    from spadework.tools.stores.postgres.notifications import EVENTS
-    from spadework.tools.stores.postgres.session_rows import LIVE
+    from spadework.machines.postgres.notifications import EVENTS
+    from spadework.machines.postgres.session_rows import LIVE
 
     said = ""
     with shared.database.listening.heard(EVENTS, session_id) as changed:

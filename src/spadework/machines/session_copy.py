@@ -24,7 +24,7 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.page_store import write_atomically
 
 if TYPE_CHECKING:
-    from spadework.tools.stores.postgres.session_rows import Kept, SharedSessions
+    from spadework.machines.postgres.session_rows import Kept, SharedSessions
 
 
 #: Seconds to wait for a local process that works on the folder, and between two checks.

@@ -11,12 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from spadework.errors import SpadeworkError
-from spadework.sessions.machines.shared import shared_sessions
+from spadework.machines.shared import shared_sessions
 from spadework.settings import Settings
 from spadework.tools.stores.shared_rooms import SHARED
 
 if TYPE_CHECKING:
-    from spadework.tools.stores.postgres.database import Database
+    from spadework.machines.postgres.database import Database
+
 
 #: Seconds for an unopened database to respond, and seconds it is then left alone.
 OPEN_SECONDS, AWAY_SECONDS = 3.0, 30.0
@@ -31,7 +32,7 @@ async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[No
         if database is None:
             yield
             return
-        from spadework.tools.stores.postgres.rooms import Whose
+        from spadework.machines.postgres.rooms import Whose
 
         whose = Whose(settings.owner, session_id)
         token = SHARED.set(partial(database.rooms.place, whose))

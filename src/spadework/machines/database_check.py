@@ -8,12 +8,13 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from spadework.errors import SettingsError, SpadeworkError
+from spadework.machines.shared import check_installed, shared_sessions
 from spadework.sessions.health.check import Check, State, attempt
-from spadework.sessions.machines.shared import check_installed, shared_sessions
 from spadework.settings import Settings
 
 if TYPE_CHECKING:
-    from spadework.tools.stores.postgres.inspection import Looked
+    from spadework.machines.postgres.inspection import Looked
+
 
 #: PostgreSQL 13 in its own numbering; and maximum connections per worker.
 OLDEST, OF_A_WORKER = 130_000, 14
@@ -23,8 +24,7 @@ _ADDRESS = "Check SPADEWORK_DATABASE_URL, and that PostgreSQL runs there."
 
 async def database(settings: Settings) -> list[Check]:
     """Return its findings, one sentence each; none if no database is set."""
-    if settings.database_url is None:
-        return []
+    assert settings.database_url
     trying = _look_at(settings.database_url.get_secret_value())
     looked = await attempt("The database", trying, settings.health_seconds, _ADDRESS)
     if isinstance(looked, Check):
@@ -34,7 +34,7 @@ async def database(settings: Settings) -> list[Check]:
 
 async def _look_at(url: str) -> Looked:
     check_installed()
-    from spadework.tools.stores.postgres.inspection import look_at
+    from spadework.machines.postgres.inspection import look_at
 
     try:
         return await look_at(url)
@@ -46,8 +46,6 @@ async def database_fault(settings: Settings) -> str:
     """Return why the database cannot be used now, without naming places; "" if it can, or none is
     set.
     """
-    if settings.database_url is None:
-        return ""
     try:
         async with asyncio.timeout(settings.health_seconds), shared_sessions(settings) as shared:
             await shared.database.ask("SELECT 1")
@@ -65,7 +63,7 @@ def _server(looked: Looked) -> Check:
 
 
 def _tables(looked: Looked) -> Check:
-    from spadework.tools.stores.postgres.migration import HEAD
+    from spadework.machines.postgres.migration import HEAD
 
     if looked.tables == HEAD:
         return Check(state="works", text=f"its tables are up to date (version {HEAD})")

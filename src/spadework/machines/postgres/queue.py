@@ -20,8 +20,8 @@ from procrastinate.exceptions import AlreadyEnqueued, AppNotOpen, ConnectorExcep
 from procrastinate.jobs import Status
 from psycopg import OperationalError
 
+from spadework.machines.postgres.database import AWAY_SECONDS, RECONNECT_SECONDS, Database
 from spadework.tools.stores.disk_faults import DatabaseDown
-from spadework.tools.stores.postgres.database import AWAY_SECONDS, RECONNECT_SECONDS, Database
 
 QUEUE, TASK = "sessions", "spadework.research"
 #: Seconds between heartbeats, and until a silent worker is dead: with half of that, workers on two

@@ -12,17 +12,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spadework.machines.running_one import run_one
+from spadework.machines.session_lookup import drop
+from spadework.machines.shared import shared_sessions
 from spadework.sessions import admission
-from spadework.sessions.machines.running_one import run_one
-from spadework.sessions.machines.session_lookup import drop
-from spadework.sessions.machines.shared import shared_sessions
 from spadework.sessions.people.people import People
 from spadework.settings import Settings
 from spadework.tools.stores.disk_faults import DatabaseDown
 from spadework.tools.stores.private_files import is_session_id
 
 if TYPE_CHECKING:
-    from spadework.tools.stores.postgres.session_rows import SharedSessions
+    from spadework.machines.postgres.session_rows import SharedSessions
 
 
 #: Seconds between two checks for deleted sessions.
@@ -39,7 +39,7 @@ async def work(
     """
     name = f"{socket.gethostname()}-{os.getpid()}"
     async with shared_sessions(settings) as shared:
-        from spadework.tools.stores.postgres.queue import Leaving, Queue
+        from spadework.machines.postgres.queue import Leaving, Queue
 
         def idle() -> int:  # sessions waiting for a user or for admission can do so elsewhere
             return admission.here().out + admission.here().waiting

@@ -17,8 +17,7 @@ from psycopg.errors import QueryCanceled
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from pydantic import SecretStr
 
-from spadework.tools.stores.disk_faults import DatabaseDown
-from spadework.tools.stores.postgres.address import (
+from spadework.machines.postgres.address import (
     CONNECT_SECONDS,
     SCHEMA,
     STATEMENT_SECONDS,
@@ -26,10 +25,11 @@ from spadework.tools.stores.postgres.address import (
     unusable,
     where_is,
 )
-from spadework.tools.stores.postgres.asking_soon import AskingSoon
-from spadework.tools.stores.postgres.migration import migrate
-from spadework.tools.stores.postgres.notifications import Listening
-from spadework.tools.stores.postgres.rooms import PostgresRooms
+from spadework.machines.postgres.migration import migrate
+from spadework.machines.postgres.notifications import Listening
+from spadework.machines.postgres.rooms import PostgresRooms
+from spadework.machines.postgres.timely_queries import AskingSoon
+from spadework.tools.stores.disk_faults import DatabaseDown
 
 T = TypeVar("T")
 #: Total seconds to wait for a server that is down.

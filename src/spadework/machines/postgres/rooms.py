@@ -21,12 +21,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from spadework.tools.stores.postgres.asking_soon import ASK_SECONDS
-from spadework.tools.stores.postgres.notifications import PLACES
+from spadework.machines.postgres.notifications import PLACES
+from spadework.machines.postgres.timely_queries import ASK_SECONDS
 from spadework.tools.stores.shared_rooms import Check, Opening, Visit, wait_on
 
 if TYPE_CHECKING:
-    from spadework.tools.stores.postgres.database import Database
+    from spadework.machines.postgres.database import Database
+
 
 #: Seconds between heartbeats, and until a silent process's places lapse.
 BEAT_SECONDS, LEASE_SECONDS = 3.0, 15.0

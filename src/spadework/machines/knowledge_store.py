@@ -16,6 +16,8 @@ import zstandard
 from pydantic import SecretStr
 
 from spadework.errors import KnowledgeError, SettingsError
+from spadework.machines.postgres.address import where_is
+from spadework.machines.postgres.database import Database, opened
 from spadework.tools.knowledge.entry import Entry, Recalled, Which, condition_of
 from spadework.tools.knowledge.page_index import (
     WEIGHTS,
@@ -29,8 +31,6 @@ from spadework.tools.knowledge.page_index import (
 from spadework.tools.library.document_ranking import Match
 from spadework.tools.library.full_text import parse_question
 from spadework.tools.stores.disk_faults import DatabaseDown
-from spadework.tools.stores.postgres.address import where_is
-from spadework.tools.stores.postgres.database import Database, opened
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from psycopg import Connection, Error
 from psycopg.rows import TupleRow
 
-from spadework.tools.stores.postgres.address import SCHEMA, conninfo_of, unusable, where_is
-from spadework.tools.stores.postgres.database import Database
-from spadework.tools.stores.postgres.migration import migrate
+from spadework.machines.postgres.address import SCHEMA, conninfo_of, unusable, where_is
+from spadework.machines.postgres.database import Database
+from spadework.machines.postgres.migration import migrate
 
 #: Lists whose version differs from the known one.
 _NEWS = (

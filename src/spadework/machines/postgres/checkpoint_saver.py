@@ -13,8 +13,8 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg import AsyncCursor
 from psycopg.rows import DictRow, dict_row
 
+from spadework.machines.postgres.session_claim import SessionClaim
 from spadework.tools.stores.disk_faults import ClaimLost
-from spadework.tools.stores.postgres.session_claim import SessionClaim
 
 _HELD = "SELECT 1 FROM sessions WHERE id = %s AND run = %s FOR SHARE"
 

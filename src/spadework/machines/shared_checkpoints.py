@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import cast
 
+from spadework.machines.postgres.checkpoint_saver import CheckpointSaver
+from spadework.machines.postgres.session_claim import SessionClaim
 from spadework.sessions.storage.checkpoints import AfterTelling, our_serde
 from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.journal_rows import Claim
-from spadework.tools.stores.postgres.checkpoint_saver import CheckpointSaver
-from spadework.tools.stores.postgres.session_claim import SessionClaim
 
 
 class SharedCheckpoints(AfterTelling, CheckpointSaver):

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from psycopg import AsyncConnection, Error
 
-from spadework.tools.stores.postgres.address import CONNECT_SECONDS, conninfo_of, unusable, where_is
-from spadework.tools.stores.postgres.session_rows import ALIVE_SECONDS
+from spadework.machines.postgres.address import CONNECT_SECONDS, conninfo_of, unusable, where_is
+from spadework.machines.postgres.session_rows import ALIVE_SECONDS
 
 _SERVER = (
     "SELECT current_setting('server_version_num')::integer, current_setting('server_version'),"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets
 from pathlib import Path
 
+from spadework.machines.postgres.database import Database
 from spadework.tools.stores.disk import on_disk
-from spadework.tools.stores.postgres.database import Database
 from spadework.tools.stores.session_database import SqliteRows
 
 #: Bodies per query.

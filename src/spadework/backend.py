@@ -1,0 +1,125 @@
+"""What several machines share, as the core asks for it: without a database there is nothing to ask.
+
+The backend of a database is loaded by its name, with the first settings that have one: the core
+imports nothing of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+if TYPE_CHECKING:
+    from spadework.events import Event
+    from spadework.settings import Settings
+
+#: The longest list of sessions that is brought where nobody wants all.
+MOST_LISTED = 200
+_NONE = "Without a database there are no other machines."
+
+
+class Backend(Protocol):
+    """What a session, a server and a command ask of the other machines. The bodies are the answers
+    of one machine alone; what is only asked with a database has none.
+    """
+
+    async def find(self, settings: Settings, session_id: str) -> bool:
+        """Bring here a session of workers; return whether it is live. Raises SettingsError,
+        DiskFailed.
+        """
+        return False
+
+    async def know_all(self, settings: Settings, most: int | None = MOST_LISTED) -> frozenset[str]:
+        """Bring the list of sessions here; return the ids of those that wait or run."""
+        return frozenset()
+
+    async def bring_recording(self, settings: Settings, session_id: str) -> None:
+        """Bring here the journal of a session that workers ended."""
+        return
+
+    async def forget(self, settings: Settings, session_id: str) -> None:
+        """Delete a session where workers know it."""
+        return
+
+    async def note_answer(self, settings: Settings, known: str, session_id: str) -> bool:
+        """Note which session gave an answer, by its hash; return whether workers know it."""
+        return False
+
+    async def answered_by(self, settings: Settings, known: str) -> str:
+        """Return the session that gave an answer, by its hash; "" where none is known."""
+        return ""
+
+    async def database_fault(self, settings: Settings) -> str:
+        """Return why nothing can be kept now, naming no place; "" where it can."""
+        return ""
+
+    async def database(self, settings: Settings) -> list[Any]:
+        """Return what a health check sees of the database, a `Check` each."""
+        return []
+
+    def connected(self, settings: Settings) -> AbstractAsyncContextManager[None]:
+        """Keep a server's connections open. Raises SettingsError."""
+        return nullcontext()
+
+    def limits_shared(
+        self, settings: Settings, session_id: str
+    ) -> AbstractAsyncContextManager[None]:
+        """Share the limits of hosts, models and providers while a session runs."""
+        return nullcontext()
+
+    def run_by_workers(
+        self,
+        session: Any,
+        stop: asyncio.Event,
+        answers: asyncio.Queue[str],
+        told: Callable[[str], None] | None,
+    ) -> AsyncGenerator[Event, None]:
+        """Submit a `Session` and watch it."""
+        raise LookupError(_NONE)
+
+    async def cancel(self, session: Any) -> bool:
+        """End a `Session` that workers run; return False where it runs here."""
+        return False
+
+    async def list_news(
+        self, settings: Settings, known: Mapping[str, int]
+    ) -> dict[str, tuple[int, str]]:
+        """Return the lists that others have changed since the `known` versions."""
+        return {}
+
+    def list_table(self, url: str, name: str, rows: Any, before: Path) -> Any:
+        """Return the `KeptList` of a name."""
+        raise LookupError(_NONE)
+
+    def day_limit(self, settings: Settings) -> Any:
+        """Return the `DayLimit` of a user."""
+        raise LookupError(_NONE)
+
+    def checkpoints(self, claim: Any, record: Any) -> Any:
+        """Return the saver of a session's checkpoints under a `Claim`."""
+        raise LookupError(_NONE)
+
+    def knowledge(self, settings: Settings, most_bytes: int) -> Any:
+        """Return the `Knowledge` store of a user."""
+        raise LookupError(_NONE)
+
+
+class _Alone(Backend):
+    """One machine: nothing is shared."""
+
+
+_ALONE = _Alone()
+
+
+def backend_of(settings: Settings) -> Backend:
+    """Return the backend of the database that the settings name, else that of one machine alone."""
+    return _ALONE if settings.database_url is None else shared_backend()
+
+
+def shared_backend() -> Backend:
+    """Return the backend of a database; whether its packages are there is seen by what is asked."""
+    return cast("Backend", import_module("spadework.machines.backend"))

@@ -1,0 +1,1 @@
+"""Everything that knows PostgreSQL or procrastinate: the backend of several machines."""

@@ -1,1 +1,0 @@
-"""Sessions shared by several machines: submitted by one process, run by another, shown by any."""
