@@ -25,7 +25,7 @@ OWN_VARIABLES = {
 
 
 def settings_page() -> str:
-    """The settings reference, from the class that holds them."""
+    """Return the settings reference, from the class that holds them."""
     rows = [_row(name, field) for name, field in Settings.model_fields.items()]
     head = [
         "# Settings",

@@ -56,13 +56,13 @@ class Seen:
     settings: Settings
 
     def of(self, kind: type[E], **wanted: Any) -> list[E]:
-        """The events of a kind whose fields are as wanted."""
+        """Return the events of a kind whose fields are as wanted."""
         found = [event for event in self.events if isinstance(event, kind)]
         return [e for e in found if all(getattr(e, name) == wanted[name] for name in wanted)]
 
 
 def with_values(page: str) -> str:
-    """The tour with the values of its stops."""
+    """Return the tour with the values of its stops."""
     seen = replayed()
 
     def shown(match: re.Match[str]) -> str:
@@ -221,7 +221,7 @@ def _pick(value: BaseModel, *names: str) -> dict[str, Any]:
 
 
 def _short(value: Any) -> Any:
-    """A value with long texts and lists cut, which they say."""
+    """Return a value with long texts and lists cut, which they say."""
     if isinstance(value, str):
         return _cut(re.sub(r"(http://)?127\.0\.1\.(\d)(?::\d+)?", _site, value))
     if isinstance(value, dict):
@@ -243,7 +243,7 @@ def _cut(text: str) -> str:
 
 
 def _json(value: Any, indent: int = 0) -> str:
-    """A value as JSON: on one line where it fits, else each part on lines of its own."""
+    """Return a value as JSON: on one line where it fits, else each part on lines of its own."""
     line = json.dumps(value, ensure_ascii=False)
     if indent + len(line) <= COLUMNS or not isinstance(value, dict | list):
         return line

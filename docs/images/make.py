@@ -56,7 +56,7 @@ def main() -> int:
 
 
 def context(page: Page, address: str) -> None:
-    """The views of a wide window, one after the other; it ends at a page as it was read."""
+    """Yield the views of a wide window, one after the other; it ends at a page as it was read."""
     for question in BEFORE:
         ask(page, address, question)
         page.get_by_role("button", name=re.compile("^Approve")).click()
