@@ -1,4 +1,4 @@
-"""Writes the generated parts of the docs: `python docs/generate.py`; with `--check` it only says
+"""Write the generated parts of the docs: `python docs/generate.py`. With `--check`, only report
 whether they are up to date.
 """
 
@@ -91,7 +91,7 @@ def pages() -> dict[Path, str]:
 
 
 def main() -> int:
-    """Write the pages, or with --check compare them; 1 when one is stale."""
+    """Write the pages, or with --check compare them. Return 1 if one is stale."""
     made = pages()
     stale = [
         path
