@@ -1,14 +1,16 @@
-"""The docs use the words of the glossary, and name only settings that there are."""
+"""Docs, docstrings and messages use the words of the glossary; docs name existing settings."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.docs.test_compose import variables
-from tests.docs.test_references import ROOT
+from tests.docs.test_references import ROOT, SOURCE
 
 GLOSSARY = ROOT / "docs" / "glossary.md"
 PAGES = sorted(
@@ -21,6 +23,10 @@ _QUOTED = re.compile(
 )
 #: Variables that are read without being settings, and those of tests.
 OTHER_VARIABLES = {"SPADEWORK_PROXY", "SPADEWORK_ODD_SEED"}
+
+
+#: What SQL, HTTP, streams and names in the code call by such a word.
+CODE_WORDS = {"conflict", "conflicts", "chunk", "chunks", "tape", "cassette", "allowance"}
 
 
 def words_of_glossary() -> dict[str, str]:
@@ -49,6 +55,24 @@ def others_used(text: str) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_uses_the_words_of_the_glossary(page: Path) -> None:
     assert others_used(prose(page)) == []
+
+
+def texts(module: Path) -> Iterator[str]:
+    """Yield the docstrings and messages of a module, without the code that they quote."""
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            yield re.sub(r"`[^`]*`", "", node.value)
+
+
+def test_docstrings_and_messages_use_the_words_of_the_glossary() -> None:
+    found = {
+        f"{module.relative_to(SOURCE)}: {used}"
+        for module in SOURCE.rglob("*.py")
+        for text in texts(module)
+        for used in others_used(text)
+        if used.partition(":")[0].lower() not in CODE_WORDS
+    }
+    assert found == set()
 
 
 def test_a_word_in_place_of_another_is_found_and_code_is_not_looked_at() -> None:

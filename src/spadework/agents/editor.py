@@ -163,7 +163,7 @@ def not_found(
 def _gap_of(
     topic: Topic, found: Coverage, gaps: Sequence[str], unread: bool, plan: Plan, say: Phrases
 ) -> str:
-    """Return what is unanswered about a topic; a topic that is the whole question is not named
+    """Return what is open about a topic; a topic that is the whole question is not named
     again.
     """
     told = " ".join(gaps)

@@ -27,11 +27,11 @@ Libraries = Annotated[
 ]
 Country = Annotated[
     str | None,
-    typer.Option("--country", help="Search results from there, as two letters such as de."),
+    typer.Option("--country", help="Results from there, as two letters such as de."),
 ]
 Language = Annotated[
     str | None,
-    typer.Option("--search-language", help="Search results in this language, such as de."),
+    typer.Option("--search-language", help="Results in this language, such as de."),
 ]
 News = Annotated[
     bool | None, typer.Option("--news/--no-news", help="Search the news alone.", show_default=False)

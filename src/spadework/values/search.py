@@ -25,7 +25,7 @@ class Found(Value):
 
 
 class Hit(Value):
-    """A search result. `publisher` is named by the provider, such as a newspaper or journal. `text`
+    """A hit. `publisher` is named by the provider, such as a newspaper or journal. `text`
     is the page itself if the provider includes it: then nothing is fetched, and `url` may be "".
     `relevance` is 0..1 (S5); `rrf` is set by fusion; `found_by` lists every list with it.
     """
@@ -45,7 +45,7 @@ class Hit(Value):
 
 
 class Lead(Value):
-    """A search result; the `parts` of its relevance, each 0..1, are position, title, snippet
+    """A hit; the `parts` of its relevance, each 0..1, are position, title, snippet
     (S5).
     """
 

@@ -63,7 +63,7 @@ def search(
     as_json: options.AsJson = False,
     home: options.Home = None,
 ) -> None:
-    """Print ranked search results."""
+    """Print ranked hits."""
     from spadework.apps.commands.search_command import search_once
 
     search_once(query, as_json, options.settings_of(context))

@@ -103,7 +103,7 @@ class RankParts(Shape):
 
 
 class HitShape(Shape):
-    """A search result."""
+    """A hit of a search."""
 
     rank: int
     url: str

@@ -1,4 +1,4 @@
-"""Relevance of a search result to a query, by position, title and snippet (S5)."""
+"""Relevance of a hit to a query, by position, title and snippet (S5)."""
 
 from __future__ import annotations
 

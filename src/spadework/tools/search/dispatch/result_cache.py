@@ -1,4 +1,4 @@
-"""Cache of search results for all sessions and processes: one SQLite file under the home. A damaged
+"""Cache of hits for all sessions and processes: one SQLite file under the home. A damaged
 file never stops a search. Entries are keyed by a digest of the query, which contains no API key.
 """
 
