@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
-from spadework.graph.effort.experience import GRAINS
+from spadework.graph.effort.experience import DIGITS
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Forecast, Span
@@ -181,22 +181,38 @@ class Bench:
         }
 
 
+#: The share of runs that may end outside a range, for the interval score.
+OUTSIDE = 0.1
+
+
+def interval_score(span: Span, came: float) -> float:
+    """Return the width of a range, and for a run outside of it twice the distance over OUTSIDE: the
+    least on average for the range that truly holds nine of ten, no wider than it must be.
+    """
+    distance = max(span.low - came, came - span.high, 0.0)
+    return span.high - span.low + 2 / OUTSIDE * distance
+
+
 class Held:
-    """How often the ranges of one kind held what came."""
+    """How often the ranges of one kind held what came, and their width and score beside it."""
 
     def __init__(self) -> None:
         self.hits: defaultdict[str, list[bool]] = defaultdict(list)
         self.widths: list[float] = []
+        self.scores: list[float] = []
+        self.came: list[float] = []
         self.misses: list[float] = []
 
     def take(self, forecast: Forecast, took: dict[str, float]) -> None:
         """Count a run."""
-        for name in GRAINS:
+        for name in DIGITS:
             span: Span | None = getattr(forecast, name)
             if span is not None and name in took:
                 self.hits[name].append(span.low <= took[name] <= span.high)
         middle = forecast.seconds.median or 0.0
-        self.widths.append(forecast.seconds.high / max(0.01, forecast.seconds.low))
+        self.widths.append(forecast.seconds.high - forecast.seconds.low)
+        self.scores.append(interval_score(forecast.seconds, took["seconds"]))
+        self.came.append(took["seconds"])
         self.misses.append(abs(took["seconds"] / max(0.01, middle) - 1))
 
 
@@ -213,11 +229,11 @@ def row(name: str, parts: list[Held]) -> str:
     for what in ("seconds", "searches", "pages", "calls", "tokens", "rounds"):
         hits = [hit for part in parts for hit in part.hits[what]]
         shares.append(f"{sum(hits)}/{len(hits)}")
-    widths = [width for part in parts for width in part.widths]
-    misses = [miss for part in parts for miss in part.misses]
-    return (
-        f"| {name} | {' | '.join(shares)} | {median(widths):.1f} | {100 * median(misses):.0f} % |"
-    )
+    middle = median(came for part in parts for came in part.came)
+    width = median(width for part in parts for width in part.widths) / middle
+    score = fmean(score for part in parts for score in part.scores) / middle
+    miss = median(miss for part in parts for miss in part.misses)
+    return f"| {name} | {' | '.join(shares)} | {width:.2f} | {score:.2f} | {100 * miss:.0f} % |"
 
 
 def main() -> None:
@@ -238,8 +254,8 @@ def main() -> None:
                 )
                 if forecast and n >= LEARNING:
                     held[kind.name].take(forecast, took)
-    print("| kind | seconds | searches | pages | calls | tokens | rounds | high / low | off |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| kind | seconds | searches | pages | calls | tokens | rounds | width | score | off |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for name, one in held.items():
         print(row(name, [one]))
     print(row("all", list(held.values())))

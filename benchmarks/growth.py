@@ -32,6 +32,8 @@ from spadework.visible import bounded
 
 #: What a step may take, and the seconds from which its slope is believed.
 MOST_SLOPE, MOST_SECONDS, LEAST_SECONDS = 1.2, 1.0, 0.02
+#: Times that what seems too slow is measured again; at the same length if it took these seconds.
+TIMES, ENOUGH_SECONDS = 3, 1.0
 
 #: What is repeated to fill an input.
 PARTS = (
@@ -113,11 +115,24 @@ STEPS: Mapping[str, Callable[[str], object]] = {
 
 def measure(step: Callable[[str], object], part: str, size: int) -> tuple[float, float]:
     """Return the CPU seconds of a step over `size` characters of a part, and the slope to them from
-    half as many.
+    half as many. What seems too slow is measured again, at greater length, by the least of several:
+    noise only adds.
     """
     step(part * 3)
     half, whole = (_seconds(step, part * (chars // len(part))) for chars in (size // 2, size))
-    return whole, math.log2(whole / half) if half > 0 and whole >= LEAST_SECONDS else 1.0
+    taken, slope = whole, _slope(half, whole)
+    if slope > MOST_SLOPE or taken * 1e6 / size > MOST_SECONDS:
+        large = size if taken > ENOUGH_SECONDS else 4 * size
+        half, whole = (
+            min(_seconds(step, part * (chars // len(part))) for _ in range(TIMES))
+            for chars in (large // 2, large)
+        )
+        taken, slope = whole * size / large, _slope(half, whole)
+    return taken, slope
+
+
+def _slope(half: float, whole: float) -> float:
+    return math.log2(whole / half) if half > 0 and whole >= LEAST_SECONDS else 1.0
 
 
 def _seconds(step: Callable[[str], object], text: str) -> float:

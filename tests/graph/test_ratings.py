@@ -4,6 +4,7 @@ search that is recommended for it, and its new rating stands beside the old one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -49,13 +50,13 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
     return Settings.load(knowledge=False, marginal_utility=0, standards={"any": {"domains": 1}})
 
 
-def covered(*ratings: float) -> Any:
+def covered(*ratings: float, quotes: Sequence[str] = (LAMP, MORE, CODE)) -> Any:
     """An assessor that calls all covered, with one rating after the other."""
     left = list(ratings)
 
     def assess(request: ChatRequest) -> dict[str, Any]:
         shown = " ".join(passages(request))
-        said = assessment([text for text in (LAMP, MORE, CODE) if text in shown], covered=True)
+        said = assessment([text for text in quotes if text in shown], covered=True)
         rating = left.pop(0) if left else 8.5
         said["quality"] = dict.fromkeys(said["quality"], rating)
         if rating < 7.5:
@@ -137,3 +138,36 @@ async def test_what_code_finds_lacking_causes_a_round(
     assert any(searched in query for query in searx.queries[1:])
     lacking = {shortfall.kind for shortfall in result.shortfalls}
     assert (kind in lacking) is (kind == "freshness")
+
+
+async def test_missing_steps_cause_a_round_that_finds_them(
+    model: Model, world: World, searx: Searx, settings: Settings
+) -> None:
+    steps = ["Fill the lamp of the lighthouse.", "Trim the wick of the lamp.", "Light the lamp."]
+    listed = "".join(f"<li>{step}</li>" for step in steps)
+    text = f"To light the lamp of the lighthouse of oak:</p><ol>{listed}</ol><p>So it burns."
+    searx.script("step by step", [world.put("forum", "/steps", PAGE.format("Steps", text, ""))])
+    quoted = (LAMP, *steps)
+    model.script("AssessmentAnswer", covered(quotes=quoted))
+    planned(model, "howto")
+    result, rated = await run(settings)
+    assert "lighthouse step by step" in searx.queries[1:]
+    assert (result.iterations, len(rated), result.shortfalls) == (2, 2, ())
+    assert {e.quote for e in result.topics[0].evidence} >= set(steps)
+
+
+async def test_missing_dates_of_news_cause_a_round_that_finds_them(
+    model: Model, world: World, searx: Searx, settings: Settings
+) -> None:
+    undated = "The lamp of the lighthouse of Port Aldermere burns again, says its keeper of oak."
+    dated = "The lamp of the lighthouse of Port Aldermere was lit again on 3 March 2026."
+    day = DATED.format("2026-03-03")
+    searx.script("news date", [world.put("news", "/lit", PAGE.format("Lit again", dated, day))])
+    searx.script("lighthouse lamp", [world.put("blog", "/a", PAGE.format("A", undated, ""))])
+    model.script("AssessmentAnswer", covered(quotes=(undated, dated)))
+    planned(model, "latest")
+    result, rated = await run(settings.with_(standards={"any": {"domains": 1}}))
+    assert "lighthouse latest news date" in searx.queries[1:]
+    assert (result.iterations, len(rated)) == (2, 2)
+    assert "dates" not in {shortfall.kind for shortfall in result.shortfalls}
+    assert dated in {e.quote for e in result.topics[0].evidence}

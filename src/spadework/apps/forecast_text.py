@@ -36,7 +36,7 @@ def foretold(forecast: Forecast) -> str:
     )
     if not forecast.runs:
         return f"{told}; rough: fewer than five runs like it are known"
-    return f"{told}; nine of ten runs, by the last {forecast.runs} like it"
+    return f"{told}; by the last {forecast.runs} runs like it"
 
 
 def took_beside(forecast: Forecast, seconds: float) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from spadework.codes import COUNTRY, LANGUAGE
 from spadework.values.value import Value
@@ -125,15 +125,13 @@ class Forecast(Value):
     """What a run will take, as ranges; `workers` are the topics searched concurrently, `writing`
     the tokens for writing and checking. Money is in US dollars, None if a price is unknown.
 
-    Based on `runs` earlier runs of the same `kind` on this `machine`, nine of ten of which fall
-    within the ranges; on constants alone if `runs` is 0. `reckoned` are the constants' estimates,
-    by the names of the ranges.
+    Based on `runs` earlier runs of the same `kind` on this `machine`, of which nine of ten fall
+    within the ranges; on constants alone if `runs` is 0.
     """
 
     kind: str = ""
     machine: str = ""
     runs: int = 0
-    reckoned: dict[str, float] = Field(default_factory=dict)
     workers: int
     rounds: Span
     searches: Span
@@ -143,6 +141,12 @@ class Forecast(Value):
     writing: Span = Span()
     seconds: Span
     money: Span | None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_reckoned(cls, told: dict[str, Any]) -> dict[str, Any]:
+        """Pass over what earlier versions wrote down beside it."""
+        return {name: value for name, value in told.items() if name != "reckoned"}
 
 
 class Task(Value):

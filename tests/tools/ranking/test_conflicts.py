@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from datetime import UTC, datetime
 
@@ -258,6 +259,18 @@ def test_a_hundred_statements_without_disagreement_are_compared_in_no_time() -> 
     before = time.process_time()
     assert not conflicts([entry(f"E{n}", quote, f"{n}") for n, quote in enumerate(quotes)])
     assert time.process_time() - before < 1
+
+
+def test_many_pages_that_share_a_footer_are_grouped_in_no_time() -> None:
+    chance = random.Random(5)
+    words = ["".join(chance.choices("abcdefghij", k=7)) for _ in range(5_000)]
+    footer = " ".join(chance.choices(words, k=60))
+    pages = {str(n): " ".join([*chance.choices(words, k=300), footer]) for n in range(90)}
+    copied = {f"copy of {key}": f"{text} Read more" for key, text in pages.items()}
+    began = time.process_time()
+    found = group_near_duplicates(pages | copied)
+    assert time.process_time() - began < 3
+    assert found == {key: key.removeprefix("copy of ") for key in pages | copied}
 
 
 def test_a_sentence_that_many_pages_repeat_is_one_voice() -> None:

@@ -16,7 +16,7 @@ from spadework.agents import lead
 from spadework.agents.extractive.lead import in_context
 from spadework.events import Notice
 from spadework.graph.context import SessionContext
-from spadework.graph.effort.experience import by_experience, reckoning
+from spadework.graph.effort.experience import by_experience
 from spadework.graph.effort.forecast import ceilings, forecast, later
 from spadework.graph.effort.model_examination import examines
 from spadework.graph.emit import Emit
@@ -103,8 +103,9 @@ async def foreseen(
     made = later(made, round(gone, 1) if gone > START_SECONDS else 0.0, context.settings)
     kind = _kind(context, follows=follows, examines=first)
     named = {"kind": kind, "machine": _machine(context)}
-    made = made.model_copy(update={**named, "reckoned": reckoning(made)})
-    return by_experience(made, context.experience, ceilings(context.settings))
+    return by_experience(
+        made.model_copy(update=named), context.experience, ceilings(context.settings)
+    )
 
 
 def _key(context: SessionContext, question: Question) -> Any:

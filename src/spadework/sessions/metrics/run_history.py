@@ -11,7 +11,7 @@ from typing import Any
 
 from spadework.deadline import CLOSING_SECONDS
 from spadework.errors import SessionError
-from spadework.graph.effort.experience import GRAINS, Took
+from spadework.graph.effort.experience import DIGITS, Took
 from spadework.sessions.metrics.session_index import Drawn, View, view_sessions
 from spadework.sessions.storage.files import Metadata, read_metadata
 from spadework.sessions.storage.session_file import METADATA
@@ -82,7 +82,7 @@ def took_before(home: Path) -> list[Took]:
 
 
 def actual(found: Metadata) -> dict[str, float]:
-    """Return what a finished run took, by the names of GRAINS, as far as known."""
+    """Return what a finished run took, by the names of DIGITS, as far as known."""
     used = found.performance_metrics
     told: dict[str, Any] = {
         "rounds": used.get("iterations"),
@@ -93,7 +93,7 @@ def actual(found: Metadata) -> dict[str, float]:
         "seconds": used.get("total"),
         "money": used.get("money"),
     }
-    return {name: told[name] for name in GRAINS if isinstance(told[name], int | float)}
+    return {name: told[name] for name in DIGITS if isinstance(told[name], int | float)}
 
 
 def _sum(*parts: Any) -> float | None:
@@ -109,7 +109,7 @@ def _draw(folder: Path) -> Drawn:
     made = found.forecast
     if made is None or found.status not in _OVER:
         return Drawn([])
-    return Drawn([made.kind, made.machine, made.reckoned, actual(found)])
+    return Drawn([made.kind, made.machine, actual(found)])
 
 
 _VIEW = View("took", (METADATA,), _draw)

@@ -24,7 +24,7 @@ from spadework.tools.stores.disk_faults import said_of
 from spadework.tools.stores.private_files import is_session_id, private_file
 
 #: File name in the home; version of its rows, raised when their content changes.
-INDEX, VERSION = "sessions.sqlite", 3
+INDEX, VERSION = "sessions.sqlite", 4
 #: A file changed this recently may change again within one clock tick: its value is returned, but
 #: not stored.
 SETTLED_NS = 2_000_000_000

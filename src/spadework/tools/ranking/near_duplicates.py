@@ -7,8 +7,9 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from math import inf
 
 #: Words per shingle, and share of common shingles from which two texts are copies.
@@ -69,26 +70,42 @@ def group_near_duplicates(texts: Mapping[str, str], until: float = inf) -> dict[
     also for texts not compared before `until` (`time.monotonic`).
     """
     found = {key: key for key in texts}
-    firsts: dict[str, tuple[Sketch, Sketch]] = {}
+    firsts: list[tuple[str, Sketch, Sketch]] = []
+    # Which firsts hold a hash, so that only texts with enough in common are compared.
+    shingles, words = (defaultdict[int, list[int]](list) for _ in "ab")
     for key, text in texts.items():
         if time.monotonic() > until:
             break
-        own = sketch(text), bag(text)
-        match = next((first for first, other in firsts.items() if _copies(own, other)), key)
-        if match == key:
-            firsts[key] = own
-        found[key] = match
+        own, bagged = sketch(text), bag(text)
+        shared, same = _count_shared(own, shingles), _count_shared(bagged, words)
+        for n in sorted(shared.keys() | same.keys()):
+            first, other, others = firsts[n]
+            if _copies(own, other, shared[n]) or _scrambles(bagged, others, same[n]):
+                found[key] = first
+                break
+        else:
+            for held, own_hashes in ((shingles, own), (words, bagged)):
+                for each in own_hashes:
+                    held[each].append(len(firsts))
+            firsts.append((key, own, bagged))
     return found
 
 
-def _copies(one: tuple[Sketch, Sketch], other: tuple[Sketch, Sketch]) -> bool:
-    (a, words), (b, others) = one, other
-    shared = len(a & b) or len(words & others)
-    if not shared:
-        return False
-    if resemblance(a, b) >= COPY or max(containment(a, b), containment(b, a)) >= EXCERPT:
+def _count_shared(own: Sketch, held: Mapping[int, Sequence[int]]) -> Counter[int]:
+    return Counter(chain.from_iterable(held.get(each, ()) for each in own))
+
+
+def _copies(a: Sketch, b: Sketch, shared: int) -> bool:
+    """Return whether one text is a copy or an excerpt of the other, of `shared` hashes."""
+    if shared >= COPY * max(len(a), len(b)) and resemblance(a, b) >= COPY:
         return True
-    return bool(words and others) and resemblance(words, others) >= SCRAMBLED
+    enough = shared >= EXCERPT * EXCERPT_LEAST
+    return enough and max(containment(a, b), containment(b, a)) >= EXCERPT
+
+
+def _scrambles(words: Sketch, others: Sketch, shared: int) -> bool:
+    enough = shared >= SCRAMBLED * max(1, len(words), len(others))
+    return enough and resemblance(words, others) >= SCRAMBLED
 
 
 def _words(text: str) -> list[str]:
