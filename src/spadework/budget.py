@@ -224,7 +224,6 @@ class Budget(Deadline):
         )
 
     def _open(self, limit: Limit, *, closing: bool = False) -> float:
-        """Return a limit without the reserve for closing, which is at least one call."""
         ceiling: float = getattr(self.limits, limit)
         if closing or limit not in _HELD_BACK:
             return ceiling

@@ -33,7 +33,6 @@ from spadework.values import (
 #: Maximum searches recommended per assessment, and results each may ask for (S4).
 MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
-#: Maximum quotes requested from the assessor.
 MOST_QUOTES = 40
 LIKELY = 0.5
 

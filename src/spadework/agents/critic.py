@@ -26,7 +26,6 @@ from spadework.values import (
 
 #: Sections made by code.
 BY_CODE = ("disagreements", "not_found", "problems", "about")
-#: Maximum strengths and weaknesses.
 MOST_POINTS = 5
 
 
@@ -116,7 +115,6 @@ def describe_review(review: Review) -> str:
 
 
 def _review(answer: OpinionAnswer) -> Review:
-    """Return the review without text that instructs machines."""
     points = [point for point in answer.weaknesses if not is_injection(point.weakness)]
     return Review(
         verdict=answer.verdict,

@@ -26,7 +26,6 @@ from spadework.agents.report.material import line_of
 from spadework.prompts import render
 from spadework.values import Evidence, Plan, Problem, Topic, Visible
 
-#: Maximum quotes requested per call.
 MOST_NAMED = 40
 
 

@@ -76,7 +76,6 @@ def disagreements(
 
 
 def _told_apart(kind: str, topic: str, sides: Sequence[Side], say: Phrases) -> str:
-    """Return that sources disagree, and on which two figures if known."""
     told = {"topic": topic, "kind": say(f"kind_{kind}")}
     apart = None
     if kind in ("number", "date") and len(sides) == 2:
@@ -195,7 +194,6 @@ def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Sectio
 
 
 def _line(problem: Problem) -> str:
-    """Return a problem with its subject named once."""
     subject, effect = problem.subject, problem.effect
     name = host_of(subject) if "://" in subject else subject
     reason = hosts_for_urls(problem.reason)

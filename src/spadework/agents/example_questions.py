@@ -80,5 +80,4 @@ def _bare(heading: str) -> str:
 
 
 def _within(name: str) -> str:
-    """Return a name as written within a sentence."""
     return name[:1].lower() + name[1:] if name[1:2].islower() else name

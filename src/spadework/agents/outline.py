@@ -137,7 +137,6 @@ async def outline(
 
 
 def _sides_of(conflict: Conflict, ledger: Sequence[Evidence]) -> str:
-    """Return the statements on each side of a conflict, with dates."""
     entries = {e.id: e for e in ledger}
     sides = ((side.claim, day_of(side, entries)) for side in conflict.sides)
     told = (f"{claim} ({day})" if day else claim for claim, day in sides)
@@ -251,7 +250,6 @@ def _with_forgotten(
 
 
 def _with_columns(chosen: Sequence[Evidence], ledger: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """Add the column names of entries that are table rows."""
     tables = {(e.content_hash, e.columns) for e in chosen if e.kind in ("row", "cells")}
     named = [e for e in ledger if e.kind == "columns" and (e.content_hash, e.start) in tables]
     return tuple(dict.fromkeys([*named, *chosen]))

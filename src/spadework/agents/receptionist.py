@@ -275,7 +275,6 @@ def _rest_of_message(said: str, talk: Talk) -> str:
 
 
 def _reception_spoken() -> Iterator[Talk]:
-    """Yield each language's small talk, the default language first."""
     for code in sorted(codes(), key=lambda code: code != DEFAULT):
         if talk := language(code).talk:
             yield talk

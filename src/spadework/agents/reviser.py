@@ -104,7 +104,6 @@ async def turn_of(
 
 
 def _build_turn(answer: TurnAnswer, report: Reported) -> Turn:
-    """Return the turn named by a model; "known" without supporting entries becomes "new"."""
     code = answer.language.strip().lower().partition("-")[0]
     named = code if _CODE.fullmatch(code) else ""
     if answer.kind != "known":

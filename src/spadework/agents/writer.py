@@ -65,7 +65,6 @@ async def write(
 
 
 def _asked(plan: Plan, asked_on: str) -> dict[str, object]:
-    """Return what writer and summary prompts say about the question."""
     return {
         "question": plan.question,
         "asked_on": asked_on,
@@ -181,7 +180,6 @@ def in_short(markdown: str, code: str) -> Section:
 
 
 def _describe_findings(checked: Checked) -> list[dict[str, object]]:
-    """Return a section's sentences for prompts, each with why it fails, or ""."""
     return [
         {
             "text": one.sentence.text,

@@ -9,7 +9,6 @@ from itertools import takewhile
 
 from spadework.errors import SettingsError
 
-#: The default command.
 DEFAULT = "ask"
 #: Minimum similarity of a mistyped command: "reed" shares three of four letters with "read".
 LIKE = 0.75

@@ -71,7 +71,6 @@ def _is_not_the_users(error: OSError | UnicodeError) -> bool:
 
 
 def _describe_system_error(error: OSError | UnicodeError) -> str:
-    """Return the system's message with the file concerned."""
     if isinstance(error, OSError):
         name = str(error.filename)[-100:] if error.filename else "a file"
         return f"{name}: {error.strerror or error}."

@@ -72,7 +72,6 @@ class Teller:
             self._round = max(self._round, event.round) + 1
 
     def _piece(self, telling: Telling, text: str) -> AIMessageChunk:
-        """Return a chunk of this round's message of a kind."""
         # A round's draft follows its assessment.
         number = self._round - 1 if telling == "draft" else self._round
         id_ = f"{telling}-{number}-{self._session_id}"
@@ -85,7 +84,6 @@ class Teller:
 
 
 def _line(event: Event) -> str:
-    """Return an event as a list item."""
     if isinstance(event, Notice):
         return f"- {_quote_words(event.text)}"
     if isinstance(event, Searched) and event.topic:  # not the first search, before the plan
@@ -203,7 +201,6 @@ async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
 
 
 async def _events(loop: research.Graph, asked: dict[str, Any]) -> AsyncGenerator[Event, None]:
-    """Yield the loop's events, including its workers'; it runs in the conversation's thread."""
     parts = loop.astream(
         cast("ResearchState", asked), stream_mode="custom", subgraphs=True, version="v2"
     )

@@ -124,7 +124,6 @@ def _tasks_after_known(state: ResearchState, budget: Budget, load: Workload) -> 
 
 
 def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> list[_Gap]:
-    """Return what is left to search or read in round `number`."""
     plan, lacking = state["plan"], state.get("shortfalls", [])
     asked = {
         (query.text.lower(), query.exclude_domains)
@@ -162,7 +161,6 @@ def _queries_unasked(topic: Topic, state: ResearchState) -> tuple[Query, ...]:
 def _recommended_searches(
     topic: Topic, found: Coverage | None, lacking: Sequence[Shortfall]
 ) -> list[Recommendation]:
-    """Return recommended searches and those for shortfalls, highest priority first."""
     made = [
         *(found.recommendations if found else ()),
         *(s.recommendation for s in lacking if s.topic == topic.name),

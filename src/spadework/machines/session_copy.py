@@ -99,7 +99,6 @@ def metadata_at(folder: Path, metadata: str) -> bytes:
 
 
 def _whole_lines(log: Path) -> int:
-    """Count the lines of a log, removing one cut short by a kill."""
     try:
         data = log.read_bytes()
     except FileNotFoundError:

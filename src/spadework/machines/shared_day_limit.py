@@ -83,6 +83,5 @@ class SharedDayLimit(DayLimit):
 
 
 def _usual(wish: HoldRequest, free: Free) -> float:
-    """Return the dollars that a call will reserve with this much free."""
     hold = hold_share(wish, free, alone=True)
     return hold.money if hold else cost(wish.price, wish.told, wish.usual)

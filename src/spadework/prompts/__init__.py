@@ -124,7 +124,6 @@ def render(role: str, **variables: Any) -> Prompt:
 
 @lru_cache(maxsize=64)
 def _templates(role: str) -> tuple[Template, Template]:
-    """Return the templates of a role's system and user message."""
     source = (files(__name__) / f"{role}.md").read_text(encoding="utf-8")
     system, _, user = source.partition("\n---\n")
     environment = _environment()
@@ -132,7 +131,6 @@ def _templates(role: str) -> tuple[Template, Template]:
 
 
 def _split_parts(marked: str) -> tuple[str, tuple[Part, ...]]:
-    """Return the text without marks, and the parts between them."""
     text, parts = "", []
     opened: tuple[Kind, int] | None = None
     for piece in _MARKS.split(marked):

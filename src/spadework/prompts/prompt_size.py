@@ -90,7 +90,6 @@ def _cut_blocks(pieces: list[_Piece], own: Sequence[int], chars: int, least: int
 
 
 def _common_length(lengths: Sequence[int], room: int) -> int:
-    """Return the length to which the longest must be cut to fit the room."""
     left = max(0, room)
     for n, length in enumerate(sorted(lengths)):
         share = left // (len(lengths) - n)

@@ -76,5 +76,4 @@ class Brief:
 
 
 def _apart(exchanges: Sequence[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split pairs into questions and answers."""
     return tuple(text for text, _ in exchanges), tuple(answer for _, answer in exchanges)

@@ -77,7 +77,6 @@ async def replay(
 
 
 async def _session(home: Path, session_id: str, recording: Recording) -> Session:
-    """Return the session as begun, in another home."""
     told = await recording.noted(Request("opened", ""))
     brief = await recording.noted(Request("brief", ""))
     if told is None or brief is None:
@@ -98,7 +97,6 @@ async def _session(home: Path, session_id: str, recording: Recording) -> Session
 
 
 def _copy(folder: Path, home: Path) -> None:
-    """Copy a session's journal and metadata to a writable place."""
     own = home / "sessions" / folder.name
     own.mkdir(parents=True)
     shutil.copy(folder / METADATA, own)

@@ -93,7 +93,6 @@ class Researching:
         return result
 
     async def _finished(self, result: Result) -> list[Event]:
-        """Write the result; return the final events."""
         await self._records.finish(result)
         self._context.record.tell(Finished(result=result))
         return list(self._context.record.heard())

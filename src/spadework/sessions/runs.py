@@ -219,7 +219,6 @@ class Runs:
         self._tasks.pop(run.session.session_id, None)
 
     async def _ended(self, run: Run, event: Ended) -> None:
-        """Record a run that ended without a result; a workers' run is in their record."""
         if not run.session.elsewhere:
             with suppress(OSError):
                 await on_disk(end, run.session.folder, event)

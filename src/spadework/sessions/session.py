@@ -214,7 +214,6 @@ class Session:
                         yield event
 
     async def _ended(self) -> tuple[Event, ...]:
-        """Return the events of a session that has its result, () for others."""
         if (done := await asyncio.to_thread(whole_result, self.folder)) is None:
             return ()
         await asyncio.to_thread(end_drawing, self.folder, self.settings, done)

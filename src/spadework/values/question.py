@@ -50,7 +50,6 @@ MOST_QUERY_CHARS = 300
 
 
 def _short(text: str) -> str:
-    """Return the text up to a query's length, cut between words."""
     if len(text) <= MOST_QUERY_CHARS:
         return text
     cut = text[:MOST_QUERY_CHARS]

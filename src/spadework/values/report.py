@@ -114,7 +114,6 @@ class Section(Value):
 
 
 def _parts_of_all(section: Section) -> tuple[Part, ...]:
-    """Return a section's parts, plus one for the sentences in none of them."""
     left = len(section.sentences) - sum(count for part in section.parts for count in part.takes)
     rest = Part(form="paragraph", takes=(1,) * left, quoted=True)
     return (*section.parts, rest) if left > 0 else section.parts

@@ -23,7 +23,6 @@ from spadework.tools.text.table_operations import Computed, compute
 from spadework.values import Evidence, Page, Plan, Sentence, Topic
 
 Span = tuple[int, int]
-#: The cue of a "how many" question.
 CUE = "count"
 #: Minimum and maximum items of a list that is counted.
 LEAST_ITEMS, MOST_ITEMS = 2, 60
@@ -115,7 +114,6 @@ def _proven(judgement: Judgement) -> Judgement:
 
 
 def _form(topic: Topic) -> set[str]:
-    """Return the stems of the words that only ask how many."""
     code = spoken(topic.question)
     found = language(code).cues[CUE].search(topic.question)
     return stems(found[0], code) if found else set()
@@ -227,7 +225,6 @@ def _leads(paragraph: str) -> bool:
 def _quoted_lists(
     own: Sequence[Evidence], pages: Mapping[str, str]
 ) -> Iterator[tuple[Listed, tuple[str, ...]]]:
-    """Yield lists whose items are all quoted, with the ids of the entries."""
     for digest in dict.fromkeys(e.content_hash for e in own if e.kind == "item"):
         here = [e for e in own if e.content_hash == digest]
         for listed in lists(pages.get(digest, "")):

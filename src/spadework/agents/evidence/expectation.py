@@ -59,7 +59,6 @@ def _name(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _without_capitals(text: str) -> bool:
-    """Return whether a text is in a script without capitals, which does not show names."""
     return any(sign.isalpha() and sign.upper() == sign.lower() for sign in text)
 
 
@@ -88,7 +87,6 @@ def _items(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _rows(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Return whether there are rows, or enough entries to build a table of one row each."""
     return any(e.kind in ("row", "cells") for e in known) or len(known) >= LEAST_ROWS
 
 

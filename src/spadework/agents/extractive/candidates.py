@@ -157,7 +157,6 @@ class _Passage:
         self.begun = self.led if spans and is_broken_off(texts[-1]) else None
 
     def _led_by(self, after: Block | None) -> bool:
-        """Return whether the text before a block introduces it."""
         return after is not None and (after.kind in _LED or self.text[after.start].islower())
 
     def _whole(self, spans: Sequence[Span], n: int, block: Block) -> tuple[Span, ...]:
@@ -228,7 +227,6 @@ class _Passage:
 
 
 def _without_dateline(text: str, block: Block, spans: Sequence[Span]) -> list[Span]:
-    """Return the sentences of a paragraph without its dateline."""
     found = _DATELINE.match(text, block.start, block.end)
     if not found:
         return list(spans)

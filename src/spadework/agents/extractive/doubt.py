@@ -16,7 +16,6 @@ from spadework.tools.ranking.relevance import query_terms
 from spadework.tools.text.language import language, language_of
 from spadework.values import Hit, Question
 
-#: Maximum meanings offered.
 MOST_OPTIONS = 6
 
 #: "Mercury (planet)": how encyclopedias distinguish namesakes.

@@ -38,7 +38,6 @@ def recall_answer(
 
 
 def _of(one: Scored, entries: Sequence[Evidence]) -> list[Evidence]:
-    """Return the entries that contain a candidate."""
     at = one.candidate
     return [
         e

@@ -192,7 +192,6 @@ def _in_lists(chosen: Sequence[Scored]) -> list[Scored]:
 
 
 def _is_new(one: Scored, quoted: Sequence[Stems]) -> bool:
-    """Return whether a candidate differs from what was quoted; another figure is enough."""
     figures = {stem for stem in one.own if stem.isdecimal()}
     return not any(
         len(one.own & other) > SAME * min(len(one.own), len(other)) and figures <= other

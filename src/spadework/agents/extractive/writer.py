@@ -36,7 +36,6 @@ def section(heading: str, evidence: Sequence[Evidence]) -> Section:
 
 
 def _table(rows: Sequence[Evidence], columns: Evidence) -> Section:
-    """Return rows under their column names, one sentence per non-empty cell."""
     drawn = [cells_of(row, columns) for row in rows]
     names = max(([name for name, _ in found] for found in drawn), key=len)
     told, takes = list[Sentence](), list[int]()

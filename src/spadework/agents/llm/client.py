@@ -46,7 +46,6 @@ from spadework.tools.stores.journal import Journal
 from spadework.tools.text import tokens
 from spadework.values import Problem
 
-#: Characters of a digest that identifies a request.
 DIGEST_CHARS = 16
 
 

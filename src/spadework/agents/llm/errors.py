@@ -136,7 +136,6 @@ def meaning(error: Exception, name: str, secret: str = "") -> ModelError:
 
 
 def _error_of(error: Exception) -> ServerReply | None:
-    """Return the reply in a library's error, or None."""
     if isinstance(error, ErrorReply):
         return error.reply
     status = getattr(error, "status_code", None)

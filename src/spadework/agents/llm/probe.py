@@ -40,7 +40,6 @@ _NAMES = (
     "n_ctx",
     "n_ctx_train",
 )
-#: Errors from reading a list.
 UNREADABLE = (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError, RecursionError)
 
 

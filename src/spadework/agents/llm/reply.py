@@ -210,7 +210,6 @@ def _usage(told: Any) -> tuple[int, int] | None:
 
 
 def _words(error: Any) -> str:
-    """Return a server's error message on one line."""
     if isinstance(error, dict):
         found = [error.get(name) for name in ("message", "detail", "error", "msg", "code")]
         meta = error.get("metadata")

@@ -179,7 +179,6 @@ def _loose_values(text: str) -> list[Any]:
 
 
 def _fitted(value: Any, answer: type[A]) -> A:
-    """Return a value as an answer, unwrapped, without what a server added."""
     for _ in range(MOST_MENDINGS):
         value = _unwrapped(value, answer)
         try:

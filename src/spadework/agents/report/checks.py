@@ -171,7 +171,6 @@ _GIVEN = re.compile(r"\b(?:def|function|fn|func)\s*\w*\s*\(([^)]*)\)")
 BESIDE = 3
 #: Minimum letters of a name whose final s may be a plural.
 LEAST_SINGULAR = 3
-#: Maximum unknown words of code that are named.
 MOST_STRANGE = 5
 
 
@@ -344,7 +343,6 @@ def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
 
 
 def _singular(name: str) -> str:
-    """Return a name without a plural s ("CVEs")."""
     return name.removesuffix("s") if len(name) > LEAST_SINGULAR else name
 
 

@@ -46,7 +46,6 @@ def review(result: Result) -> str:
 
 
 def _list_unused(sources: Sequence[Source]) -> list[str]:
-    """List the pages that no sentence cites, by reason."""
     found = [source for source in sources if source.unused]
     if not found:
         return []
@@ -62,7 +61,6 @@ def _list_unused(sources: Sequence[Source]) -> list[str]:
 
 
 def _describe_gain(done: Round) -> str:
-    """Describe what a round of searching gained, on one line."""
     line = (
         f"- Round {done.number}: {done.evidence_before} → {done.evidence_after} quotes, score"
         f" {done.score_before:g} → {done.score:g}"

@@ -37,7 +37,6 @@ def shorter(
 
 
 def _words_of(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> str:
-    """Return a passage's text with the column names of its cells."""
     cited = dict.fromkeys(id_ for one in told for id_ in one.evidence_ids if id_ in ledger)
     return " ".join([*(one.text for one in told), *(ledger[id_].quote for id_ in cited)])
 

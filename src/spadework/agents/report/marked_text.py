@@ -51,7 +51,6 @@ def _uniform(text: str) -> str:
 
 
 def _bracket(inside: str) -> str:
-    """Return a mark with the ids in a bracket, ranges expanded."""
     ids: list[int] = []
     for first, _, last in _RANGE.findall(inside):
         low, high = int(first), int(last or first)
@@ -197,7 +196,6 @@ def _goes_on(before: str, after: str) -> bool:
 
 
 def _read(tokens: Sequence[Token], made: _Made) -> None:
-    """Parse the blocks of a text, in order."""
     for token, inside in _opened(tokens):
         if token.type == "heading_open":
             made.head(plain(_MARKS.sub("", inside[0].content)))
@@ -244,7 +242,6 @@ def _opened(tokens: Sequence[Token]) -> Iterator[tuple[Token, Sequence[Token]]]:
 
 
 def _cells(tokens: Sequence[Token], kind: str) -> list[str]:
-    """Return the cells of a table by row."""
     return [tokens[n + 1].content for n, token in enumerate(tokens) if token.type == kind]
 
 
@@ -275,7 +272,6 @@ def _item(tokens: Sequence[Token]) -> list[list[Sentence]]:
 
 
 def _rows(tokens: Sequence[Token]) -> Iterator[Sentence]:
-    """Yield each table row as a sentence with its column names."""
     columns, cells = _columns(tokens), [uniform(cell) for cell in _cells(tokens, "td_open")]
     for n in range(0, len(cells), max(1, len(columns))):
         row = zip(columns, cells[n : n + len(columns)], strict=False)
@@ -286,7 +282,6 @@ def _rows(tokens: Sequence[Token]) -> Iterator[Sentence]:
 
 
 def _visible_words(html: str) -> str:
-    """Return the text of HTML."""
     return unescape(_TAG.sub(" ", html))
 
 
@@ -303,7 +298,6 @@ def _code(token: Token) -> Sentence:
 
 
 def _ids_in(text: str) -> tuple[str, ...]:
-    """Return the distinct ids of a text's marks."""
     return tuple(dict.fromkeys(_ID.findall(" ".join(_brackets(text)))))
 
 

@@ -185,7 +185,6 @@ def _in_line(part: Part, next_: int, made: list[Place], last: int | None) -> int
 
 
 def _cells(part: Part, begin: int) -> Iterator[Place]:
-    """Yield the places of a table's cells, row by row."""
     width, at = max(1, len(part.columns)), begin
     row: tuple[int, ...] = ()
     for n, count in enumerate(part.takes):

@@ -81,7 +81,6 @@ def _write(entries: list[Entry], output: Path) -> None:
 
 
 async def _closing(store: Knowledge, which: Which) -> AsyncGenerator[Page, None]:
-    """Yield the pages, then close the store."""
     try:
         async for page in store.pages(which):
             yield page
@@ -109,7 +108,6 @@ def _head(page: Page) -> str:
 
 
 def _name(page: Page) -> str:
-    """Return a readable, unique file name."""
     readable = re.sub(r"[^\w.-]+", "-", page.url.partition("://")[2])[:_NAME_CHARS].strip("-.")
     # From the URL, not the text, since two URLs may share a prefix and a text.
     own = hashlib.sha256(page.url.encode(errors="replace")).hexdigest()[:8]

@@ -131,7 +131,6 @@ def replay(
 
 
 def _bring(home: Path | None, session_id: str) -> Path:
-    """Return the home, after fetching the session if only workers have it."""
     from spadework.apps.machines import bring_session
 
     bring_session(home_of(home), session_id)

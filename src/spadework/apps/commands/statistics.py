@@ -11,7 +11,6 @@ from spadework.apps.messages import say, say_aside
 from spadework.sessions.metrics.session_figures import Figures, Worth
 from spadework.sessions.metrics.statistics import Statistics, statistics
 
-#: Sessions shown; the JSON has all of them.
 SHOWN = 20
 SORTS = {"kind": "query", "provider": "provider", "round": "round"}
 
@@ -112,7 +111,6 @@ def _gains(found: Statistics) -> list[str]:
 
 
 def _table(head: str, rows: Sequence[Sequence[object]]) -> list[str]:
-    """Return columns of text, the first left-aligned, the others right-aligned."""
     every = [head.split("|"), *([str(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*every, strict=True)]
     made = []

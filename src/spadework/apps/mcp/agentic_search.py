@@ -231,7 +231,6 @@ def _line(text: str) -> str:
 
 
 def _texts(result: Result) -> dict[str, str]:
-    """Return the available stored pages of the result."""
     folder = Path(result.session_dir)
     texts = {}
     for digest in dict.fromkeys(source.content_hash for source in result.sources):

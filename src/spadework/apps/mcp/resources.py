@@ -21,7 +21,6 @@ from spadework.tools.text.markdown import one_line
 
 SESSIONS = "spadework://sessions/"
 MARKDOWN = "text/markdown"
-#: Maximum sessions listed, newest first.
 MOST_LISTED = 20
 
 

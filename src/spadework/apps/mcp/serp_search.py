@@ -26,7 +26,6 @@ from spadework.tools.text.markdown import one_line
 
 #: Placeholder for the names of a server's providers.
 OFFERED = "PROVIDERS"
-#: Maximum characters of a snippet.
 SNIPPET_CHARS = 600
 
 

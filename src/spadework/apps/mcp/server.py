@@ -72,7 +72,6 @@ _READING = ("get_session_data",)
 #: Advertised by the library, though nothing is offered.
 _NOT_OFFERED = ("prompts/list", "prompts/get")
 
-#: The arguments of each tool.
 _ARGUMENTS = {
     tool.__name__: [name for name in signature(tool).parameters if name != "call"]
     for tool in _TOOLS

@@ -21,7 +21,6 @@ from spadework.errors import (
 )
 from spadework.prompts import plain
 
-#: Maximum characters of an error message.
 MOST_CHARS = 600
 
 _ANOTHER = "Choose another source, for instance from serp_search."
@@ -69,7 +68,6 @@ def word_fault(fault: BaseException) -> str:
 
 
 def _argument(fault: ValidationError) -> str:
-    """Describe the first invalid argument."""
     first = fault.errors(include_url=False, include_input=False)[0]
     name = ".".join(str(part) for part in first["loc"]) or "The arguments"
     if first["type"] == "missing":

@@ -80,7 +80,6 @@ def completion_of(asked: ChatRequest, result: Result) -> dict[str, Any]:
 
 
 def _message_of(result: Result) -> dict[str, Any]:
-    """Return the assistant's message."""
     return {
         "role": "assistant",
         "content": result.report,

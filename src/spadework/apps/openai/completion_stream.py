@@ -94,7 +94,6 @@ def _chunk(head: dict[str, Any], delta: dict[str, Any], end: str | None = None) 
 
 
 def _last_chunk(head: dict[str, Any], used: Usage) -> str:
-    """Return the last stream line, with the usage."""
     return data(head | {"choices": [], "usage": used_tokens(used)})
 
 
@@ -130,7 +129,6 @@ def _function(asked: ChatRequest) -> dict[str, Any] | None:
 
 
 def _fields(given: Any) -> dict[str, Any]:
-    """Return an object of a client's JSON, or an empty one."""
     return given if isinstance(given, dict) else {}
 
 

@@ -98,6 +98,5 @@ def _post(request: dict[str, Any], what: str, schema: dict[str, Any]) -> dict[st
 
 
 def _schema(kind: type[BaseModel]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the schema of a request, and those that it refers to by name."""
     schema = kind.model_json_schema(ref_template="#/components/schemas/{model}")
     return schema, schema.pop("$defs", {})

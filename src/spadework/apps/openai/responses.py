@@ -123,7 +123,6 @@ def response_at_once(greeted: Greeted, asked: ChatRequest) -> Response:
 async def _events(
     news: AsyncGenerator[News, None], asked: ChatRequest, session_id: str
 ) -> AsyncGenerator[_Json | None, None]:
-    """Yield the events of a run, None for a quiet while."""
     body, thought = _body(asked, _PREFIX + session_id), ""
     item: _Json = {"type": "reasoning", "id": f"rs_{uuid4().hex}", "summary": []}
     for event in [*_begin(body), *_thinking(item, thought, "added")]:
@@ -169,7 +168,6 @@ def _of_summary(item: _Json, kind: str, more: _Json) -> _Json:
 
 
 def _message_events(message: _Json, index: int) -> Iterator[_Json]:
-    """Yield the events of a whole message at this place of the output."""
     [part] = message["content"]
     place = {"item_id": message["id"], "output_index": index, "content_index": 0}
     empty = {"status": "in_progress", "content": []}
@@ -191,7 +189,6 @@ def _message_events(message: _Json, index: int) -> Iterator[_Json]:
 
 
 def _body(asked: ChatRequest, name: str) -> _Json:
-    """Return a response that has just begun."""
     return {
         "id": name,
         "object": "response",

@@ -133,7 +133,6 @@ class Chat:
             self._commands[meant.name](meant.argument)
 
     async def _ask(self, question: str) -> None:
-        """Research a question, or answer directly if it needs no research."""
         greeted = await receive(question, self._settings)
         if not greeted.research:
             self._screen.show(Text(visible(greeted.answer)))

@@ -11,7 +11,6 @@ from spadework.agents.plan_edits import FORMS, WISH, YES, change_plan, with_name
 from spadework.tools.text.markdown import one_line
 from spadework.values import Plan
 
-#: Every command: its argument and effect.
 COMMANDS: dict[str, tuple[str, str]] = {
     "plan": ("", "the topics of the last answer, and how far each is proven"),
     "sources": ("", "the sources of the last answer, numbered as in the report"),

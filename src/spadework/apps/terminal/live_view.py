@@ -24,7 +24,6 @@ from spadework.tools.text.markdown import one_line
 from spadework.tools.web.urls import host_of, hosts_for_urls
 from spadework.values import STATE_WORDS, Usage
 
-#: Maximum sources shown.
 MOST_SOURCES = 6
 #: Columns of a topic's state, and minimum columns for its name.
 STATE_COLUMNS = 29
@@ -68,7 +67,6 @@ def picture(view: ViewModel, meter: Meter, width: int, height: int, status: str 
 
 
 def _state(view: ViewModel, topic: TopicView) -> Phase:
-    """Return a topic's state: stored pages are checked first, then all topics are searched."""
     if topic.phase == "waiting":
         return "waiting" if view.asked or view.follows else "searching"
     return "searching" if not view.rounds and topic.phase in ("partly", "open") else topic.phase

@@ -167,7 +167,6 @@ def _running(request: Request) -> Run:
 
 
 def _redirect_back(request: Request) -> Response:
-    """Redirect to the page; htmx pages are updated by their events instead."""
     if "hx-request" in request.headers:
         return Response(status_code=204)
     return RedirectResponse(f"/s/{request.path_params['id']}", 303)

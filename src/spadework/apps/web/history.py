@@ -197,7 +197,6 @@ def _entry(data: Listed, web: Web, workers: Set[str], held: Set[str]) -> Entry:
 
 
 def _when(day: date) -> str:
-    """Return a date in words: weekdays within this week, else the date."""
     ago = (datetime.now().astimezone().date() - day).days
     near = _NEAR[max(0, ago)] if ago < len(_NEAR) else f"{day:%A}"
     return near if ago < DAYS_NAMED else f"{day:%Y-%m-%d}"

@@ -32,7 +32,6 @@ _MENU = (("/statistics", "Statistics"), ("/settings", "Settings check"))
 THEME_COOKIE = "spadework_theme"
 #: Seconds until a busy server is worth asking again.
 RETRY_SECONDS = "10"
-#: An empty question form.
 UNASKED = dict.fromkeys(("question", "minutes", "effort", "search", "unseen", "follows"), "")
 
 

@@ -78,7 +78,6 @@ class DrainingServer(uvicorn.Server):
         await self._server.close()
 
     def _drain(self) -> float:
-        """Accept nothing new; return until when runs may continue (`time.monotonic`)."""
         admission.here().close()
         seconds = self._server.owner.settings.drain_seconds
         if seconds and (running := admission.here().inside):

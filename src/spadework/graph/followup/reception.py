@@ -53,7 +53,6 @@ async def receive(said: str, settings: Settings, wishes: str = "", most_tokens: 
 
 
 async def _model(settings: Settings, budget: Budget, closing: AsyncExitStack) -> Model | None:
-    """Return the settings' model with a temporary journal; None if there is none."""
     try:
         name = await default_model(settings)
     except ModelError:

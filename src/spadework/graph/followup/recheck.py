@@ -121,7 +121,6 @@ def _undone(
 
 
 def _citations(base: Base, sections: Sequence[Section], new: Sequence[Citation]) -> list[Citation]:
-    """Return the report's citations: earlier ones for unchanged sentences, new ones for changed."""
     old = {(c.sentence, c.evidence_id): c for c in base.citations}
     changed = {(c.sentence, c.evidence_id): c for c in new}
     return [

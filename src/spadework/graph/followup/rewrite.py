@@ -73,7 +73,6 @@ async def rewritten(
 def _asked(
     review: Review, sections: Sequence[Section], fresh: Sequence[Evidence], homes: Mapping[str, str]
 ) -> dict[str, list[str]]:
-    """Return what each section should improve, by heading."""
     asked: dict[str, list[str]] = defaultdict(list)
     for point in review.weaknesses:
         if point.section and not point.outcome and (not point.query or _was_found(point, fresh)):

@@ -93,7 +93,6 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
 def _round(
     number: int, before: dict[str, Coverage], after: dict[str, Coverage], evidence: tuple[int, int]
 ) -> Round:
-    """Return the figures of a round, before and after it."""
     return Round(
         number=number,
         evidence_before=evidence[0],

@@ -70,7 +70,6 @@ async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 async def _approve_plan(
     context: SessionContext, plan: Plan, seconds: float, *, follows: bool
 ) -> tuple[Plan, list[Problem]]:
-    """Return the plan as the user wants it; after a change in words they are asked again."""
     now, text, problems = plan, APPROVE, list[Problem]()
     for _ in range(MOST_WISHES):
         foretold = await foreseen(context, now, seconds, follows=follows)

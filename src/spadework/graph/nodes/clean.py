@@ -100,7 +100,6 @@ async def _choose_text(
 async def _cleaned(
     context: SessionContext, page: Page, dirty: Dirty, seconds: float, topics: int
 ) -> tuple[Page, list[Problem]]:
-    """Return the page cleaned by a model."""
     model = context.model
     if model is None:
         return page, []

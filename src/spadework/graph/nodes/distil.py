@@ -226,7 +226,6 @@ def _apart(
 
 
 def _once(cuts: Sequence[Cut]) -> list[Cut]:
-    """Return the first cut of each text: one on two pages is shown once."""
     first: dict[str, Cut] = {}
     for one in cuts:
         first.setdefault(one.text, one)
@@ -296,7 +295,6 @@ def keep_near(passages: Sequence[Passage], room: Room) -> list[Passage]:
 
 
 def _within(passages: Sequence[Passage], room: Room) -> list[Passage]:
-    """Return the first passages that fit."""
     kept: list[Passage] = []
     used = 0
     of_page = Counter[str]()

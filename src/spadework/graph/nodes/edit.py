@@ -117,7 +117,6 @@ def _tasks(context: SessionContext, state: ResearchState, points: Sequence[Weakn
 
 
 def _end_review(review: Review, state: ResearchState) -> Review:
-    """Return the review with the outcome of every weakness."""
     if review.done:
         return review
     before = {section.heading: section for section in review.sections}

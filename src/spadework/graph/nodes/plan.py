@@ -127,7 +127,6 @@ def _key(context: SessionContext, question: Question) -> Any:
 
 
 def _kind(context: SessionContext, *, follows: bool, examines: bool) -> str:
-    """Return the kind of a run in words: runs of one kind on one machine take similar time."""
     settings, model = context.settings, context.model
     models = dict.fromkeys((model.name("lead"), model.name("writer"))) if model else ["no model"]
     searched = sorted({provider.name for provider in context.search.providers})

@@ -227,7 +227,6 @@ def told_failure(reason: str, attempts: Sequence[Any]) -> dict[str, Any]:
 
 
 def _reason(outcome: Failed[Hit] | Left[Hit]) -> str:
-    """Return why a hit was not read."""
     if isinstance(outcome, Failed):
         return str(outcome.error)
     if outcome.why == "not needed":
@@ -258,7 +257,6 @@ def _unread(task: Task, outcome: Outcome[Hit, Page]) -> Unread | None:
 
 
 def _problem(task: Task, outcome: Outcome[Hit, Page]) -> Problem | None:
-    """Return the problem to report about a hit: unread or outdated."""
     hit = outcome.candidate
     if isinstance(outcome, Came) and outcome.result.stale:
         day = outcome.result.fetched_at

@@ -142,8 +142,6 @@ async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> li
 
 
 async def _taken_over(context: SessionContext, kept: Kept) -> Page:
-    """Add the page to this session's journal and folder, so that it is not fetched again."""
-
     async def work() -> Page:
         await context.pages.put(kept.text)
         return kept.page

@@ -185,7 +185,6 @@ async def first_look(context: SessionContext, question: str, emit: Emit) -> list
 
 
 def _without_copies(hits: Sequence[Hit]) -> list[Hit]:
-    """Drop hits with the same text: many copies do not suggest more topics."""
     kept: list[Hit] = []
     sketches: list[Sketch] = []
     for hit in hits:

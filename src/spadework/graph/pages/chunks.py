@@ -54,7 +54,6 @@ def heading_above(text: str, at: int) -> str:
 
 @lru_cache(maxsize=256)
 def _headings(text: str) -> list[Path]:
-    """Return the headings of a text, cached for all its passages."""
     return paths(found for found in headings(text) if not is_injection(found[2]))
 
 

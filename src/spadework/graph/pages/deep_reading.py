@@ -166,7 +166,6 @@ def shares_of(
 
 
 def _in_order(found: Sequence[Sequence[Passage]]) -> Iterator[Passage]:
-    """Yield the topics' passages in turn: first the best of every page, then the others."""
     first: list[list[Passage]] = []
     for passages in found:
         best: dict[str, Passage] = {}

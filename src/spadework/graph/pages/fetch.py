@@ -91,7 +91,6 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
 
 
 async def _keep(context: SessionContext, fetched: Fetched, extracted: Extracted) -> Page:
-    """Store a web page's text and links in the session."""
     digest, text = await context.pages.put(extracted.markdown)
     if extracted.links:
         await context.links.put(fetched.url, extracted.links)

@@ -66,7 +66,6 @@ def build_report(
 
 
 def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
-    """Return the sections of findings, and the one about open topics, empty if it is among them."""
     coverage, told = state.get("coverage", {}), {c.evidence_id for c in state.get("citations", [])}
     answered = {name for name, found in coverage.items() if found.state == "answered"}
     unread = [one for one in unread_hits(state) if one.topic not in answered]

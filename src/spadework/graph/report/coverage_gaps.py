@@ -37,7 +37,6 @@ def list_unreached(
 
 
 def _model(context: SessionContext, problems: Sequence[Problem]) -> Iterator[Unreached]:
-    """Yield that there was a model, and none of the calls that were made of it was answered."""
     for problem in problems:
         if problem.stage == "model":
             yield Unreached(f"{problem.reason} {problem.effect}".rstrip(), (problem,))

@@ -153,7 +153,6 @@ def _tables(section: Section) -> dict[tuple[str, ...], range]:
 
 
 def _steps(section: Section) -> set[int]:
-    """Return the positions of sentences in steps, all of which are needed."""
     found, at = set[int](), 0
     for part in section.parts:
         end = at + sum(part.takes)

@@ -84,7 +84,6 @@ def _source(
 
 
 def _why_unused(page: Page, state: ResearchState, told: AbstractSet[str]) -> str:
-    """Return why no sentence cites a page; "" if one does."""
     digest = page.content_hash
     if digest in told:
         return ""

@@ -12,7 +12,6 @@ from spadework.tools.stores.disk_faults import why
 
 #: Seconds for a connection, and for one statement.
 CONNECT_SECONDS, STATEMENT_SECONDS = 5.0, 20.0
-#: The schema of all tables.
 SCHEMA = "spadework"
 
 

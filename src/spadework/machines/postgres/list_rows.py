@@ -59,7 +59,6 @@ def changed_list(url: str, name: str) -> Iterator[Changing]:
 
 @contextmanager
 def _connected(url: str) -> Iterator[Connection[TupleRow]]:
-    """Open a connection to migrated tables."""
     conninfo = conninfo_of(url)
     try:
         migrate(conninfo, SCHEMA)

@@ -69,7 +69,6 @@ def _our_tables(conninfo: str) -> None:
 
 
 def _queue_tables(connection: Connection[DictRow]) -> None:
-    """Create the queue's tables, or apply its package's changes."""
     files = sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql"))
     connection.execute(_APPLIED)
     known = {row["file"] for row in connection.execute("SELECT file FROM queue_migrations")}

@@ -147,7 +147,6 @@ class Queue:
             await asyncio.gather(sweeping, return_exceptions=True)
 
     async def _drain(self, working: asyncio.Task[None], leaving: Leaving) -> None:
-        """Let running sessions continue for a while."""
         until, beat = time.monotonic() + leaving.seconds, 0.0
         while time.monotonic() < until and len(self._running) > leaving.idle():
             if time.monotonic() > beat:

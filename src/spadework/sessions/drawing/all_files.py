@@ -115,7 +115,6 @@ def drawn_metadata(
 
 
 def _written_files(folder: Path, metadata: Metadata, result: Result | None) -> dict[str, str]:
-    """Return the session's existing files by kind."""
     named = {kind: stamp_name(kind, metadata) for kind in (SEARCHES, RESEARCH, REVIEW)}
     found = {
         kind: name

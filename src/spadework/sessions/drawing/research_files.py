@@ -105,7 +105,6 @@ def _of_cleaning(cleaned: Cleaned) -> str:
 
 
 def _fence_text(text: str) -> str:
-    """Return a text in a fence that nothing in it closes."""
     longest = max((len(run) for run in re.findall(r"~+", text)), default=0)
     fence = "~" * max(3, longest + 1)
     return f"{fence}markdown\n{text}\n{fence}"

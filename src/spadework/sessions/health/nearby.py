@@ -67,7 +67,6 @@ def _models(answer: Any) -> list[str]:
 
 
 async def _answer(url: str, seconds: float) -> Any:
-    """Return the JSON at a local address, None if there is none in time."""
     name_lookup.own()
     body = bytearray()
     try:

@@ -48,7 +48,6 @@ async def searching(settings: Settings) -> list[Check]:
 
 
 def _offline(settings: Settings, names: Sequence[str]) -> list[Check]:
-    """Return that the web is not searched, unless this was requested."""
     if names != [LIBRARY] or settings.library or LIBRARY in settings.search.lower():
         return []
     text = "The web cannot be reached, and no search service is set; the library is searched alone."

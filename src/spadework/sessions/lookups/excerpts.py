@@ -46,7 +46,6 @@ def _show_spans(text: str, spans: Sequence[tuple[int, int]], chars: int) -> str:
 
 
 def _best(text: str, query: str) -> list[tuple[int, int]]:
-    """Return the pieces most similar to the query, best first."""
     pieces = cut(text, PIECE_CHARS)
     languages = [spoken(text)] * len(pieces)
     scores = Bm25([text[start:end] for start, end in pieces], languages).scores(query)

@@ -84,7 +84,6 @@ class Gathering:
             raise fault
 
     async def _found(self) -> AsyncGenerator[Event, None]:
-        """Search, select, read and clean."""
         context = self._context
         stream = gather.astream(
             begin_state(context, self._brief.question, self._brief.pages),
@@ -100,7 +99,6 @@ class Gathering:
                     self.gathered = Gathered.of(part["data"])
 
     async def _one(self) -> AsyncGenerator[Event, None]:
-        """Read the page at the URL."""
         url, record = self._brief.question, self._context.record
         record.tell(Reading(topic="", url=url))
         for event in record.heard():
@@ -120,7 +118,6 @@ class Gathering:
         record.tell(Read(topic="", url=page.url, **told_page(page)))
 
     async def _keep(self) -> None:
-        """Store the pages for later sessions."""
         self._context.page_cache.keep(self.gathered.pages, self._context.pages.get)
         late = await self._context.page_cache.kept()
         problems = dict.fromkeys([*self.gathered.problems, *late])
@@ -138,7 +135,6 @@ class Gathering:
         return result
 
     def _unanswered(self) -> SearchError | None:
-        """Return the error if no search was answered."""
         if self.gathered.answered or self.gathered.pages or self._context.stop.is_set():
             return None
         failed = [p for p in self.gathered.problems if p.stage == "search"]

@@ -125,7 +125,6 @@ def _figures(
 
 
 def _pages(course: Course) -> tuple[int, int]:
-    """Return the numbers of pages read and tried."""
     tried: dict[str, bool] = {}
     for read in course.reads:
         tried[read.url] = tried.get(read.url, False) or not read.reason
@@ -133,7 +132,6 @@ def _pages(course: Course) -> tuple[int, int]:
 
 
 def _by_phase(course: Course) -> list[float]:
-    """Return the seconds of each of PHASES over all rounds; [] if the record has no times."""
     spent = dict.fromkeys(PHASES, 0.0)
     found = phases(course)
     spent["start"] = min((phase.after for phase in found), default=0.0)

@@ -47,7 +47,6 @@ def took(home: Path, **seconds: float) -> None:
 
 
 def _load_known(home: Path) -> dict[str, list[float]]:
-    """Return what is recorded, as far as readable."""
     found: object = None
     with suppress(OSError, ValueError, RecursionError):
         found = json.loads((home / FILE).read_bytes())
@@ -101,7 +100,6 @@ def _sum(*parts: Any) -> float | None:
 
 
 def _draw(folder: Path) -> Drawn:
-    """Return a run with its estimate; an empty list if it has none, or is not over."""
     try:
         found = read_metadata(folder)
     except SessionError:

@@ -77,7 +77,6 @@ def view_sessions(
 
 
 def _names(home: Path) -> list[str]:
-    """Return the names of the session folders, newest first."""
     try:
         with os.scandir(home / "sessions") as entries:
             return sorted((e.name for e in entries if is_session_id(e.name)), reverse=True)

@@ -91,7 +91,6 @@ def statistics(home: Path, told: Callable[[str], None] | None = None) -> Statist
 
 
 def _add(worth: dict[tuple[str, str], list[int]], brought: Iterable[list[Any]]) -> None:
-    """Add the contributions of one session."""
     for by, name, searches, hits, evidence, cited, alone in brought:
         sums = worth.get((by, name))
         if sums is None:

@@ -75,7 +75,6 @@ def _event(line: bytes) -> Event | None:
         return None
 
 
-#: Folder of the logs within a session's.
 LOGS = "logs"
 
 #: An event's fields from level info on, and additional text at debug.
@@ -169,7 +168,6 @@ def _told(event: Event) -> Iterator[Told]:
 
 
 def _pick(of: object, names: str) -> dict[str, object]:
-    """Return fields by name; `host` is taken from the URL, which may contain a key."""
     found: dict[str, object] = {}
     for name in names.split():
         if name == "host":

@@ -52,5 +52,4 @@ def _entry(source: Source, quoted: Evidence) -> str:
 
 
 def _escape_tex(text: str) -> str:
-    """Return text on one line, escaped for TeX."""
     return words(runs(text)).translate(_TEX)

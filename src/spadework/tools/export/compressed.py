@@ -167,7 +167,6 @@ def _key_points(material: _Material, source: Source) -> tuple[str, str]:
 
 
 def _reference(material: _Material, source: Source) -> tuple[str, str]:
-    """Return the beginning of a source's first quote, or of its text."""
     quote = next((e.quote for e in material.evidence.get(source.url, ())), "")
     said = quote or material.texts.get(source.content_hash, "")
     return one_line(said, REFERENCE_CHARS), ""

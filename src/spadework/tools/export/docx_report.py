@@ -104,7 +104,6 @@ def _item(within: Document | _Cell, item: Item, styles: _Styles) -> list[Paragra
 
 
 def _numbered_afresh(document: Document) -> int:
-    """Add a numbering like the numbered-list style's that restarts at 1."""
     numbering = document.part.numbering_part.element
     used = document.styles[_NUMBERED].element.pPr.numPr.numId.val
     like = next(number for number in numbering.num_lst if number.numId == used)
@@ -165,7 +164,6 @@ def _source(document: Document, source: Reference) -> None:
 
 
 def _add_link(paragraph: Paragraph, runs: Iterable[Run], url: str) -> None:
-    """Add runs as a link to a web page, or as plain text without a URL."""
     start = len(paragraph.runs)
     _say(paragraph, runs)
     if not url:
@@ -198,14 +196,12 @@ def _coverage(document: Document, sheet: Sheet) -> None:
 
 
 def _style(document: Document, name: str) -> ParagraphStyle:
-    """Return a paragraph style, created if Word does not have it."""
     styles = document.styles
     found = styles[name] if name in styles else styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH)
     return cast("ParagraphStyle", found)
 
 
 def _styles(document: Document) -> None:
-    """Define quiet headings and the styles that Word lacks."""
     for name, size in (("Title", 24), ("Heading 1", 14), ("Heading 2", 12)):
         font = _style(document, name).font
         font.size, font.bold, font.color.rgb = Pt(size), True, RGBColor(0x1D, 0x21, 0x1D)

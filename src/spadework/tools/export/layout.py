@@ -138,7 +138,6 @@ class _Layout:
         return Said(text, tuple(markers), sentence.code, sentence.language)
 
     def _opened(self, sentence: Sentence) -> tuple[Opened, ...]:
-        """Return the quotes behind a sentence, grouped by source."""
         by_page: dict[str, list[Quoted]] = {}
         for id_ in dict.fromkeys(i for i in sentence.evidence_ids if i in self.ledger):
             by_page.setdefault(self.ledger[id_].url, []).append(self.quoted[id_])

@@ -103,7 +103,6 @@ def escape_markdown(text: str, *, emphasis: bool = False) -> str:
 
 
 def _emphasised(text: str, marks: Inline) -> dict[int, str]:
-    """Return the emphasis marks to write, by position."""
     return {
         place: MARKS[one.strength]
         for one in emphases(text, marks)
@@ -205,7 +204,6 @@ class _Drawn:
         return (_JOINED if apart else "\n").join(drawn)
 
     def _pieces(self, item: Item) -> list[str]:
-        """Return an item's sentences as a paragraph, each code block in its own fence."""
         pieces = []
         for code, together in groupby(item, lambda sentence: sentence.code):
             if code:
@@ -235,7 +233,6 @@ class _Drawn:
         return " ".join(filter(None, (text, self._marks(sentence))))
 
     def _marks(self, sentence: Sentence) -> str:
-        """Return the numbers of the pages that a sentence cites, and a sign for a conclusion."""
         cited = dict.fromkeys(self.numbers[self.ledger[id_].url] for id_ in sentence.evidence_ids)
         numbers = "".join(f"[{n}]" for n in cited)
         return " ".join(filter(None, (numbers, INFERRED if cited and sentence.inferred else "")))

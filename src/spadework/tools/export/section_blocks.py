@@ -81,7 +81,6 @@ def concludes(report: Report) -> bool:
 
 
 def _whole(block: Set) -> Iterator[Set]:
-    """Split a block for drawing: code within a paragraph becomes its own block."""
     if block.form == "table":
         yield block
     elif block.form in ("bullets", "steps"):

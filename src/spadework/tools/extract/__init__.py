@@ -15,10 +15,10 @@ from spadework.tools.extract.readers import bytes_reader, holder_reader, text_re
 
 __all__ = ["read_document"]
 
-#: #: How deep members are opened: an archive inside an archive stays closed.
+#: How deep members are opened: an archive inside an archive stays closed.
 _DEPTHS = {"packed": 1, "zip": 2, "tar": 2}
 _OPENED = 1
-#: #: Maximum characters of a document's Markdown: repeated cells can inflate a small file.
+#: Maximum characters of a document's Markdown: repeated cells can inflate a small file.
 MAX_CHARS = 20_000_000
 
 

@@ -27,26 +27,24 @@ from spadework.tools.extract.office.xlsx import extract_xlsx
 from spadework.tools.extract.readers import bytes_reader
 from spadework.tools.extract.text.epub import extract_epub
 
-#: #: Maximum members read.
 MAX_MEMBERS = 200
-#: #: Maximum members counted.
 MAX_COUNTED = 10_000
-#: #: Maximum unpacked bytes of one member, and of all together.
+#: Maximum unpacked bytes of one member, and of all together.
 MAX_MEMBER = 20_000_000
 MAX_BYTES = 100_000_000
-#: #: Maximum compression ratio: text seldom exceeds 20, a bomb reaches 1000.
+#: Maximum compression ratio: text seldom exceeds 20, a bomb reaches 1000.
 MAX_RATIO = 200
-#: #: Bytes unpacked at a time, so that the work spent on a damaged member counts too.
+#: Bytes unpacked at a time, so that the work spent on a damaged member counts too.
 _PIECE = 100_000
 
-#: #: Files that operating systems add.
+#: Files that operating systems add.
 _OF_SYSTEMS = re.compile(r"\A__MACOSX/|(?:\.DS_Store|Thumbs\.db)\Z")
 _TOO_DEEP = "An archive in an archive is not opened."
 
 ReadMember = Callable[[bytes, str], Extracted]
-#: #: A name and its bytes as they are unpacked.
+#: A name and its bytes as they are unpacked.
 _Member = tuple[str, Iterator[bytes]]
-#: #: Openers of packed files by their first bytes.
+#: Openers of packed files by their first bytes.
 _OPENERS: dict[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
     b"\x1f\x8b": lambda packed: gzip.GzipFile(fileobj=packed),
     b"BZh": bz2.BZ2File,
@@ -105,7 +103,6 @@ def _pieces(member: IO[bytes]) -> Iterator[bytes]:
 def _read_all(
     members: Iterator[_Member], size: int, url: str, read: ReadMember | None
 ) -> Extracted:
-    """Return each member under its name, or the reason it cannot be read."""
     if read is None:
         raise Unreadable(_TOO_DEEP)
     left = min(MAX_BYTES, max(size, 1_000) * MAX_RATIO)
@@ -147,7 +144,6 @@ def _unpacked(pieces: Iterator[bytes], limit: int) -> tuple[bytes, str]:
 
 
 def _text(body: bytes, name: str, read: ReadMember) -> str:
-    """Return a member as Markdown, or why it cannot be shown."""
     if len(body) > MAX_MEMBER:
         return f"… It is not shown: it has more than {MAX_MEMBER:,} bytes."
     try:
@@ -156,7 +152,7 @@ def _text(body: bytes, name: str, read: ReadMember) -> str:
         return plain(f"… It is not shown: {error}")
 
 
-#: #: Office readers by the folder of the main part.
+#: Office readers by the folder of the main part.
 _OFFICE: dict[str, Callable[[Package, str], Extracted]] = {
     "word": extract_docx,
     "xl": extract_xlsx,

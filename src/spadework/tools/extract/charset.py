@@ -9,14 +9,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-#: #: Supersets that browsers use for some names (WHATWG Encoding), so that nothing is lost.
+#: Supersets that browsers use for some names (WHATWG Encoding), so that nothing is lost.
 _SUPERSETS = {
     "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
     "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs",
     "shift_jis": "cp932", "euc_kr": "cp949",
 }  # fmt: skip
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-#: #: This many bytes of markup, or of an e-mail's head, are ASCII.
+#: This many bytes of markup, or of an e-mail's head, are ASCII.
 _FIRST = 8
 _DECLARED = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]{1,40})",
@@ -24,22 +24,22 @@ _DECLARED = re.compile(
 )
 _DECLARED_BYTES = 4_096
 _MARKUP = re.compile(rb"<[^<>]{0,2000}>")
-#: #: Codec families used for pages; others are slow on long text.
+#: Codec families used for pages; others are slow on long text.
 _PAGE_CODECS = re.compile(r"utf-(8|16|32)|iso|cp|koi8|gb|big5|shift|euc|mac|tis|hz|johab|kz|ptcp")
-#: #: Charsets of pages without a declaration.
+#: Charsets of pages without a declaration.
 _LOOKED_FOR = (
     "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp866",
     "cp874", "cp932", "cp949", "big5hkscs", "euc-jp", "gb18030", "iso2022_jp_2", "iso8859-2",
     "iso8859-5", "iso8859-7", "koi8-r",
 )  # fmt: skip
-#: #: Bytes examined, and the fewest non-ASCII letters that allow a guess.
+#: Bytes examined, and the fewest non-ASCII letters that allow a guess.
 _LOOKED_AT, _LEAST_LETTERS = 60_000, 6
-#: #: A declared charset is used if at most this much less likely than the likeliest; below `SURE`
+#: A declared charset is used if at most this much less likely than the likeliest; below `SURE`
 #: it is doubtful (benchmarks/charsets.py).
 CLOSE, SURE = 0.02, 0.1
-#: #: Start of other letters in an all-ASCII Japanese charset.
+#: Start of other letters in an all-ASCII Japanese charset.
 _SHIFT = b"\x1b$"
-#: #: Text is UTF-8 if less than one letter in this many is broken.
+#: Text is UTF-8 if less than one letter in this many is broken.
 _BROKEN = 10
 
 

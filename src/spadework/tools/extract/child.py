@@ -15,12 +15,12 @@ from spadework.tools.extract.process import Ended, Process
 from spadework.tools.web.background_threads import aside, begin
 from spadework.tools.web.slots import place
 
-#: #: Maximum reading processes at a time.
+#: Maximum reading processes at a time.
 WORKERS = 2
 
-#: #: Seconds that a killed process may still appear alive.
+#: Seconds that a killed process may still appear alive.
 DYING_SECONDS = 0.25
-#: #: Idle processes, the most recently used last. They outlive an event loop and end with this
+#: Idle processes, the most recently used last. They outlive an event loop and end with this
 #: process.
 _idle: list[Process] = []
 _live: set[Process] = set()
@@ -52,7 +52,7 @@ async def read_apart(
             try:
                 return answer(await _ask(waited or _new(), request, body))
             except Ended:
-                # # A process killed while idle accepts requests until it is fully dead.
+                # A process killed while idle accepts requests until it is fully dead.
                 if waited is None or loop.time() - began > DYING_SECONDS:
                     raise
                 return answer(await _ask(_new(), request, body))
@@ -74,9 +74,9 @@ async def _ask(process: Process, request: dict[str, Any], body: bytes) -> dict[s
     try:
         reply = await aside(process.ask, request, body)
     except BaseException:
-        # # Also on cancellation: its unfinished work would delay the next document.
+        # Also on cancellation: its unfinished work would delay the next document.
         process.kill()
-        # # Its answer may have arrived just now, and then nobody waits for its end.
+        # Its answer may have arrived just now, and then nobody waits for its end.
         begin(process.end)
         raise
     finally:

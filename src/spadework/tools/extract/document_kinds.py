@@ -11,7 +11,7 @@ from spadework.tools.extract.charset import utf_16
 from spadework.tools.extract.formats import added_formats
 from spadework.tools.extract.office.office import OLE, STORAGE, storage_reader
 
-#: #: Unambiguous first bytes.
+#: Unambiguous first bytes.
 _MAGIC = (
     (b"%PDF-", "application/pdf"), (b"PK\x03\x04", "application/zip"),
     (b"PK\x05\x06", "application/zip"), (b"\x1f\x8b", "application/gzip"),
@@ -26,17 +26,17 @@ _MAGIC = (
     *((b"ID3" + bytes([version]), "audio/mpeg") for version in (2, 3, 4)),
     (b"{\\rtf", "application/rtf"), (b"%!PS", "application/postscript"),
 )  # fmt: skip
-#: #: First bytes that are letters or shared, with a second sign at an offset.
+#: First bytes that are letters or shared, with a second sign at an offset.
 _FURTHER_ON = (
     (b"RIFF", 8, b"WEBP", "image/webp"), (b"RIFF", 8, b"WAVE", "application/x-riff"),
     (b"RIFF", 8, b"AVI ", "application/x-riff"), (b"", 4, b"ftypavif", "image/avif"),
     (b"", 4, b"ftypavis", "image/avif"), (b"BM", 6, bytes(4), "image/bmp"),
 )  # fmt: skip
-#: #: Markup with at most this share of null bytes is a faulty page, else binary data.
+#: Markup with at most this share of null bytes is a faulty page, else binary data.
 _MOST_NULLS = 0.05
 _SNIFFED = 1_024
 
-#: #: What may precede the first element of a page or an XML document.
+#: What may precede the first element of a page or an XML document.
 _BEFORE = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,20000}?-->\s*)?", re.S
 )
@@ -72,23 +72,23 @@ _READER_ENDINGS = {
     "rst": "rst",
     "eml": "mail",
 }
-#: #: Kinds that only first bytes prove: without them the server's type is wrong.
+#: Kinds that only first bytes prove: without them the server's type is wrong.
 _BY_MAGIC = frozenset({"pdf", "rtf", "image", "zip", "tar", "packed", "old", "xls", "msg"})
-#: #: Media types that Office programs give to anything they save.
+#: Media types that Office programs give to anything they save.
 _OF_OFFICE = re.compile(r"application/(?:msword|rtf|vnd\.(?:ms-|openxml|oasis))")
-#: #: What some programs write before a file's first bytes.
+#: What some programs write before a file's first bytes.
 _BLANK = b"\xef\xbb\xbf\0 \t\r\n"
-#: #: Headers at the start of an e-mail, one of which every e-mail has.
+#: Headers at the start of an e-mail, one of which every e-mail has.
 _HEADERS = re.compile(rb"(?:[A-Z][\w-]{1,60}:[^\n]{1,900}\n(?:[ \t]+\S[^\n]{0,900}\n){0,40}){3}")
 _OF_MAIL = re.compile(rb"^(?:received|return-path|message-id|mime-version):", re.I | re.M)
 _TAR = slice(257, 262)
 
-#: #: Types that mean nothing or any text: content or extension decides.
+#: Types that mean nothing or any text: content or extension decides.
 _VAGUE = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/x-unknown", "text/plain"}
 )
 
-#: #: Languages, with extensions and media subtypes that differ from their names.
+#: Languages, with extensions and media subtypes that differ from their names.
 _ALIASES = """
 bash sh zsh shellscript;  c h csrc;  clojure clj;  cmake;  cpp cc cxx hpp c++ c++src;  css;  dart
 diff patch;  dockerfile;  elixir ex exs;  erlang erl;  go;  graphql;  groovy;  haskell hs
@@ -193,7 +193,6 @@ def _by_markup(body: bytes) -> Kind | None:
 
 
 def _vague(media_type: str, url: str) -> Kind:
-    """Return the kind by file name, text if unknown."""
     ending = _ending(url)
     if ending in _READER_ENDINGS:
         return Kind(_READER_ENDINGS[ending], media_type)
@@ -228,5 +227,4 @@ def file_name(url: str) -> str:
 
 
 def _ending(url: str) -> str:
-    """Return the extension of a URL's file without the dot, or its name, as in Makefile."""
     return file_name(url).lower().rpartition(".")[2]

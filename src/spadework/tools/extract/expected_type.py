@@ -37,16 +37,16 @@ _ENDINGS: dict[Shape, str] = {
 _SHAPES: dict[str, Shape] = {
     ending: shape for shape, endings in _ENDINGS.items() for ending in endings.split()
 }
-#: #: Unsupported extensions besides sound, video and programs.
+#: Unsupported extensions besides sound, video and programs.
 _UNREAD = {"ps": "PostScript", "heic": "HEIC", "7z": "7z", "rar": "rar", "zst": "zstd"}
 _OLD = frozenset({"doc", "ppt"})
-#: #: Marks that search engines put before a file's title.
+#: Marks that search engines put before a file's title.
 _MARK = re.compile(r"^\s*[\[(](pdf|docx?|xlsx?|pptx?|odt|rtf)[\])]", re.IGNORECASE)
-#: #: Addresses that show a file on a page.
+#: Addresses that show a file on a page.
 _SHOWN = re.compile(r"/(?:blob|wiki|blame|src/branch)/|/[^/]*:[^/]*$", re.IGNORECASE)
-#: #: Score factor for slow reading: pictures by OCR, old files by LibreOffice.
+#: Score factor for slow reading: pictures by OCR, old files by LibreOffice.
 SLOW = 0.5
-#: #: Types by prefix, and one of them that also means TypeScript.
+#: Types by prefix, and one of them that also means TypeScript.
 _TYPES = (
     ("audio/", "sound"),
     ("video/", "a video"),
@@ -56,7 +56,7 @@ _TYPES = (
     ("application/vnd.android.package-archive", "a program"),
 )
 _TYPESCRIPT = "video/mp2t"
-#: #: Words in the names of other types.
+#: Words in the names of other types.
 _WORDS: dict[Shape, tuple[str, ...]] = {
     "web page": ("html",),
     "PDF": ("pdf",),
@@ -133,5 +133,5 @@ def _ending(url: str) -> str:
     if "." not in name:
         return "pdf" if "/pdf/" in path.lower() else ""
     ending = name.rpartition(".")[2]
-    # # Numbers such as those of arXiv papers are not extensions.
+    # Numbers such as those of arXiv papers are not extensions.
     return "pdf" if "/pdf/" in path.lower() and ending not in _SHAPES else ending

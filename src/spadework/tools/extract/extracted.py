@@ -38,7 +38,7 @@ class Extracted:
     kind: str = "article"
 
     def __post_init__(self) -> None:
-        # # Before anything is counted, cut, stored or quoted, so that offsets stay valid.
+        # Before anything is counted, cut, stored or quoted, so that offsets stay valid.
         for name in ("title", "markdown", "author", "language"):
             object.__setattr__(self, name, visible(getattr(self, name)))
 
@@ -53,7 +53,7 @@ class Draft:
         self._blocks: list[str] = []
         self._items: list[str] = []
         self._code: list[str] = []
-        #: #: The last number of each open list, outer first; 0 if unnumbered.
+        #: The last number of each open list, outer first; 0 if unnumbered.
         self._counts: list[int] = []
 
     def add(self, block: str) -> None:

@@ -13,9 +13,9 @@ from spadework.errors import Blocked, FetchError, TooLarge, TooSlow, Unreadable
 from spadework.tools.extract.extracted import Extracted, Link
 
 _LENGTHS = struct.Struct("!II")
-#: #: Maximum length of a header; more means the stream is corrupt.
+#: Maximum length of a header; more means the stream is corrupt.
 _MAX_HEADER = 500_000_000
-#: #: Bytes decoded at a time, so that other threads can run.
+#: Bytes decoded at a time, so that other threads can run.
 _AT_ONCE = 1_000_000
 _ERRORS = {error.__name__: error for error in (Blocked, TooLarge, TooSlow, Unreadable)}
 

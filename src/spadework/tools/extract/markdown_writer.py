@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-#: #: Maximum rows and columns shown of a sheet or data table.
+#: Maximum rows and columns shown of a sheet or data table.
 MAX_ROWS = 5_000
 MAX_COLUMNS = 100
-#: #: Maximum characters shown of a cell.
 MAX_CELL = 2_000
 
 _STARTS_BLOCK = re.compile(
@@ -108,7 +107,6 @@ class Grid:
         return line
 
     def _fill(self, line: list[str]) -> None:
-        """Append the text of cells from earlier rows that span this one."""
         while self._reaches.get(len(line), 0) > 0:
             line.append(self._stands_above(len(line)))
 

@@ -10,26 +10,26 @@ import re
 from collections.abc import Callable, Iterable
 from enum import IntEnum
 
-#: #: Replaces a formula that is not understood.
+#: Replaces a formula that is not understood.
 FORMULA = "[formula]"
-#: #: Longer raised or lowered text is small print.
+#: Longer raised or lowered text is small print.
 _MOST_CHARS = 40
-#: #: Maximum nesting of raised and lowered tags.
+#: Maximum nesting of raised and lowered tags.
 _DEEPEST = 4
 _ATOM = re.compile(r"[-+\u2212\u2013±]?(?:\w+(?:[.,]\d+)*|\d+[-+\u2212])")
 _ONE_WORD = re.compile(r"\d*(?:[.,]\d+)*|[^\W\d_]+")
 _SIGNS = re.compile(r"[-+\u2212\u2013±]+")
-#: #: A raised mark cannot be a power after a space, a stop or a closing quotation mark.
+#: A raised mark cannot be a power after a space, a stop or a closing quotation mark.
 _ENDED = re.compile(r"(?:^|[\s.,;:!?\"'\u201d\u2019\u00bb\]…|])$")
 _MARK = re.compile(r"\d{1,3}|[A-Za-z]")
 _BETWEEN = re.compile(r"[\s,;\[\]()]+")
-#: #: Symbols and numbers of a chemical formula, a vitamin or similar (CO2, B12, PM2.5).
+#: Symbols and numbers of a chemical formula, a vitamin or similar (CO2, B12, PM2.5).
 _SYMBOLS = re.compile(
     r"(?<![^\W\d_])(?:[A-Z][a-z]?\d*|[()])*(?:[A-Z][a-z]?|\((?:[A-Z][a-z]?\d*)+\))$"
 )
 _COUNT = re.compile(r"\d+(?:\.\d+)?[a-z]?")
 _ISOTOPE = re.compile(r"[A-Z][a-z]?(?![a-z])")
-#: #: Strokes between the raised and lowered numbers of a fraction.
+#: Strokes between the raised and lowered numbers of a fraction.
 STROKES = frozenset("/\u2044\u2215")
 _TAGGED = re.compile(r"<(su[bp])\b[^<>]*>((?:[^<]++|<(?!/?su[bp]\b))*+)</\1\s*>", re.IGNORECASE)
 _TAG, _LINK = re.compile(r"<[^<>]*>"), re.compile(r"<a\b[^<>]*#", re.IGNORECASE)
@@ -42,9 +42,9 @@ class Place(IntEnum):
     LOWERED = -1
     LEVEL = 0
     RAISED = 1
-    #: #: A mark known to be a footnote's.
+    #: A mark known to be a footnote's.
     NOTE = 2
-    #: #: Raised and lowered numbers with a stroke between them.
+    #: Raised and lowered numbers with a stroke between them.
     FRACTION = 3
 
 

@@ -43,7 +43,7 @@ else:
 
     def memory_taken() -> int:
         """Return the peak memory of this process in bytes."""
-        # # On Linux, getrusage starts with the size of the parent.
+        # On Linux, getrusage starts with the size of the parent.
         with suppress(OSError, StopIteration):
             lines = Path("/proc/self/status").read_text().splitlines()
             return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1_024
@@ -76,7 +76,7 @@ else:
             fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
 
 
-#: #: Share of the time spent on pages; the rest is for processing them.
+#: Share of the time spent on pages; the rest is for processing them.
 SHARE = 0.5
 
 _until: ContextVar[float] = ContextVar("reading_until", default=math.inf)
@@ -97,9 +97,9 @@ def reading_until() -> float:
     return _until.get()
 
 
-#: #: -P: a module in the current folder must not shadow ours.
+#: -P: a module in the current folder must not shadow ours.
 _PROGRAM = ("-P", "-m", "spadework.tools.extract.reader_program")
-#: #: The only environment variables passed on; keys are not.
+#: The only environment variables passed on; keys are not.
 _ENVIRONMENT = (
     "PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT",
     "TESSDATA_PREFIX", "TMPDIR", "TEMP",
@@ -150,7 +150,7 @@ class Process:
             send(process.stdin, request, body)
             reply = join_reply(*receive(process.stdout))
         except (OSError, EOFError, ValueError):
-            # # A pipe that another thread has closed is a ValueError.
+            # A pipe that another thread has closed is a ValueError.
             self.end()
             raise Ended from None
         if reply["last"]:
@@ -176,7 +176,7 @@ class Process:
                 if pipe is not None:
                     pipe.close()
             except (OSError, ValueError):
-                # # The last write has no reader, or another thread has closed it.
+                # The last write has no reader, or another thread has closed it.
                 continue
         process.wait()
 

@@ -12,11 +12,11 @@ from spadework.tools.extract.formats import added_formats
 from spadework.tools.extract.frames import document_reply, receive, refusal_reply, send, split_reply
 from spadework.tools.extract.process import limit_memory, memory_taken, mortal, within
 
-#: #: Maximum memory of this process in bytes, where the system supports a limit.
+#: Maximum memory of this process in bytes, where the system supports a limit.
 MEMORY = 1_000_000_000
-#: #: After such a peak the process ends to return the memory.
+#: After such a peak the process ends to return the memory.
 SPENT = MEMORY // 2
-#: #: Seconds after the deadline until this process ends itself.
+#: Seconds after the deadline until this process ends itself.
 GRACE = 1.0
 
 
@@ -26,7 +26,7 @@ def main() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)
-    # # Ctrl-C is for the asking process, which then ends this one.
+    # Ctrl-C is for the asking process, which then ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit_memory(MEMORY)
     added_formats()  # loads what most pages need while idle

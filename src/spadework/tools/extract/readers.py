@@ -10,10 +10,10 @@ from spadework.tools.extract.extracted import Extracted
 
 ReadText = Callable[[str, str], Extracted]
 ReadBytes = Callable[[bytes, str], Extracted]
-#: #: A reader of containers; it gets the reader for members, or None to leave them closed.
+#: A reader of containers; it gets the reader for members, or None to leave them closed.
 ReadHolder = Callable[[bytes, str, ReadBytes | None], Extracted]
 
-#: #: Modules and functions by kind. Names, because most runs meet two kinds and loading all
+#: Modules and functions by kind. Names, because most runs meet two kinds and loading all
 #: libraries takes longer than reading a page.
 _OF_TEXT = {
     "html": "html.extract", "markdown": "text.markdown.clean_markdown",

@@ -11,7 +11,7 @@ import lxml.etree as etree
 
 from spadework.errors import TooLarge, Unreadable
 
-#: #: Maximum tags and attributes of a tree; each takes up to 200 bytes of memory.
+#: Maximum tags and attributes of a tree; each takes up to 200 bytes of memory.
 MAX_NODES = 2_000_000
 
 Element = Any  # lxml has no types
@@ -89,7 +89,7 @@ _HEAD_CHARS = 2_000
 _DECLARATION = re.compile(r"\s*<\?xml\b[^>]*\?>")
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*;)")
 _OF_XML = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
-#: #: Elements that HTML ends only at their closing tag.
+#: Elements that HTML ends only at their closing tag.
 _SWALLOWING = re.compile(
     r"<(title|script|style|textarea|iframe|noscript|noembed|noframes|xmp)\b([^<>]*)/>",
     re.IGNORECASE,

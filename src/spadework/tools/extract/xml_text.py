@@ -12,7 +12,7 @@ from spadework.tools.extract.markdown_writer import fence
 from spadework.tools.extract.text.feed import FEEDS, read_feed
 from spadework.tools.extract.xml import tag, xml_tree
 
-#: #: XML with a longer line is machine-written and gets indented.
+#: XML with a longer line is machine-written and gets indented.
 LONG_LINE = 1_000
 
 

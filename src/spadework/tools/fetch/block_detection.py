@@ -237,7 +237,6 @@ def thin(fetched: Fetched, found: Extracted) -> bool:
 
 
 def _scripts(html: str) -> Iterator[int]:
-    """Yield the number of characters in each script."""
     at = 0
     while begins := _SCRIPT.search(html, at):
         inside = html.find(">", begins.end()) + 1
@@ -258,7 +257,6 @@ def _has_empty_room(html: str) -> bool:
 
 
 def _tags(html: str) -> Iterator[re.Match[str]]:
-    """Yield the start of each element outside scripts."""
     at = 0
     while tag := _TAG.search(html, at):
         yield tag

@@ -153,7 +153,6 @@ class Web:
     async def _attempt(
         self, url: str, level: int, *, deadline: float, attempts: list[Attempt]
     ) -> Answer:
-        """Fetch a page and record the attempt, also if cancelled."""
         clock, sent = asyncio.get_running_loop().time, list[str]()
         made, began = Attempt(level=level), clock()
         try:

@@ -64,7 +64,6 @@ def _cookie(url: str, cookies: httpx.Cookies) -> dict[str, str]:
     return {"Cookie": request.headers["cookie"]} if "cookie" in request.headers else {}
 
 
-#: Maximum characters shown of a library's reason.
 MAX_CHARS = 150
 #: What HTTP libraries say, and what it means.
 _MEANT = (
@@ -126,7 +125,6 @@ def lasting(error: BaseException) -> bool:
 
 
 def _of_tls(error: BaseException) -> ssl.SSLError | None:
-    """Return the TLS error behind an error, if any."""
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ssl.SSLError):
         cause = cause.__cause__ or cause.__context__
@@ -249,7 +247,6 @@ async def _answer(
     most: int,
     came: Callable[[], None],
 ) -> Answer:
-    """Send the request and read the response; call `came` when its headers arrive."""
     async with request as response:
         came()
         headers = httpx.Headers(response.headers)

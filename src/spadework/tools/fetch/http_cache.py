@@ -232,7 +232,6 @@ class HttpCache:
         return _Copy.load(url, data) if data else None
 
     async def _keep(self, copy: _Copy, level: int, *, may: bool) -> None:
-        """Store a response if allowed; delete what it replaces or shows to be gone."""
         answer, key = copy.answer, self._key(copy.answer.url, level)
         personal = answer.status >= 300 and "set-cookie" in answer.headers
         if may and answer.status in _KEPT and not personal:

@@ -118,7 +118,6 @@ class Reader:
 
     @property
     def _highest(self) -> int:
-        """The highest level available."""
         browser = self._browser
         if browser is None:
             return 1
@@ -206,7 +205,6 @@ class Reader:
         return read
 
     async def _attempt(self, level: int, fetch: Fetch, trip: _Trip) -> Read:
-        """Fetch and parse a page at a level, recording the attempt."""
         trip.running = (max(level, 0), _now())
         try:
             fetched = await trip.had(level, fetch)
@@ -261,7 +259,6 @@ def _now() -> float:
 
 
 def _add_mend(error: FetchError, mend: str) -> FetchError:
-    """Add to the error what would let a browser try."""
     made = type(error)(f"{error} A browser may get further. {mend}", hint=error.hint or mend)
     made.turned_away, made.status = error.turned_away, error.status
     return made

@@ -146,7 +146,6 @@ def entries(db: sqlite3.Connection, numbers: Sequence[int], since: float = 0.0) 
 
 
 def _make(db: sqlite3.Connection) -> None:
-    """Create the tables unless another process has."""
     if db.execute("PRAGMA user_version").fetchone() != (0,):
         return
     db.execute("PRAGMA auto_vacuum = FULL")

@@ -124,7 +124,6 @@ class EmbeddedKnowledge:
         self._index = None
 
     def _at(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """Return what the work returns, or `otherwise` if nothing was ever stored."""
         try:
             if not self._catalogue.exists:
                 return otherwise
@@ -148,7 +147,6 @@ class EmbeddedKnowledge:
         return [n for n in _numbers(db, "pages ORDER BY id DESC") if n not in known]
 
     def _without_pages(self, db: sqlite3.Connection) -> None:
-        """Delete vectors of pages deleted meanwhile, since the lock is not held that long."""
         # Read before the pages, or one added now would seem deleted.
         known = self._vectors.numbers()
         self._vectors.forget(known - {*_numbers(db, "pages")})
@@ -174,7 +172,6 @@ class EmbeddedKnowledge:
         return answer(matches, entries(db, sorted(numbers), since), question, weights, limit, near)
 
     def _shelf(self, db: sqlite3.Connection) -> PassageIndex:
-        """Return the current index."""
         (generation,) = db.execute("SELECT generation FROM shelf").fetchone()
         folder = self.folder / f"index-{generation}"
         if self._index is None or self._index.folder != folder:
@@ -207,7 +204,6 @@ class EmbeddedKnowledge:
             self._note(db, fresh, gone, "removed = removed + ?", len(gone))
 
     def _rebuild(self, db: sqlite3.Connection) -> None:
-        """Rebuild the index beside the old one, then delete that."""
         old = self._shelf(db)
         (generation,) = db.execute("SELECT generation + 1 FROM shelf").fetchone()
         numbers, gone = _numbers(db, "pages"), _numbers(db, "gone")

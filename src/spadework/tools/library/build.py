@@ -74,7 +74,6 @@ def _alone(plan: Plan) -> Iterator[None]:
 
 
 def _sweep(plan: Plan) -> None:
-    """Delete old states of this library, and drafts untouched for a day."""
     since = time.time() - _ABANDONED_SECONDS
     drafts = (path for path in plan.shelf.glob(".*-*") if path.is_dir())
     old = [path for path in drafts if path.stat().st_mtime < since]
@@ -166,7 +165,6 @@ def _looked_at(plan: Plan, store: StoreWriter, fresh: list[tuple[File, str]]) ->
 
 
 def _store(store: StoreWriter, file: File, read: SourceText) -> None:
-    """Replace what a file contributed before."""
     cuts, skipped = read.cuts, read.skipped
     if read.same:
         skipped = store.skipped(file.url)

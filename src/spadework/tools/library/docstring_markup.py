@@ -166,7 +166,6 @@ class _Docstring:
         return fence(dedent("\n".join(self.lines[start : self.at])).rstrip(), "pycon")
 
     def _directive(self, name: str, argument: str) -> str:
-        """Read a directive. One without text, such as a comment or link target, is dropped."""
         self.at += 1
         body = self._take_indented(_indent(self._above()))
         while body and (not body[0].strip() or _OPTION.match(body[0].strip())):

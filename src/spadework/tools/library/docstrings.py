@@ -131,7 +131,6 @@ def _field(value: ast.expr | None, keyword_only: bool) -> _Field | None:
 
 
 def _options(call: ast.expr | None) -> dict[str, ast.expr]:
-    """Return the keyword arguments of a call; {} for other nodes."""
     given = call.keywords if isinstance(call, ast.Call) else []
     return {each.arg: each.value for each in given if each.arg}
 
@@ -141,7 +140,6 @@ def _is(value: ast.expr | None, constant: object) -> bool:
 
 
 def _name(node: ast.expr) -> str:
-    """Return the last part of a name, also if called or subscripted."""
     while isinstance(node, ast.Call | ast.Subscript):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
@@ -222,7 +220,6 @@ def _definitions(body: list[ast.stmt]) -> dict[str, Function | ast.ClassDef]:
 
 
 def _decorators(node: Function | ast.ClassDef) -> set[str]:
-    """Return the last name parts of decorators that are not called."""
     named = (each for each in node.decorator_list if isinstance(each, ast.Name | ast.Attribute))
     return {ast.unparse(each).split(".")[-1] for each in named}
 

@@ -151,7 +151,6 @@ class _Judge:
         return Ranked(document, found[0], score, share, opens and self._named(document), share)
 
     def _share(self, document: Document, match: Match, title: set[str]) -> float:
-        """Return the share of the needed terms' weight found in passage or title."""
         text = document.markdown[match.start : match.end]
         words = title | self.stems.found(spread(text))
         signs = set(signed_terms(f"{document.title} {text}")) if self.signed else set()

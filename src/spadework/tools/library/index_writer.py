@@ -56,7 +56,6 @@ class StoreWriter:
         self._begin()
 
     def _recover(self) -> None:
-        """Index what was committed to the tables alone."""
         for (number,) in self._db.execute("select document from removed"):
             self._writer.delete_documents_by_term("document", number)
         query = f"select id, {COLUMNS} from documents where batch > ?"

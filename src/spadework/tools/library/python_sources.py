@@ -112,7 +112,6 @@ def text_of(path: Path) -> str:
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield a module's statements, also under `if` and `try`."""
     for node in body:
         yield node
         if isinstance(node, ast.If):

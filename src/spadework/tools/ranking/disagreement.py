@@ -169,7 +169,6 @@ def _values_apart(
 
 
 def _likes(a: Statement, b: Statement) -> Iterator[tuple[Value, Value]]:
-    """Yield pairs of values with the same unit."""
     for x, y in product(a.values, b.values):
         if x.unit == y.unit:
             yield x, y

@@ -51,7 +51,6 @@ def reciprocal_rank_fusion(
 
 
 def _merge_copies(copies: Sequence[Hit], score: float) -> Hit:
-    """Return the most relevant copy, completed from the others."""
     best = max(copies, key=lambda hit: hit.relevance)
     found_by = tuple(dict.fromkeys(found for copy in copies for found in copy.found_by))
     days = (copy.published_at for copy in (best, *copies) if copy.published_at)

@@ -93,7 +93,6 @@ def position_score(position: int) -> float:
 
 
 def _cut(query: str, known: Language) -> str:
-    """Insert spaces into the query's unspaced runs."""
     cut = cutting(known.code)
     return RUN.sub(lambda run: f" {' '.join(cut(run[0]))} ", query)
 
@@ -134,7 +133,6 @@ def _present(term: str, low: str) -> float:
 
 @lru_cache(maxsize=4096)
 def _forms(term: str) -> re.Pattern[str]:
-    """Return a pattern of the forms that a term may take in a text."""
     pattern = re.escape(term).replace(r"\-", r"[-\u2010-\u2013\s]?").replace("'", "['\u2019]")
     if not (term.isascii() and term.isalpha()) or len(term) < MIN_TERM_CHARS:
         return re.compile(pattern + (r"(?![+#])" if term.isalnum() else ""))

@@ -159,7 +159,6 @@ class _Reader:
         return before.endswith(("/", ":")) or after[:1] == "/" or clock
 
     def _measures(self, found: Sequence[Figure]) -> Iterator[Value]:
-        """Yield the figures with what they measure; both ends of a range are one."""
         rest = list(reversed(found))
         while rest:
             first = last = rest.pop()
@@ -182,7 +181,6 @@ class _Reader:
         return self.text[start - before : end + (self.text[end : end + 1] in _UNITS)]
 
     def _unit(self, figure: Figure) -> str:
-        """Return a figure's unit, as dimension or stem."""
         dimension = next((r.dimension for r in figure.readings if r.dimension), "")
         sign = _UNITS.get(self.text[: figure.start].rstrip()[-1:], "")
         if dimension or sign or self.known.unspaced:
@@ -224,7 +222,6 @@ class _Reader:
         )
 
     def _place(self, at: int) -> int:
-        """Return how many content words precede an offset."""
         return bisect_left(self.telling, at, key=lambda token: token.start)
 
     def _frame(self, told: Sequence[_Token]) -> Iterator[str]:
@@ -267,7 +264,6 @@ def _is_in(at: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def _figures(text: str, code: str) -> list[Figure]:
-    """Return the figures of a text; without word separators, also those joined to the next word."""
     if not language(code).unspaced:
         return list(figures(text, code))
     joined = re.sub(r"(?<=\d)(?=[^\W\d_])", " ", text)

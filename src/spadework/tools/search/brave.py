@@ -75,7 +75,6 @@ def _wishes(query: Query) -> dict[str, str]:
 
 
 def _span(query: Query) -> str:
-    """Return the date range in Brave's notation, "" for all time."""
     if not is_dated(query):
         span = reach(query)
         return f"p{span[0]}" if span else ""

@@ -75,7 +75,6 @@ class DuckDuckGo:
 
 
 def _span(query: Query) -> str | None:
-    """Return DuckDuckGo's date range, None for all time; news only supports ranges up to today."""
     if is_dated(query) and not query.news:
         return f"{query.since or _FIRST}..{query.until or clock.today().date()}"
     span = reach(query)

@@ -142,7 +142,6 @@ def _join_parts(rows: Iterable[Row]) -> list[Row]:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """Return the name, numbered if it is taken."""
     numbered = (name if n == 1 else f"{name}-{n}" for n in range(1, len(taken) + 2))
     return next(one for one in numbered if one not in taken)
 

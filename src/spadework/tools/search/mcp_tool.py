@@ -165,7 +165,6 @@ async def _guard(mark: str) -> None:
 
 
 def _kill(mark: str) -> None:
-    """Kill the process with the mark and its children."""
     for child in psutil.Process().children():
         with suppress(psutil.Error):
             if child.environ().get(_MARK) == mark:
@@ -272,7 +271,6 @@ class McpSearch:
         return _asking(found.input_schema)
 
     def _rows(self, answer: CallToolResult) -> list[Row]:
-        """Return the results: structured, JSON in a text, resource links, or links in a text."""
         texts = [part.text for part in answer.content if part.type == "text"]
         if answer.is_error:
             raise self._failed(texts)

@@ -66,7 +66,6 @@ def _row(work: dict[str, Any]) -> Row:
 
 
 def _abstract(index: Any) -> str:
-    """Return the text of an inverted index (each word with its positions)."""
     if not isinstance(index, dict):
         return ""
     places = [

@@ -102,7 +102,6 @@ class Access:
         return " ".join(said.split())[:_WORDS_CHARS].rstrip(".")
 
 
-#: No key, no hint.
 OPEN = Access()
 
 
@@ -143,7 +142,6 @@ def parse_json(answer: httpx.Response) -> Any:
 
 
 def _words(answer: Any) -> str:
-    """Return a service's error message, "" if none is recognized."""
     if isinstance(answer, str):
         return answer
     if not isinstance(answer, dict):
@@ -164,7 +162,6 @@ def _wait(header: str) -> str:
     return f"; it asks to wait until {until:%Y-%m-%d %H:%M:%S %Z}" if until else ""
 
 
-#: Default user agent.
 AGENT = "spadework"
 #: Maximum bytes of a response; a hundred results with abstracts take a tenth.
 MOST_BYTES = 5_000_000

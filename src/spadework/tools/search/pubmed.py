@@ -80,7 +80,6 @@ class PubMed:
 
 
 def _span(query: Query) -> dict[str, str]:
-    """Return the parameters for the date range."""
     if is_dated(query):
         first, last = query.since or _FIRST, query.until or _LAST
         return {"datetype": "pdat", "mindate": f"{first:%Y/%m/%d}", "maxdate": f"{last:%Y/%m/%d}"}

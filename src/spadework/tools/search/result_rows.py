@@ -162,7 +162,6 @@ def find_links(text: str) -> list[Row]:
 
 
 def _plain(line: str) -> str:
-    """Return a line without its leading label and marks."""
     return line[_MARKS.match(line).end() :].strip()  # type: ignore[union-attr]  # it always matches
 
 

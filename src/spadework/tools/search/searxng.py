@@ -46,7 +46,6 @@ class SearXNG:
 
 
 def _query_parameters(query: Query) -> dict[str, str]:
-    """Return the parameters of a query's filters. SearXNG skips engines without time ranges."""
     asked: dict[str, str] = {}
     if span := reach(query):
         asked["time_range"] = "month" if span == "week" else span  # not supported by all versions
@@ -81,6 +80,5 @@ def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
 
 
 def _engine(engine: Any) -> str:
-    """Describe an engine that did not respond; SearXNG gives a (name, reason) pair."""
     pair = isinstance(engine, list) and len(engine) > 1
     return f"{engine[0]} ({engine[1]})" if pair else str(engine)

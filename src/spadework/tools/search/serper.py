@@ -49,7 +49,6 @@ class Serper:
 
 
 def _span(query: Query) -> str:
-    """Return the date range in Google's notation, "" for all time."""
     if not is_dated(query):
         span = reach(query)
         return f"qdr:{span[0]}" if span else ""

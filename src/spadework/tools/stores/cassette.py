@@ -39,7 +39,6 @@ def _likeness(sent: dict[str, Any], other: dict[str, Any]) -> tuple[int, int]:
 
 
 def _parts(request: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the named parts of a request."""
     schema = json.dumps(request["schema"], sort_keys=True)
     told = ((_NAMES.get(kind, str(kind)), text) for kind, text in request["messages"])
     asked = (("model", str(request["model"])), ("way of asking", str(request["method"])))
@@ -56,13 +55,11 @@ def _describe_difference(mine: tuple[str, str], theirs: tuple[str, str]) -> str:
 
 
 def _shared_prefix(one: str, other: str) -> int:
-    """Return the length of the common prefix."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _near(text: str, at: int) -> str:
-    """Return the surroundings of a difference, on one line."""
     return f"“{' '.join(text[max(0, at - BEFORE) : at + AFTER].split())}”"
 
 

@@ -13,7 +13,6 @@ from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
-#: Concurrent file operations.
 THREADS = 4
 #: Maximum seconds for one, ample for a working disk.
 SECONDS = 20.0

@@ -7,7 +7,6 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-#: Permissions of others.
 _OTHERS = 0o077
 
 

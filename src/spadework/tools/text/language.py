@@ -11,7 +11,6 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal
 
-#: The default language.
 DEFAULT = "en"
 _LANG = "spadework.tools.text.lang"
 _CODE = re.compile(r"[a-z]{2,3}")
@@ -241,7 +240,6 @@ def _language_of(text: str) -> str:
 
 
 def _scripts(text: str) -> dict[str, int]:
-    """Count a text's letters by script."""
     found: Counter[str] = Counter()
     for char, times in Counter(text).items():
         if char.isalpha():
@@ -289,7 +287,6 @@ def _by_words(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _owners() -> dict[str, tuple[str, ...]]:
-    """Return the languages that each function word belongs to."""
     found: dict[str, tuple[str, ...]] = {}
     for code in _alphabets():
         for word in language(code).stop:
@@ -299,7 +296,6 @@ def _owners() -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=1)
 def _alphabets() -> dict[str, frozenset[str]]:
-    """Return the letters of each language with spaces between words."""
     spaced = (language(code) for code in codes() if not language(code).unspaced)
     return {one.code: frozenset("abcdefghijklmnopqrstuvwxyz" + one.letters) for one in spaced}
 

@@ -132,7 +132,6 @@ def _list_end(lines: list[str], i: int) -> int:
 
 
 def _run_end(lines: list[str], i: int, kinds: tuple[Kind, ...]) -> int:
-    """Return the line after the unbroken run of lines of these kinds."""
     for j in range(i + 1, len(lines)):
         if _blank(lines[j]) or _kind(lines, j, True) not in kinds:
             return j

@@ -90,13 +90,11 @@ def _is_delimiter(line: str) -> bool:
 
 
 def _rows(text: str, start: int, end: int) -> list[Span]:
-    """Return the spans of lines with words."""
     lines = [(span, text[slice(*span)]) for span in _lines(text, start, end)]
     return [span for span, line in lines if not _is_delimiter(line) and any(cells(line))]
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield the spans of lines, stripped."""
     while start <= end:
         stop = text.find("\n", start, end)
         stop = end if stop < 0 else stop

@@ -73,7 +73,6 @@ def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[t
 
 
 def _break(markdown: str, start: int, stop: int) -> int:
-    """Return the best position in `start:stop` to end a piece."""
     for pattern in _BREAKS:
         ends = [match.end() for match in pattern.finditer(markdown, (start + stop) // 2, stop)]
         if ends:

@@ -190,7 +190,6 @@ def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _simple(text: str) -> str:
-    """Return the readable words in lower case, with normalized characters."""
     shown = unicodedata.normalize("NFKC", plain(text)).replace("’", "'")
     seen = "".join(char for char in shown if unicodedata.category(char) != "Cf")
     return " ".join(seen.lower().split())

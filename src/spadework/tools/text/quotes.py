@@ -120,7 +120,6 @@ def normal(text: str) -> str:
 
 
 def _whole(needle: str, text: str) -> int | None:
-    """Return the first position of `needle` as whole words."""
     at = text.find(needle) if needle else -1
     while at >= 0:
         if is_whole(text, at, at + len(needle)):
@@ -157,7 +156,6 @@ def _fold(text: str) -> str:
 
 @lru_cache(maxsize=32)
 def _normal(text: str) -> _Normal:
-    """Return a page's normal form with offsets, cached for its quotes."""
     inline = scan(text)
     starts, ends = array("I", range(len(text))), array("I", range(1, len(text) + 1))
     readable, starts, ends = _replace_spans(text, inline.marks, starts, ends)

@@ -30,7 +30,6 @@ def is_term(markdown: str, block: Block) -> bool:
 MOST_IN_BRACKETS = 100
 _JOINER = "\u2060"
 _STOPS = ".!?\u2026\u061f\u06d4\u0964\u3002\uff01\uff1f"
-#: Ellipses.
 _LEFT_OUT = ("...", "\u2026")
 _CLOSING = "\"'\u201d\u2019\u201c\u00bb\u00ab\u203a\u2039)\\]\u2060"
 #: The mark of a footnote, such as [12].

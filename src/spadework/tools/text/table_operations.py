@@ -156,7 +156,6 @@ def _conditions(
 
 
 def _held(asked: set[str], own: set[str]) -> set[str]:
-    """Return the requested words that are among some stems, themselves or by synonym."""
     return {stem for stem in asked if stem in own or own & set(OTHER_WORDS.get(stem, ()))}
 
 

@@ -86,7 +86,6 @@ class Resolver:
         return found
 
     def _start(self) -> None:
-        """Start waiting lookups up to the limit, dropping those that have expired."""
         while self._waiting and self._running < self._most:
             look_up = self._waiting.popleft()
             if time.monotonic() >= look_up.until:

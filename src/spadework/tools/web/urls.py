@@ -98,7 +98,6 @@ def _unwrap_amp(url: str) -> str:
 
 
 def _ascii(host: str) -> str:
-    """Return the host in lower-case ASCII if possible."""
     host = host.strip(".").lower()
     try:
         return host if host.isascii() else host.encode("idna").decode().strip(".").lower()
@@ -114,7 +113,6 @@ def _without_twin_labels(host: str) -> str:
 
 
 def _transport(scheme: str, host: str, port: int | None) -> tuple[str, int | None]:
-    """Return scheme and port. Names on the default port use https."""
     if port is not None and port != _DEFAULT_PORTS[scheme]:
         return scheme, port
     return scheme if is_address(host) or "." not in host else "https", None
@@ -134,7 +132,6 @@ def _path(path: str) -> str:
 
 
 def _meaningful_parameters(parameters: list[str]) -> Iterator[str]:
-    """Yield the query parameters that select a page."""
     for parameter in parameters:
         name = parameter.partition("=")[0].lower()
         tracks = name.startswith(_TRACKING_STARTS) or {name, parameter.lower()} & _TRACKING

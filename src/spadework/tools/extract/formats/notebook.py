@@ -13,7 +13,7 @@ from spadework.tools.extract.formats import Format
 from spadework.tools.extract.markdown_writer import blocks, fence, not_shown
 from spadework.tools.extract.text.markdown import clean_markdown
 
-#: #: Maximum cells read, and output characters shown per cell.
+#: Maximum cells read, and output characters shown per cell.
 MAX_CELLS = 2_000
 MAX_OUTPUT = 2_000
 
@@ -30,7 +30,7 @@ def extract_notebook(body: bytes, url: str) -> Extracted:
     language = _of(_of(_of(book, "metadata"), "language_info"), "name")
     language = language if isinstance(language, str) else ""
     shown = [part for cell in cells[:MAX_CELLS] for part in _cell(cell, language, url)]
-    # # A line of code that starts like a heading is a comment.
+    # A line of code that starts like a heading is a comment.
     lines = [line for part in shown if not part.startswith("```") for line in part.split("\n")]
     title = next((line.lstrip("# ") for line in lines if line.startswith("# ")), "")
     markdown = blocks([*shown, not_shown(len(cells) - MAX_CELLS, "cells")])

@@ -17,14 +17,14 @@ from spadework.tools.extract.office.equations import linear
 from spadework.tools.extract.office.package import Package
 from spadework.tools.extract.xml import Element, attribute, child, number, tag
 
-#: #: Elements not shown: deleted and moved text, settings, alternative drawings.
+#: Elements not shown: deleted and moved text, settings, alternative drawings.
 _UNSEEN = frozenset(
     {"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", "tblPr", "trPr", "tcPr"}
 )
 _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "p": " "}
-#: #: Parts with notes, by the element that refers to them.
+#: Parts with notes, by the element that refers to them.
 _NOTES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
-#: #: Maximum columns that a cell spans.
+#: Maximum columns that a cell spans.
 _MOST_SPAN = 63
 _BREAKS_LINK = re.compile(r"[\s()<>]")
 
@@ -42,9 +42,9 @@ class _Document:
         self._package = package
         self._links = package.relations(package.main)
         self._styles = Styles(package.tree("word/styles.xml"), package.tree("word/numbering.xml"))
-        #: #: The last number of each list at each depth.
+        #: The last number of each list at each depth.
         self._numbers: dict[str, list[int]] = {}
-        #: #: The notes referred to, by part and id, in text order.
+        #: The notes referred to, by part and id, in text order.
         self._called: dict[tuple[str, str], int] = {}
         self.draft = Draft()
         self.title = ""
@@ -96,7 +96,6 @@ class _Document:
         self._drawn(element)
 
     def _drawn(self, around: Element) -> None:
-        """Add the text boxes, charts and diagrams in an element."""
         for drawn in _outermost(around, "txbxContent", "chart", "relIds"):
             if tag(drawn) == "txbxContent":
                 self.read(drawn)
@@ -169,7 +168,6 @@ class _Document:
 
 
 def _outermost(around: Element, *names: str) -> Iterator[Element]:
-    """Yield the outermost elements with these names."""
     for element in around:
         if tag(element) in names:
             yield element

@@ -13,10 +13,10 @@ _CODE = re.compile(
 )
 _FIXED = re.compile(r"\bmono|courier|consolas|menlo|lucida console", re.IGNORECASE)
 _HEADING = re.compile(r"heading (\d)$", re.IGNORECASE)
-#: #: Maximum ancestors of a style: a damaged file may have cycles.
+#: Maximum ancestors of a style: a damaged file may have cycles.
 _ANCESTORS = 10
 _PLACES = {"superscript": Place.RAISED, "subscript": Place.LOWERED}
-#: #: The outline level of plain text, and the deepest nested list.
+#: The outline level of plain text, and the deepest nested list.
 _TEXT_LEVEL = 9
 _DEEPEST = 8
 
@@ -92,7 +92,6 @@ def by_name(style: Style, name: str) -> Style:
 
 
 def _change_style(style: Style, settings: Element | None) -> Style:
-    """Return a style with the settings of a paragraph or a derived style."""
     outline = attribute(child(settings, "outlineLvl"), "val")
     if outline:
         style = replace(style, level=(number(outline, most=_TEXT_LEVEL) + 1) % (_TEXT_LEVEL + 1))
@@ -118,7 +117,6 @@ def _is_fixed(paragraph: Element) -> bool:
 
 
 def _numbered_lists(numbering: Element | None) -> frozenset[tuple[str, int]]:
-    """Return the lists and depths whose items have numbers or letters."""
     found: dict[str, list[int]] = {}
     lists = set()
     for part in numbering if numbering is not None else ():

@@ -9,7 +9,6 @@ from spadework.tools.extract.markdown_writer import blocks, item, plain, sheet_t
 from spadework.tools.extract.office.package import Package
 from spadework.tools.extract.xml import Element, attribute, below, child, number, tag
 
-#: #: Maximum points read of a series.
 _MOST_POINTS = 5_000
 _NAMES, _VALUES = ("cat", "xVal"), ("val", "yVal")
 

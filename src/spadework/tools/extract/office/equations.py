@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable
 from spadework.tools.extract.notation import FORMULA, bracketed, fraction, root
 from spadework.tools.extract.xml import Element, attribute, child, tag
 
-#: #: Invisible signs for programs: application, product and separator.
+#: Invisible signs for programs: application, product and separator.
 _UNSEEN = dict.fromkeys(map(ord, "\u2061\u2062\u2063\u2064\u200b\u2060"))
 _ATOM = re.compile(r"[\w.,\u221e'\u2032!%°]*")
-#: #: A name of several letters, or a script, that a following letter would join.
+#: A name of several letters, or a script, that a following letter would join.
 _WORD_ENDS = re.compile(r"[^\W\d_]{2,}$|[_^]\w*$")
 _WORD_BEGINS = re.compile(r"[^\W\d_]{2}")
-#: #: Maximum nesting of a formula.
 _DEEPEST = 60
 
 

@@ -25,7 +25,7 @@ _UNSEEN = frozenset((
 ))  # fmt: skip
 _CODE = "Preformatted"
 _MAX_SPACES = 100
-#: #: Maximum size of a sheet, which limits repetition.
+#: Maximum size of a sheet, which limits repetition.
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
 
 
@@ -66,7 +66,7 @@ class _Document:
             if (place := _place(child(style, "text-properties"))) != Place.LEVEL
         }
         self.draft = Draft()
-        #: #: Notes and comments in text order; notes are numbered.
+        #: Notes and comments in text order; notes are numbered.
         self.notes: list[str] = []
         self._numbered_notes = 0
         self.title = ""
@@ -208,7 +208,6 @@ class _Document:
         return str(self._numbered_notes)
 
     def _object(self, element: Element) -> str:
-        """Return the text of an embedded formula or chart."""
         root = self._embedded(element)
         if root is None or tag(root) == "math":
             return self._formula(element)
@@ -246,7 +245,6 @@ def _once(cells: list[str]) -> list[str]:
 
 
 def _outermost(around: Element, *names: str) -> Iterator[Element]:
-    """Yield the outermost elements with these names."""
     for element in around:
         if tag(element) in names:
             yield element

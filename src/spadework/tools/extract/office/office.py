@@ -23,12 +23,12 @@ from spadework.tools.web.background_threads import aside
 from spadework.tools.web.process_groups import kill_group
 from spadework.tools.web.slots import place
 
-#: #: The first bytes of Office files before 2007.
+#: The first bytes of Office files before 2007.
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 STORAGE = "application/x-ole-storage"
-#: #: Maximum memory of each LibreOffice process and of its output, in kilobytes.
+#: Maximum memory of each LibreOffice process and of its output, in kilobytes.
 MEMORY_KB, FILE_KB = 2_000_000, 500_000
-#: #: Offset and size of a storage's entries.
+#: Offset and size of a storage's entries.
 _HEADER, _ENTRY = 512, 128
 _APPS = "/Applications/LibreOffice.app/Contents/MacOS"
 
@@ -45,7 +45,7 @@ class Old:
 
 _WORD = Old("Word", "doc", "docx", "writer")
 _POWERPOINT = Old("PowerPoint", "ppt", "pptx", "impress")
-#: #: Streams by which LibreOffice's files, and those of other readers, are recognised.
+#: Streams by which LibreOffice's files, and those of other readers, are recognised.
 _STREAMS = {"WordDocument": _WORD, "PowerPoint Document": _POWERPOINT}
 _READERS = {"Workbook": "xls", "Book": "xls", "__properties_version1.0": "msg"}
 _LOCKED = ("EncryptedPackage", "EncryptionInfo")
@@ -132,7 +132,7 @@ async def modern(body: bytes, old: Old, *, seconds: float) -> bytes:
         late = f"LibreOffice did not read the {old.name} file within {seconds:.3g} s."
         raise TooSlow(late) from None
     finally:
-        # # Also after cancellation, in a thread that nothing waits for.
+        # Also after cancellation, in a thread that nothing waits for.
         await asyncio.shield(aside(shutil.rmtree, folder, ignore_errors=True))
 
 

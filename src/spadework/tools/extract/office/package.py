@@ -18,12 +18,11 @@ from spadework.tools.extract.markdown_writer import blocks, plain
 from spadework.tools.extract.xml import Element, attribute, tag, text, xml_tree
 from spadework.tools.text.quantities import moment
 
-#: #: Maximum unpacked bytes of a part.
 MAX_PART = 50_000_000
-#: #: Maximum entries of a zip file; each takes 0.5 kB of memory, ten times its size.
+#: Maximum entries of a zip file; each takes 0.5 kB of memory, ten times its size.
 MAX_ENTRIES = 100_000
 _ENTRY = b"PK\x01\x02"
-#: #: Parts that may hold words, and those whose words are repeated elsewhere or reported as cut by
+#: Parts that may hold words, and those whose words are repeated elsewhere or reported as cut by
 #: their readers.
 _WORDS = re.compile(r"\.(?:xml|x?html?|txt|docx?|xlsx?|pptx?)$|/embeddings/", re.IGNORECASE)
 _FURNITURE = re.compile(
@@ -37,7 +36,6 @@ _FURNITURE = re.compile(
     r"|colors\d*|style\d*|drawing\d*|volatileDependencies|revisionInfo|\[Content_Types\]"
     r"|person|xmlMaps|footnotes|endnotes)\.\w+$"
 )
-#: #: Maximum unread parts named.
 _MOST_NAMED = 5
 
 _FAULTS = (

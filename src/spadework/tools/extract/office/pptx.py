@@ -21,14 +21,13 @@ from spadework.tools.extract.office.equations import linear
 from spadework.tools.extract.office.package import Package
 from spadework.tools.extract.xml import Element, attribute, below, child, number, tag
 
-#: #: Maximum slides read.
 MAX_SLIDES = 500
-#: #: Deepest nested list.
+#: Deepest nested list.
 MAX_DEPTH = 8
 _SIGNS = {"br": "\n", "tab": "\t"}
 
 _TITLES = ("title", "ctrTitle")
-#: #: Placeholders on every slide: date, number, header, footer.
+#: Placeholders on every slide: date, number, header, footer.
 _FURNITURE = ("dt", "sldNum", "ftr", "hdr", "sldImg")
 
 
@@ -127,7 +126,6 @@ def _notes(package: Package, name: str) -> str:
 
 
 def _join_text(element: Element) -> str:
-    """Return the text in an element on one line."""
     return " ".join(" ".join(_text(paragraph) for paragraph in below(element, "p")).split())
 
 

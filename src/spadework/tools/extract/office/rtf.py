@@ -16,21 +16,21 @@ from spadework.tools.extract.notation import Place, joined
 
 _to_text: Any = striprtf.rtf_to_text  # has no types
 
-#: #: Maximum file size without pictures; far longer files take minutes.
+#: Maximum file size without pictures; far longer files take minutes.
 MAX_BYTES = 20_000_000
 
-#: #: Picture bytes, and field marks that striprtf searches in quadratic time.
+#: Picture bytes, and field marks that striprtf searches in quadratic time.
 _PICTURE = re.compile(rb"(?<=\\pict)[^{}]{1000,}(?=})")
 _FIELD = re.compile(r"\\field(?![a-z])")
-#: #: Raised or lowered text up to its end mark or the end of its group.
+#: Raised or lowered text up to its end mark or the end of its group.
 _SCRIPT = re.compile(
     r"(\\(?:super|sub)(?![a-z0-9]))\s?([^{}]{0,200}?)(\\(?:nosupersub|plain)\b|(?=[{}]))"
 )
-#: #: Marks around such text, which striprtf keeps.
+#: Marks around such text, which striprtf keeps.
 _BEGINS, _ENDS = ("\x01", "\x02"), "\x03"
 _PLACES = {"\x01": Place.LOWERED, "\x02": Place.RAISED, "\x04": Place.NOTE}
 _MARKED = re.compile(r"([\x01\x02\x04][^\x03]*\x03)")
-#: #: Groups outside the text flow: notes, comments and text boxes.
+#: Groups outside the text flow: notes, comments and text boxes.
 _BESIDE = re.compile(r"\\[\\{}]|[{}]|\\(?:footnote|annotation|shptxt)(?![a-z])")
 _LEADS = {"\\footnote": "", "\\annotation": "Comment: ", "\\shptxt": ""}
 _HIDDEN = re.compile(r"{\\v [^{}\\]*}")

@@ -32,19 +32,18 @@ from spadework.tools.extract.xml import (
     xml_tree,
 )
 
-#: #: Maximum sheets read.
 MAX_SHEETS = 50
 
-#: #: Number formats that are always dates, and the letters of others outside quotes and brackets.
+#: Number formats that are always dates, and the letters of others outside quotes and brackets.
 _DATES = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
 _QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
 _DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
-#: #: The built-in format of elapsed time, which may exceed a day, and its letters.
+#: The built-in format of elapsed time, which may exceed a day, and its letters.
 _LAPSE, _LAPSES = 46, re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _ROW = re.compile(rb"<(?:\w+:)?row\b")
 _PLACE = re.compile(r"([A-Z]{1,3})\d+")
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s+ref=\"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})\"")
-#: #: Maximum merged ranges, and rows of a sheet.
+#: Maximum merged ranges, and rows of a sheet.
 _MOST_MERGED, _MOST_ROWS = 2_000, 1_048_576
 _DAY_ONE = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
 
@@ -114,7 +113,7 @@ class _Values:
             if tag(cell) == "c":
                 cells[column] = self._value(cell)
         width = max((column for column, value in cells.items() if value), default=-1) + 1
-        # # The widest row is returned whole, to be counted.
+        # The widest row is returned whole, to be counted.
         shown = width if width > self._widest else min(width, MAX_COLUMNS)
         self._widest = max(self._widest, width)
         return [cells.get(column, "") for column in range(shown)]
@@ -207,7 +206,6 @@ def _beside(package: Package, relations: dict[str, str]) -> Iterator[str]:
 
 
 def _string(element: Element | None) -> str:
-    """Return the text of a string without phonetic hints."""
     parts = below(element, "t") if element is not None else ()
     return joined(
         (part.text or "", _place(part.getparent()))

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from spadework.tools.extract.page.page_blocks import Block, Item
 
-#: #: Blocks kept separate.
+#: Blocks kept separate.
 _SET_APART = frozenset(("pre", "table"))
-#: #: Characters that end a sentence or introduce a list, and those that may follow them.
+#: Characters that end a sentence or introduce a list, and those that may follow them.
 _STOPS, _CLOSING = ".!?:;…。！？：|", '*_`)”"»'
 
 

@@ -31,9 +31,9 @@ from spadework.tools.extract.page.page_blocks import Block, Frame
 from spadework.tools.extract.page.scorer import bar, probabilities
 
 _ALWAYS = frozenset(("pre", "table"))
-#: #: Link targets and text formatting.
+#: Link targets and text formatting.
 _SET = re.compile(r"\]\([^()\s]*\)|[\[\]*_`\\\s]+")
-#: #: Containers by which documentation marks its content, the most reliable first.
+#: Containers by which documentation marks its content, the most reliable first.
 _CONTAINERS = ("known container", "role:main", "tag:main", "tag:article")
 _LABELS, _REPEATABLE = frozenset(("button", "label")), frozenset(("pre", "table", "cell"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
@@ -56,7 +56,6 @@ def _titled(blocks: list[Block], kept: list[Block]) -> list[Block]:
 
 
 def _judged(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]:
-    """Return the content of a page by its container or its chances."""
     blocks, kind = view.blocks, next(iter(kinds))
     chances = probabilities(view, kinds)
     held_in_one = kind in CONTAINED_KINDS or markup <= SMALL_PAGE_BYTES
@@ -72,7 +71,6 @@ def _judged(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]
 
 
 def _cleanliness(blocks: list[Block]) -> float:
-    """Return how free a text is of links, repetitions and form labels, 0–1."""
     chars = sum(block.chars for block in blocks)
     if not chars:
         return 0.0

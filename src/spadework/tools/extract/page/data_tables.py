@@ -15,7 +15,7 @@ from spadework.tools.extract.page.constants import MOST_CELL_CHARS, MOST_SPAN
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item
 from spadework.tools.text.markdown_tables import NAMES, NO_NAMES
 
-#: #: A bold cell: a row of them is the header where there are no header cells.
+#: A bold cell: a row of them is the header where there are no header cells.
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
 _PIPE = re.compile(r"(?<!\\)\|")
 _LAYOUT = "table,pre,h1,h2,form,article,textarea,iframe"

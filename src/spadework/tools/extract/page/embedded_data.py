@@ -23,10 +23,10 @@ from spadework.tools.extract.page.walker import Walker
 _SHELF = re.compile(r"^<(?:template|noscript)\b[^>]*>|</(?:template|noscript)>$")
 _MARKUP = re.compile(r"<(?:p|div|br|h[1-6]|ul|ol|li|span|strong|em|a)\b", re.I)
 _BODIES = ("articleBody", "text", "reviewBody", "description", "acceptedAnswer")
-#: #: Microdata not shown on the page.
+#: Microdata not shown on the page.
 _META = ("articlebody", "text")
 _CODE_LIKE = re.compile(r"[{};<>=]|\\u00|https?://\S+$")
-#: #: Names of initial state in frameworks: Next.js, Nuxt, Redux, Apollo, Remix, …
+#: Names of initial state in frameworks: Next.js, Nuxt, Redux, Apollo, Remix, …
 _STATE = re.compile(
     r"__[A-Z][A-Z0-9_]+__|__next_f|__remix\w*|\b(?:initial|preloaded|server|app)_?(?:state|data|props)\b",
     re.IGNORECASE,
@@ -37,10 +37,10 @@ _ATTRIBUTES = (
 )  # fmt: skip
 _ANY = ",".join(f"[{name}]" for name in _ATTRIBUTES)
 _LITERAL = re.compile(r'"((?:[^"\\\n]++|\\.)*+)"')
-#: #: Text that is itself data; Next.js puts a number first.
+#: Text that is itself data; Next.js puts a number first.
 _DATA = re.compile(r"\s*(?:\w{1,8}:)?[\[{]\s*[\"\[{\]}]")
 _HEXADECIMAL = re.compile(r"\\x([0-9a-fA-F]{2})")
-#: #: Maximum nesting of data in strings of data.
+#: Maximum nesting of data in strings of data.
 _DEEPEST = 3
 
 

@@ -13,10 +13,10 @@ from spadework.tools.extract.page.inline_markup import escaped
 from spadework.tools.extract.xml import xml_tree
 
 _SCRIPTS = ("</su", "</SU")
-#: #: A link to a note that its markup does not raise.
+#: A link to a note that its markup does not raise.
 _TOUCHING = re.compile(r"<a\s[^<>]{0,300}#[^<>]{0,300}>\d{1,3}</a>")
 _ALIGNED = re.compile(r"vertical-align\s*:\s*(super|sub|text-top)\b")
-#: #: Characters examined of an image's address, which may hold the image itself.
+#: Characters examined of an image's address, which may hold the image itself.
 _MOST_ADDRESS = 200
 _NUMBER = re.compile(r"\d{1,3}")
 _NOTES = re.compile(r"(?:foot|end)-?note|note-?ref|fn-?ref|\breference\b|\bcit(?:e|ation)", re.I)
@@ -24,9 +24,9 @@ _INLINE = frozenset(
     ("a", "abbr", "b", "bdi", "cite", "code", "dfn", "em", "font", "i", "kbd", "mark", "q", "s",
      "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var")
 )  # fmt: skip
-#: #: How far to search for text beside a script, and how many characters of it to use.
+#: How far to search for text beside a script, and how many characters of it to use.
 _STEPS, _NEAR = 8, 40
-#: #: Longer text is not a note's mark.
+#: Longer text is not a note's mark.
 _MOST_MARK = 12
 
 _DRAWN = (
@@ -34,12 +34,12 @@ _DRAWN = (
     "mjx-container"
 )
 _DRAWERS = ("katex", "MathJax")
-#: #: Names of formula images in class, script type or address.
+#: Names of formula images in class, script type or address.
 _CALLED = re.compile(r"math|equation|\bformula|(?:^|[\s/.])(?:la)?tex\b|[?&]cht=tx", re.IGNORECASE)
 _SOURCES = ("data-tex", "data-latex", "data-formula", "data-equation", "data-equation-content")
-#: #: A command with its operand, or a script in braces: unmistakably TeX.
+#: A command with its operand, or a script in braces: unmistakably TeX.
 _TEX = re.compile(r"\\[A-Za-z]+\s*\{|[\w)}][\^_]\{")
-#: #: Class names of fractions drawn by style sheets, and rules between the parts of a cell.
+#: Class names of fractions drawn by style sheets, and rules between the parts of a cell.
 _FRACTION = re.compile(r"(?:^|[\s_-])s?frac(?:tion)?(?=$|[\s_-])", re.IGNORECASE)
 _RULES = "td > hr,td > div.hrcomp,td.hbar"
 _WRAPS = ((r"\(", r"\)"), (r"\[", r"\]"), ("$$", "$$"), ("$", "$"))
@@ -107,7 +107,6 @@ def _write_equation(rule: LexborNode) -> None:
 
 
 def _closest(node: LexborNode | None, tag: str) -> LexborNode | None:
-    """Return the closest ancestor with this name."""
     while node is not None:
         node = node.parent
         if node is not None and node.tag == tag:
@@ -131,7 +130,6 @@ def _place(node: LexborNode, text: str) -> Place | None:
 
 
 def _is_note(node: LexborNode, text: str) -> bool:
-    """Return whether raised text is a note's mark, by its link or name."""
     if len(text) > _MOST_MARK:
         return False
     around = node.parent
@@ -175,7 +173,6 @@ def _numerator(node: LexborNode) -> LexborNode | None:
 
 
 def _beside(node: LexborNode, *, forward: bool) -> str:
-    """Return the text directly beside an element on the same line."""
     place: LexborNode | None = node
     for _ in range(_STEPS):
         if place is None:
@@ -246,7 +243,6 @@ def _undraw(node: LexborNode) -> None:
 
 
 def _has_source_beside(node: LexborNode) -> bool:
-    """Return whether a formula's source is next to its drawing."""
     beside, following = node.prev, node.next
     if beside is not None and beside.tag == "span" and beside.css_first("math") is not None:
         return True

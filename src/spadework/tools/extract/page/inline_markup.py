@@ -65,7 +65,7 @@ _NO_LANGUAGE = frozenset((
     "default", "none", "text", "plain", "plaintext", "notranslate", "block", "console-output",
     "wrapper", "highlight", "source", "code", "light", "dark", "toolbar",
 ))  # fmt: skip
-#: #: Classes of elements with line numbers beside code.
+#: Classes of elements with line numbers beside code.
 NUMBERS = frozenset((
     "lineno", "linenos", "linenumber", "line-number", "line-numbers", "gutter", "lineNumber",
     "ln-num", "hljs-ln-numbers", "react-syntax-highlighter-line-number",
@@ -96,7 +96,7 @@ def _pieces(root: LexborNode) -> Iterator[str]:
         if node.is_text_node:
             yield node.text_content or ""
         elif node.tag == "br":
-            # # Both together are one line end.
+            # Both together are one line end.
             if not (node.next is not None and (node.next.text_content or "").startswith("\n")):
                 yield "\n"
         elif node.tag not in _NOT_CODE and not _is_line_number(node):
@@ -124,7 +124,7 @@ def language(node: LexborNode) -> str:
             if attributes.get(name):
                 return _clean(attributes[name] or "")
         for match in _LANGUAGE.finditer(attributes.get("class") or ""):
-            # # Layout classes also start with "code".
+            # Layout classes also start with "code".
             if (found := _clean(match[2])) and (not match[1] or is_language(found)):
                 return found
     return ""
@@ -135,7 +135,7 @@ def _clean(name: str) -> str:
     return "" if name in _NO_LANGUAGE or not re.fullmatch(r"[\w+#.-]{1,20}", name) else name
 
 
-#: #: All white space except single blanks, the most common, which stay.
+#: All white space except single blanks, the most common, which stay.
 _SPACE = re.compile(r"[\t\r\n\f\xa0][ \t\r\n\f\xa0]*| [ \t\r\n\f\xa0]+")
 _SPECIAL = re.compile(r"[\\`*_<&~]|\]\(")
 _ESCAPES = re.compile(

@@ -20,24 +20,24 @@ from spadework.tools.extract.page.constants import (
 )
 from spadework.tools.extract.page.formulas import holds_formula_alone
 
-#: #: Characters that text does not contain. Over 1 in 20 means binary data.
+#: Characters that text does not contain. Over 1 in 20 means binary data.
 _BINARY = [chr(code) for code in (*range(1, 9), *range(14, 27), *range(28, 32), 0xFFFD)]
 _SAMPLE = 2_000
 _TAG = re.compile(r"<(/?[a-zA-Z][^\s/>]*)")
-#: #: Maximum quoted values in a tag, and characters outside them, of honest pages.
+#: Maximum quoted values in a tag, and characters outside them, of honest pages.
 _MOST_QUOTED, _MOST_BARE = 15_000, 100_000
 _LONG_TAG = re.compile(
     rf"""<[a-zA-Z](?>(?:[^<>"']*+(?:"[^"]*+"|'[^']*+')){{{_MOST_QUOTED}}}|[^<>"']{{{_MOST_BARE}}})"""
 )
 _NO_TAGS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.I | re.S)
 _FRAME_TAG = re.compile(r"</?iframe\b[^>]*>", re.I)
-#: #: Elements that are empty or close themselves: they nest only with another between.
+#: Elements that are empty or close themselves: they nest only with another between.
 _FLAT = frozenset((
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
     "track", "wbr", "p", "li", "dt", "dd", "option", "tr", "td", "th", "thead", "tbody", "tfoot",
     "script", "style", "path", "use", "circle", "rect", "line", "polygon", "g",
 ))  # fmt: skip
-#: #: Formatting elements that can nest in themselves (`a` and `nobr` close themselves).
+#: Formatting elements that can nest in themselves (`a` and `nobr` close themselves).
 _FORMATTING = frozenset((
     "b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u",
 ))  # fmt: skip
@@ -54,7 +54,7 @@ def bounded(html: str) -> tuple[str, int]:
         raise Unreadable("this is no page but binary data", hint="check its type")
     text = html[:MOST_CHARS].replace("\0", "")
     if "<iframe" in text or "<IFRAME" in text:
-        # # An unclosed one would swallow the rest of the page as text.
+        # An unclosed one would swallow the rest of the page as text.
         text = _FRAME_TAG.sub("", text)
     if _may_hold_long_tag(text) and _LONG_TAG.search(_NO_TAGS.sub("", text)):
         raise TooLarge("an element of the page has too many attributes")

@@ -21,9 +21,9 @@ from spadework.tools.extract.page.scorer import weights
 from spadework.tools.text.quantities import moment
 
 _MOST_NODES = 5_000
-#: #: Maximum first-level headings considered as title: a site's name is often one.
+#: Maximum first-level headings considered as title: a site's name is often one.
 _MOST_HEADINGS = 5
-#: #: Headings beside the page's text.
+#: Headings beside the page's text.
 _BESIDE = "footer h1, nav h1, aside h1"
 _SITE_NAME = re.compile(r"\s+[|\u2013\u2014·•»:-]+\s+|\s*[|»]\s*")
 _WORD = re.compile(r"[^\W_]+")
@@ -192,7 +192,7 @@ def language_of(found: Metadata) -> str:
 
 KINDS = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 _PAGE_KINDS_WORD = re.compile(r"[a-z]{2,}")
-#: #: Kinds of page less likely than this are ignored.
+#: Kinds of page less likely than this are ignored.
 UNLIKELY = 0.1
 Told = dict[str, list[tuple[str, float]]]
 

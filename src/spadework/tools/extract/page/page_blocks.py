@@ -57,14 +57,14 @@ HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 EMPHASIS = {"strong": "**", "b": "**", "em": "*", "i": "*"}
 CODE = frozenset(("code", "tt", "samp", "kbd"))
 VERBATIM = frozenset(("pre", "listing", "xmp", "plaintext"))
-#: #: Text of a heading's link to itself.
+#: Text of a heading's link to itself.
 HEADER_LINKS = frozenset(("¶", "#", "§", "🔗", "∞", "[link]", "permalink"))
-#: #: Parts that are never content, except the footer of a smaller part.
+#: Parts that are never content, except the footer of a smaller part.
 APART = frozenset(("nav", "footer", "hr", "td"))
 _PARTS = frozenset(("article", "blockquote", "figure", "li", "section", "main"))
 LISTS = frozenset(("ul", "ol", "menu", "dir"))
 
-#: #: Never page text. `noscript` and `template` are read only when a page has nothing else.
+#: Never page text. `noscript` and `template` are read only when a page has nothing else.
 SKIPPED = frozenset((
     "script", "style", "template", "svg", "iframe", "object", "embed", "applet", "canvas", "audio",
     "video", "map", "head", "select", "option", "datalist", "input", "textarea", "progress",
@@ -80,7 +80,7 @@ BLOCKS = frozenset((
     "td", "tfoot", "th", "thead", "tr", "ul", "dir", "pre", "listing", "xmp", "plaintext",
 ))  # fmt: skip
 
-#: #: The kind of a paragraph directly in the element, otherwise "p".
+#: The kind of a paragraph directly in the element, otherwise "p".
 KINDS = {
     **{name: name for name in HEADINGS},
     "li": "li", "dt": "dt", "dd": "dd", "button": "button", "label": "label", "legend": "label",
@@ -89,7 +89,7 @@ KINDS = {
 }  # fmt: skip
 
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
-#: #: Names of the text container in documentation generators, wikis and code hosts.
+#: Names of the text container in documentation generators, wikis and code hosts.
 KNOWN_CONTAINERS = frozenset((
     "rst-content", "theme-doc-markdown", "md-content__inner", "markdown-body", "mw-parser-output",
     "mw-content-text", "docs-body", "docContent", "apicontent", "devsite-article-body",

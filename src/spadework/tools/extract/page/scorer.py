@@ -43,7 +43,6 @@ def added(kind: str) -> dict[str, float]:
 
 
 def _weights_on(kinds: dict[str, float]) -> dict[str, float]:
-    """Return the weights for a page of these likely kinds."""
     found = weights().copy()
     for kind, share in kinds.items():
         for name, value in added(kind).items():
@@ -66,7 +65,7 @@ def compiled(trees: Sequence[str], numbers: int) -> Odds:
     """
     names = ",".join(f"x{n}" for n in range(numbers))
     body = "+".join(_expression(iter(tree.split())) for tree in trees) or "0.0"
-    # # The expression contains only numbers and names made here.
+    # The expression contains only numbers and names made here.
     odds: Odds = eval(f"lambda {names}: {body}", {"__builtins__": {}})
     return odds
 

@@ -18,7 +18,6 @@ _KINDS = {
 }  # fmt: skip
 PAGE_KINDS = ("article", "documentation", "forum", "listing", "collection", "product", "service")
 _STOPS = ".!?:;…。！？"
-#: #: Numbers per block.
 NUMBERS = 56
 
 Numbers = tuple[float, ...]
@@ -64,7 +63,6 @@ class Surroundings:
         return levelled(chances, self._masses, self._same)
 
     def _span(self, start: int, end: int) -> tuple[float, float, float]:
-        """Return the mean, characters and link share of a range."""
         mass, chars = self._mass.of(start, end), self._chars.of(start, end)
         mean = self._sum.of(start, end) / mass if mass else 0.0
         return mean, chars, self._links.of(start, end) / chars if chars else 0.0
@@ -77,7 +75,6 @@ class Surroundings:
         return (float(PAGE_KINDS.index(kind)), *sizes, mean, density, *self._likely)
 
     def _near(self) -> Iterator[Numbers]:
-        """Yield each block's score, and the means before and after it."""
         count = len(self.blocks)
         columns = [self.scores]
         for reach in _REACH:
@@ -87,7 +84,6 @@ class Surroundings:
         return zip(*columns, strict=True)
 
     def _means(self, starts: Iterable[int], ends: Iterable[int]) -> list[float]:
-        """Return the means of many ranges."""
         sums, masses = self._sum.upto, self._mass.upto
         return [
             (sums[end] - sums[start]) / mass if (mass := masses[end] - masses[start]) else 0.0
@@ -108,7 +104,6 @@ class Surroundings:
         return found
 
     def _frame_spans(self) -> dict[Frame, Numbers]:
-        """Return the mean, size and link share of each element."""
         found: dict[Frame, Numbers] = {}
         for frame in self._frames:
             around = frame.parent
@@ -120,7 +115,6 @@ class Surroundings:
         return found
 
     def _places(self) -> Iterator[Numbers]:
-        """Yield each block's position among the long paragraphs, and in the region."""
         long = [
             i for i, b in enumerate(self.blocks) if b.chars >= _LONG and b.link_chars * 4 < b.chars
         ]

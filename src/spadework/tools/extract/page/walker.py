@@ -17,7 +17,7 @@ from spadework.tools.extract.page.input_limits import is_hidden
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item
 
 Close = Callable[[], None]
-#: #: Elements that may represent a formula.
+#: Elements that may represent a formula.
 _FORMULAS = frozenset(("math", "img", "script", "svg", "object"))
 _LINE_OF_ITS_OWN = re.compile(r"display\s*:\s*block")
 
@@ -121,7 +121,6 @@ class Walker:
             self._line.code(text)
 
     def _is_done(self, table: LexborNode) -> bool:
-        """Return whether a table is dropped or read as data rather than walked as layout."""
         if data_tables.leads_on(table):
             return True
         if data_tables.is_data(table):
@@ -231,7 +230,6 @@ def _holds_blocks(node: LexborNode) -> bool:
 
 
 def _is_alone(node: LexborNode) -> bool:
-    """Return whether only white space is beside the element."""
     return all(
         beside is None or (beside.is_text_node and (beside.text_content or "").isspace())
         for beside in (node.prev, node.next)

@@ -9,13 +9,13 @@ from dataclasses import replace
 from spadework.tools.extract.markdown_writer import sheet_table
 from spadework.tools.extract.pdf.lines import Line, is_figure
 
-#: #: Start of a table's caption.
+#: Start of a table's caption.
 CAPTION = re.compile(r"(?:Table|Tab\.|Tabelle|Tableau|Tabla|Tabela|Tabella)\s+[\dIVXA-Z][\w.]*\b")
-#: #: Maximum lines of a caption before its table begins.
+#: Maximum lines of a caption before its table begins.
 CAPTION_LINES = 4
-#: #: Minimum rows with several cells.
+#: Minimum rows with several cells.
 LEAST_ROWS = 3
-#: #: Rows further apart than this many line heights belong to different tables.
+#: Rows further apart than this many line heights belong to different tables.
 ROW_GAP = 3.0
 
 Parts = list[Line]
@@ -66,7 +66,6 @@ def _goes_on(lines: Sequence[Parts], place: int, beside: int) -> bool:
 
 
 def _trim_rows(lines: Sequence[Parts], first: int, end: int) -> tuple[int, int]:
-    """Return the rows without single-part lines at the end."""
     while end > first and len(lines[end - 1]) < 2:
         end -= 1
     return first, end

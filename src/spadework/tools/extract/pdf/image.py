@@ -13,11 +13,11 @@ from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.pdf.ocr import MEND, has_ocr, has_pillow, text_in
 
-#: #: Maximum pixels of an image; each takes up to 8 bytes while it is read.
+#: Maximum pixels of an image; each takes up to 8 bytes while it is read.
 MAX_PIXELS = 40_000_000
 
 _FORMATS = ("PNG", "JPEG", "GIF", "TIFF", "WEBP", "AVIF", "BMP")
-#: #: Pillow's errors for damaged files.
+#: Pillow's errors for damaged files.
 _FAULTS = (
     OSError, SyntaxError, ValueError, TypeError, LookupError, EOFError, ArithmeticError,
     RuntimeError, AttributeError, AssertionError, struct.error,

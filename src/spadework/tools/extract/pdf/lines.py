@@ -16,16 +16,16 @@ import pypdfium2
 from spadework.tools.extract.notation import Place, joined
 from spadework.tools.extract.office.docx_styles import is_fixed_font
 
-#: #: pdfium's sign for a word broken at a line's end.
+#: pdfium's sign for a word broken at a line's end.
 BROKEN = "\ufffe"
-#: #: Word gaps over this many letter heights separate columns.
+#: Word gaps over this many letter heights separate columns.
 WIDE_GAP = 1.2
-#: #: Minimum lines with a gap that make a gutter, and letters of the lines beside it: shorter lines
+#: Minimum lines with a gap that make a gutter, and letters of the lines beside it: shorter lines
 #: are a list of values.
 LEAST_LINES = 4
 LEAST_LETTERS = 20
 
-#: #: A letter under this share of another's height is small, and raised or lowered if its base is
+#: A letter under this share of another's height is small, and raised or lowered if its base is
 #: this many heights away. What follows within these distances is the same line, or word.
 SMALL, RISEN = 0.9, 0.08
 SPACED, SET_APART = 0.5, 0.15
@@ -144,7 +144,6 @@ def _line(text_page: Any, text: str, start: int, end: int) -> Line:
 
 
 def _with_scripts(text_page: Any, text: str, start: int, usual: int) -> str:
-    """Return a line's text with its raised and lowered parts marked."""
     pieces: list[tuple[str, Place]] = []
     broken = "\n" in text
     at = 0
@@ -173,7 +172,6 @@ def _is_uneven(text_page: Any, word: str, start: int) -> bool:
 
 
 def _is_spaced(text_page: Any, text: str, start: int, place: int) -> bool:
-    """Return whether there is room for a space where a raised letter splits a line."""
     before = len(text[:place].rstrip()) - 1
     behind = place + len(text[place:]) - len(text[place:].lstrip())
     left, right = _box(text_page, start + before), _box(text_page, start + behind)

@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from PIL import Image
 
 
-#: #: Larger images are scaled down to this; a page at 200 dpi has half as many pixels.
+#: Larger images are scaled down to this; a page at 200 dpi has half as many pixels.
 MAX_PIXELS = 8_000_000
-#: #: Screen text is smaller than that of scans, and is read better enlarged.
+#: Screen text is smaller than that of scans, and is read better enlarged.
 SMALL_SIDE, ENLARGED = 1_200, 2
-#: #: A line is kept if half of its words reach the first confidence (of 100), and of these the
+#: A line is kept if half of its words reach the first confidence (of 100), and of these the
 #: words that reach the second.
 SURE, LEAST_SURE = 60, 20
-#: #: Time limit per picture, in seconds.
+#: Time limit per picture, in seconds.
 SECONDS = 20.0
-#: #: Maximum languages read at once; each takes time.
+#: Maximum languages read at once; each takes time.
 MAX_LANGUAGES = 3
-#: #: How to install it.
+#: How to install it.
 MEND = (
     "Install Tesseract (on Debian: tesseract-ocr, and tesseract-ocr-deu for German), and what hands"
     f" it images: {how_to_install('ocr')}."
@@ -106,7 +106,6 @@ def _on_white(image: Image.Image) -> Image.Image:
 
 @cache
 def _languages() -> str:
-    """Return the installed languages, English first."""
     told = subprocess.run(["tesseract", "--list-langs"], capture_output=True, timeout=SECONDS)
     names = told.stdout.decode("utf-8", "replace").split("\n")[1:]
     known = [name for name in names if name.isalpha() and len(name) == 3 and name != "osd"]
@@ -114,7 +113,6 @@ def _languages() -> str:
 
 
 def _lines(told: str, share: float) -> Iterator[Seen]:
-    """Yield the lines of Tesseract's table of words."""
     rows = csv.DictReader(io.StringIO(told), delimiter="\t", quoting=csv.QUOTE_NONE)
     words = [row for row in rows if row.get("level") == "5" and (row.get("text") or "").strip()]
     for _, group in groupby(words, key=_place):

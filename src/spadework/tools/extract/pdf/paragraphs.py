@@ -10,22 +10,22 @@ from statistics import median
 from spadework.tools.extract.markdown_writer import fence, heading, item, plain
 from spadework.tools.extract.pdf.lines import BROKEN, Line
 
-#: #: A gap over this many usual line gaps starts a paragraph.
+#: A gap over this many usual line gaps starts a paragraph.
 PARAGRAPH_GAP = 1.35
-#: #: A line under this share of the long lines' length ends a paragraph.
+#: A line under this share of the long lines' length ends a paragraph.
 SHORT_LINE = 0.7
-#: #: Headings are at least this much larger than the text, and never this much smaller.
+#: Headings are at least this much larger than the text, and never this much smaller.
 LARGER, SMALLER = 1.12, 0.97
-#: #: Headings share a level when the smaller has at least this share of the larger's size.
+#: Headings share a level when the smaller has at least this share of the larger's size.
 SAME = 0.94
-#: #: Maximum letters of a heading, and of one that is only bold.
+#: Maximum letters of a heading, and of one that is only bold.
 LONGEST, LONGEST_BOLD = 200, 100
-#: #: Code lines further apart than this many heights have a blank line between them.
+#: Code lines further apart than this many heights have a blank line between them.
 CODE_GAP = 1.9
 
 _BULLETS = frozenset("•▪‣–*-")
 _BULLET = re.compile(r"[•▪‣–*-]\s|\(?\d{1,2}[.)]\s|\[\d+\]")
-#: #: Dot leaders of a table of contents.
+#: Dot leaders of a table of contents.
 _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\w+$")
 _WORD_BREAK = re.compile(rf"(\w+){BROKEN}(\w+)")
 
@@ -41,7 +41,6 @@ def as_blocks(pages: list[list[Line]]) -> list[str]:
 
 
 def _body_size(lines: list[Line]) -> float:
-    """Return the size of most letters."""
     sizes: Counter[float] = Counter()
     for line in lines:
         sizes[round(line.size * 2) / 2] += len(line.text)

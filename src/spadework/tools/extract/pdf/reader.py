@@ -25,13 +25,12 @@ from spadework.tools.extract.pdf.scans import is_scan, scan_page
 from spadework.tools.extract.pdf.tables import with_tables
 from spadework.tools.extract.process import reading_until
 
-#: #: Maximum pages read.
 MAX_PAGES = 2_000
-#: #: Word gap, in letter heights, between cells of a table without rules.
+#: Word gap, in letter heights, between cells of a table without rules.
 CELL_GAP = 0.7
-#: #: A first or last line repeated on this many pages, ignoring numbers, is a running head.
+#: A first or last line repeated on this many pages, ignoring numbers, is a running head.
 RUNNING = 3
-#: #: A longer first block is not a title.
+#: A longer first block is not a title.
 LONGEST_TITLE = 150
 
 _PdfDocument: Any = pdfium.PdfDocument  # has no types

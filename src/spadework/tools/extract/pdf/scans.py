@@ -14,12 +14,12 @@ from spadework.tools.extract.pdf.lines import BROKEN, Line
 from spadework.tools.extract.pdf.ocr import MAX_PIXELS, has_pillow, lines_in
 
 _PDFIUM: Any = pypdfium2.raw  # has no types
-#: #: Dots rendered per point (1/72 inch).
+#: Dots rendered per point (1/72 inch).
 DOTS = 200 / 72
-#: #: A page with at most this many letters and this share covered by a picture is a scan, perhaps
+#: A page with at most this many letters and this share covered by a picture is a scan, perhaps
 #: stamped.
 FEW_LETTERS, MOST_OF_PAGE = 150, 0.5
-#: #: Lines whose size differs by less than this share from the usual have the usual size.
+#: Lines whose size differs by less than this share from the usual have the usual size.
 ALIKE = 0.35
 
 

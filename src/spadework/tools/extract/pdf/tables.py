@@ -14,9 +14,9 @@ from spadework.tools.extract.markdown_writer import sheet_table
 from spadework.tools.extract.pdf.lines import Line, is_figure, is_turned, words_of
 
 _PDFIUM: Any = pypdfium2.raw  # has no types
-#: #: In points: thickest and shortest rule, and the distance at which rules meet.
+#: In points: thickest and shortest rule, and the distance at which rules meet.
 THICK, LONG, NEAR = 3.0, 6.0, 3.0
-#: #: A page with more drawn objects or rules is a drawing.
+#: A page with more drawn objects or rules is a drawing.
 MOST_DRAWN, MOST_RULES = 10_000, 600
 
 
@@ -115,7 +115,6 @@ def _is_frame(path: Any) -> bool:
 def _grids(
     upright: list[tuple[float, float, float]], level: list[tuple[float, float, float]]
 ) -> list[_Grid]:
-    """Return the rules in groups that meet."""
     grids: list[_Grid] = []
     for y, left, right in level:
         met = _Grid([], [(y, left, right)])
@@ -135,7 +134,6 @@ def _meet(upright: tuple[float, float, float], level: tuple[float, float, float]
 
 
 def _marks(places: list[float]) -> list[float]:
-    """Return sorted positions, with neighbours merged."""
     marks: list[float] = []
     for place in sorted(places):
         if not marks or place - marks[-1] > NEAR:
@@ -164,7 +162,6 @@ def _band(
 
 
 def _in_lines(words: list[Line]) -> list[list[Line]]:
-    """Return words in lines from the top, each from left to right."""
     lines: list[list[Line]] = []
     for word in sorted(words, key=lambda word: -word.bottom):
         if lines and lines[-1][0].bottom - word.bottom < word.size / 2:

@@ -13,7 +13,7 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.markdown_writer import blocks, sheet_table
 
 _SIGNS = ",;\t|"
-#: #: Rows that decide the delimiter.
+#: Rows that decide the delimiter.
 _SAMPLE = 30
 
 

@@ -13,9 +13,8 @@ from spadework.tools.extract.markdown_writer import blocks, not_shown, plain
 from spadework.tools.extract.office.package import Package, described
 from spadework.tools.extract.xml import Element, attribute, below, tag, text
 
-#: #: Maximum chapters read.
 MAX_CHAPTERS = 500
-#: #: Maximum unpacked bytes of all chapters.
+#: Maximum unpacked bytes of all chapters.
 MAX_BYTES = 100_000_000
 
 _PAGES = ("application/xhtml+xml", "text/html")

@@ -11,9 +11,8 @@ from spadework.tools.extract.text.markdown_html import html_to_text
 from spadework.tools.extract.xml import Element, attribute, below, tag, text
 from spadework.tools.text.quantities import moment
 
-#: #: Root elements of RSS 2, Atom and RSS 1.
+#: Root elements of RSS 2, Atom and RSS 1.
 FEEDS = ("rss", "feed", "RDF")
-#: #: Maximum entries read.
 MAX_ENTRIES = 200
 
 _DATES = ("published", "pubDate", "date", "updated", "modified", "lastBuildDate")

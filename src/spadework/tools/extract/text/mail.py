@@ -18,9 +18,8 @@ from spadework.tools.extract.markdown_writer import blocks, heading, plain
 from spadework.tools.extract.text.plain_text import extract_text
 from spadework.tools.text.quantities import moment
 
-#: #: Characters read of a header: decoding its encoded words takes quadratic time.
+#: Characters read of a header: decoding its encoded words takes quadratic time.
 MAX_HEADER = 2_000
-#: #: Maximum attachments named.
 MAX_NAMES = 20
 
 

@@ -29,14 +29,14 @@ _DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
 _CODE_DIRECTIVES = frozenset((
     "code", "code-block", "code-cell", "sourcecode", "doctest", "literalinclude", "parsed-literal",
 ))  # fmt: skip
-#: #: Metadata at a file's start for site generators, and its simple fields.
+#: Metadata at a file's start for site generators, and its simple fields.
 _FRONT_MATTER = re.compile(
     r"\A\ufeff?(---|\+\+\+)[ \t]*\n(.*?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.S
 )
 _FIELD = re.compile(r"^([A-Za-z][\w-]*)\s*[:=]\s*(.*?)\s*$", re.M)
 _NOTE = re.compile(r"^ {0,3}\[\^([\w-]{1,40})\]:[ \t]*", re.M)
 _CALL = re.compile(r"\[\^([\w-]{1,40})\]")
-#: #: Maximum depth of fences that hold Markdown (MyST directives, tabs).
+#: Maximum depth of fences that hold Markdown (MyST directives, tabs).
 _MAX_NESTED = 3
 
 
@@ -66,7 +66,6 @@ def clean_markdown(text: str, url: str) -> Extracted:
 
 
 def _with_notes(text: str) -> str:
-    """Return the text with its footnotes as paragraphs, and their marks in brackets."""
     known = set(_NOTE.findall(text)) if "[^" in text else ()
     if not known:
         return text
@@ -98,7 +97,6 @@ class _Reader:
         return _without_empty_contents(self._blocks(_Cursor(_parser().parse(text))))
 
     def _blocks(self, cursor: _Cursor) -> list[str]:
-        """Return the blocks up to the end of the cursor's container."""
         found: list[str] = []
         while (token := cursor.next()) and token.nesting >= 0:
             block = self._block(token, cursor, found[-1] if found else "")
@@ -142,7 +140,7 @@ class _Reader:
         found = self._words(cursor)
         cursor.next()
         only_links = found.linked and not found.unlinked and len(found.links) + found.anchors > 1
-        # # A line of only links above the first section is the site's navigation.
+        # A line of only links above the first section is the site's navigation.
         navigation = only_links and (not self._sections or not found.links)
         return "" if found.empty or navigation else plain(found.text)
 
@@ -233,7 +231,6 @@ def _is_contents(tokens: list[Token]) -> bool:
 
 
 def _without_empty_contents(found: list[str]) -> list[str]:
-    """Drop a heading "Contents" with nothing below it."""
     below = [*found[1:], "#"]
 
     def empty(block: str, after: str) -> bool:

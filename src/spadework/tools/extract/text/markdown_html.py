@@ -18,14 +18,14 @@ _TAGS = (
 _KNOWN = re.compile(
     rf"</?(?:{'|'.join(_TAGS.split())})(?=[\s/>])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>", re.I
 )
-# # No pattern seeks a tag's end past another tag, which would take quadratic time.
+# No pattern seeks a tag's end past another tag, which would take quadratic time.
 _HIDDEN = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|svg|head)\b.*?(?:</\1\s*>|\Z)|<!doctype[^<>]*>"
     r"|<\?(?:[^<?]++|<(?!\?)|\?(?!>))*+\?>",
     re.I | re.S,
 )
 _WHOLE = re.compile(r"<(?:pre|h(?P<level>[1-6]))\b[^<>]*>", re.I)
-# # Its end or the start of the next. A separate pattern, as one with the start would take much more
+# Its end or the start of the next. A separate pattern, as one with the start would take much more
 # memory.
 _CODE_END = re.compile(r"</pre\s*>|<pre\b", re.I)
 _TITLE_END = re.compile(r"</h[1-6]\s*>|<h[1-6]\b", re.I)

@@ -106,7 +106,7 @@ class _Writer:
             self.pictured = True
 
     def _image(self, token: Token) -> None:
-        # # A badge or logo links somewhere; a sentence may need the picture's text.
+        # A badge or logo links somewhere; a sentence may need the picture's text.
         self.pictured = True
         if not self._open and self.unlinked:
             self._add(token.content)

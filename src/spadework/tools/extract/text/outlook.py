@@ -16,12 +16,12 @@ from spadework.tools.extract.html import extract
 from spadework.tools.extract.text.mail import letter
 from spadework.tools.extract.text.plain_text import extract_text
 
-#: #: Property numbers (MS-OXPROPS).
+#: Property numbers (MS-OXPROPS).
 _SUBJECT, _SENDER, _SMTP, _ADDRESS = "0037", "0C1A", "5D01", "0C1F"
 _BODY, _HTML, _RTF = "1000", "1013", "1009"
 _FILE_NAMES = ("3707", "3704", "3001")
 _SENT, _DELIVERED, _CODE_PAGE = 0x0039_0040, 0x0E06_0040, 0x3FFD_0003
-#: #: After a header, each fixed property has a tag, flags and a value of these sizes.
+#: After a header, each fixed property has a tag, flags and a value of these sizes.
 _HEADER, _ENTRY = 32, struct.Struct("<I4xQ")
 _TICKS_FROM = datetime(1601, 1, 1, tzinfo=UTC)
 _OUTLOOK = "The Outlook message"

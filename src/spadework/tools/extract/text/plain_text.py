@@ -13,9 +13,9 @@ _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[A-Z]\S*(?:\s+\S+){0,9}$")
 _BULLET = re.compile(r"\s{0,3}(?:[-*+\u2022\u2013]|(\d{1,3}[.)]))\s+(?=\S)")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t)\S")
 _PARTS = re.compile(r"\n(?:[ \t]*\n)+")
-#: #: An editor broke lines of at least this length, so the sentence continues.
+#: An editor broke lines of at least this length, so the sentence continues.
 _WRAPPED = 45
-#: #: Blocks indented this much are code or a table.
+#: Blocks indented this much are code or a table.
 _INDENTED = 4
 
 

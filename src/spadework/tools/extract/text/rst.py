@@ -43,7 +43,7 @@ _SETTINGS = {
     "embed_stylesheet": False,
     "output_encoding": "unicode",
 }
-#: #: docutils takes quadratic time in a paragraph's length.
+#: docutils takes quadratic time in a paragraph's length.
 _MAX_PARAGRAPH = 20_000
 _CODE = frozenset((
     "code", "code-block", "sourcecode", "code-cell", "ipython", "prompt", "doctest", "testcode",
@@ -216,7 +216,7 @@ class _Inliner(states.Inliner):
         return [kind(rawsource, shown)], []
 
 
-# # docutils builds its patterns from the class's own attributes, not inherited ones.
+# docutils builds its patterns from the class's own attributes, not inherited ones.
 for _name, _value in vars(states.Inliner).items():
     if isinstance(_value, str) and not _name.startswith("__"):
         setattr(_Inliner, _name, _value)

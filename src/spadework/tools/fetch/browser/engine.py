@@ -168,7 +168,6 @@ def _processes_of(proxy: str) -> list[psutil.Process]:
 
 
 def _kill(processes: list[psutil.Process]) -> None:
-    """Kill the processes that still run. Blocks for up to GONE_SECONDS."""
     for process in processes:
         with contextlib.suppress(psutil.Error):
             process.kill()

@@ -69,7 +69,6 @@ class Proxy:
         talk.add_done_callback(self._talks.discard)
 
     async def _talk(self, reader: StreamReader, writer: StreamWriter) -> None:
-        """Serve one connection of the browser: one request or one tunnel."""
         try:
             await self._answer(reader, writer)
         except _BROKEN:

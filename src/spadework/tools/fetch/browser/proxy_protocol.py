@@ -101,7 +101,6 @@ def _aim(method: str, url: str) -> tuple[str, int, str]:
 
 
 def _header(lines: list[bytes], name: bytes) -> str:
-    """Return a header's value, joining duplicates: contradictory lengths are not a number."""
     found = [line.partition(b":")[2].strip() for line in lines if _name(line) == name]
     return b",".join(found).decode("latin-1")
 

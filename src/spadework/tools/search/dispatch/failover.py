@@ -200,5 +200,4 @@ class Search:
 
 
 def _rest(seconds: float, waited: float, left: float) -> float:
-    """Return the seconds left for the response, rounded for a message."""
     return seconds if waited < 0.05 else max(0.1, round(left, 1))

@@ -207,7 +207,6 @@ class RateLimiter:
             raise
 
     async def _until_allowed(self, limit: Limit, until: float) -> None:
-        """Wait for the clock, at the head of the queue."""
         try:
             while (wait := max(self._next, self._paused) - self._clock()) > 0:
                 self._check(limit, until, 0)
@@ -270,7 +269,6 @@ class RateLimiter:
         self._call_next()
 
     def _call_next(self) -> None:
-        """Start the first of the queue if there is room."""
         while self._queue and not self._starting and self._running < self._queue[0].limit.at_once:
             self._running += 1
             self._starting = True
