@@ -1,4 +1,4 @@
-"""The limit of a run, beside its deadline.
+"""The limit of a run, apart from its deadline.
 
 Every model call, search and page is charged before it starts. A share of model costs is reserved
 for closing the run: writing, checking and repair. Exhaustion raises BudgetSpent: write with the

@@ -1,6 +1,6 @@
 """Every error spadework raises on purpose.
 
-SpadeworkError              `.hint` says the mend
+SpadeworkError              `.hint` says how to fix it
   SettingsError             a missing or wrong setting or argument (exit code 2)
   SearchError               a search provider failed; another one goes on
     QuotaSpent              it answered that the quota is used up

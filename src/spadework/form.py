@@ -58,7 +58,7 @@ def _describe(entry: dict[str, Any]) -> dict[str, str]:
 
 
 def _place_field(name: str, group: str, nodes: Collection[str]) -> dict[str, Any]:
-    """Return a field's title and place; Studio shows it beside the named nodes."""
+    """Return a field's title and place; Studio shows it with the named nodes."""
     at = {"langgraph_nodes": [*nodes, *_CHAT_NODES]} if nodes else {}
     return {"title": f"{group}: {_title(name)}", "group": group, **at}
 

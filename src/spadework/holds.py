@@ -48,7 +48,7 @@ class Hold(NamedTuple):
 
 
 class SharedLimit(Protocol):
-    """The shared limit of a user's runs, beside each run's own."""
+    """The shared limit of a user's runs, in addition to each run's own."""
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
         """Exchange usage with other machines, and announce a coming call."""

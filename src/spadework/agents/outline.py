@@ -82,8 +82,8 @@ class Outline:
 
 @dataclass(frozen=True)
 class Known:
-    """What a report considers besides evidence: coverage of its topics, conflicts, default and
-    maximum words (0: no limit), and the date of the question.
+    """What a report considers in addition to evidence: coverage of its topics, conflicts, default
+    and maximum words (0: no limit), and the date of the question.
     """
 
     coverage: Mapping[str, Coverage]

@@ -173,7 +173,7 @@ def _conversation_in(request: str) -> tuple[str, str]:
 
 
 def _first_question(shown: str) -> str:
-    """Return what the user said first in a conversation, as far as the next speaker; of material
+    """Return the user's first message in a conversation, as far as the next speaker; of material
     without speakers its first line that asks something, else its last.
     """
     marks = list(_SPEAKER.finditer(shown))
@@ -192,7 +192,7 @@ def _first_question(shown: str) -> str:
 
 #: `research` is for the graph, which recognizes follow-ups itself.
 Kind = Literal["research", "talk", "chore"]
-#: With at least this many words beside small talk, a model decides whether it is a question.
+#: With at least this many words other than small talk, a model decides whether it is a question.
 FEW_WORDS = 6
 
 _SIGN = re.compile(r"[\W_]+")
@@ -242,7 +242,7 @@ async def receive_message(
 
 def by_rules(said: str) -> Received | None:
     """Classify a message other than a chore by rules; None if unsure. Small talk is answered in its
-    language; other words beside it may be a question.
+    language; other words with it may be a question.
     """
     left, talk, kind = _beside(said)
     if kind and not left:
@@ -253,7 +253,7 @@ def by_rules(said: str) -> Received | None:
 
 
 def _beside(said: str) -> tuple[str, Talk, str]:
-    """Return what remains of a message beside small talk, in the language that leaves the least,
+    """Return what remains of a message without small talk, in the language that leaves the least,
     with that language's phrases, and whether it "opens" or "closes"; "" if it is no small talk.
     """
     talks = [

@@ -33,7 +33,7 @@ class Called(Timed):
 
     @property
     def answered(self) -> bool:
-        """Return whether the model has said something, in the asked shape or not."""
+        """Return whether the model replied, in the requested shape or not."""
         return self.verdict in ("fits", "misshapen")
 
     @property

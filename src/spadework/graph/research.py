@@ -208,7 +208,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         else whole(state, model, material, check)
     )
     if state.get("before") is None:
-        # Earlier rounds said why code judges; another form of a report has no rounds.
+        # Earlier rounds reported why code judges; another form of a report has no rounds.
         before = state.get("coverage", {})
         unfit, changes["coverage"] = [], still_proven(before, material)
         emit = emitter(context, runtime)

@@ -177,7 +177,7 @@ def queries_of(state: ResearchState) -> dict[str, tuple[str, ...]]:
 
 
 def checked_input(state: ResearchState) -> dict[str, Any]:
-    """Return a run's input beside question and session, validated and complete. Servers pass on
+    """Return a run's input other than question and session, validated and complete. Servers pass on
     anything; null counts as omitted. Raises SettingsError for another shape.
     """
     asked = {name: state.get(name) for name in ResearchInput.model_fields}

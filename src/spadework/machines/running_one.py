@@ -111,7 +111,7 @@ async def _to_its_end(session: Session) -> bool:
 
 
 async def _heed(shared: SharedSessions, claim: SessionClaim, session: Session) -> None:
-    """Pass on what the session is told, until it is taken over or cancelled."""
+    """Pass on the user's commands, until it is taken over or cancelled."""
     from spadework.machines.postgres.notifications import SIGNALS
 
     done, told = 0, await shared.events(claim.session_id, 0)

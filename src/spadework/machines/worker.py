@@ -1,4 +1,4 @@
-"""A worker: runs sessions that wait in the database until told to stop; unfinished ones continue
+"""A worker: runs sessions that wait in the database until asked to stop; unfinished ones continue
 elsewhere. It also removes deleted sessions from its disk.
 """
 

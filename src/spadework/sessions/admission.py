@@ -42,7 +42,7 @@ class _Waiter:
 
 
 class Admission:
-    """The process's queue, for all threads and loops. `fits`: is there room beside this many?"""
+    """The process's queue, for all threads and loops. `fits`: is there room with this many?"""
 
     def __init__(self, fits: Callable[[int], bool] = capacity.fits) -> None:
         self._fits = fits

@@ -35,7 +35,7 @@ class Stock:
         self._before = self.used()
 
     def fits(self, inside: int) -> bool:
-        """Return whether another session fits beside those `inside`.
+        """Return whether another session fits with those `inside`.
 
         New ones have yet to take their share.
         """

@@ -27,7 +27,7 @@ from spadework.values import Result
 @dataclass(frozen=True)
 class Replayed:
     """A replay's result, and the session's own. `replayed` and `new` count exchanges that were
-    recorded or made anew; `missing` lists the others.
+    recorded or made again; `missing` lists the others.
     """
 
     result: Result

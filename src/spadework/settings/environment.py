@@ -22,7 +22,7 @@ _ELSEWHERE = {
     "TARGET_TOKENS": "window_tokens",
     "LOG_LEVEL": "log",
 }
-#: Former settings, now constants beside their use.
+#: Former settings, now constants where they are used.
 _CONSTANT = frozenset(
     {
         *("RRF_K", "ORIGINAL_WEIGHT", "KNOWLEDGE_HOURS"),

@@ -1,4 +1,4 @@
-"""What is logged of a run, and told to OpenTelemetry."""
+"""Logging of a run, and its export to OpenTelemetry."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
 
 
 class Observing(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """What is logged of a run, and told to OpenTelemetry."""
+    """Logging of a run, and its export to OpenTelemetry."""
 
     # Logs
     log: str = ""

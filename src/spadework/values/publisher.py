@@ -1,4 +1,4 @@
-"""The publisher of a page, shown beside its domain."""
+"""The publisher of a page, shown with its domain."""
 
 from __future__ import annotations
 

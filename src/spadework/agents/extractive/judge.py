@@ -18,7 +18,7 @@ from spadework.agents.extractive.question_parts import aspects
 from spadework.agents.extractive.slot import Slot, Stems, stems
 from spadework.tools.text.language import language_of
 
-#: Weight of a question word above a candidate, beside it, or outside the current aspect.
+#: Weight of a question word above a candidate, next to it, or outside the current aspect.
 ABOVE, BESIDE, ASIDE = 0.5, 0.25, 0.3
 #: Penalty for length, and advantage of the first page over the last.
 LENGTH, FIRST_PAGE = 0.15, 0.5
@@ -150,8 +150,8 @@ def choose(
     quoted: Sequence[Stems] = (),
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
-    """Return the best candidates beside those `taken`, without repetitions: proofs first, and for a
-    proven fact only a few sentences; else until the room is full.
+    """Return the best candidates in addition to those `taken`, without repetitions: proofs first,
+    and for a proven fact only a few sentences; else until the room is full.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     least = LEAST * max((one.score for one in ranked), default=0.0)

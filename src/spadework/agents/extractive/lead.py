@@ -26,9 +26,8 @@ from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 MOST_TOPICS, MOST_QUERIES = 6, 4
 #: Maximum sides of a comparison searched separately, and words of each.
 MOST_SIDES, SIDE_WORDS = 4, 3
-#: Wishes for the form of the report at most.
+#: Maximum requirements on the report's form.
 MOST_WISHES = 5
-#: A follow-up with no more terms than this and no name in it is about what the question before was
 #: A follow-up with at most this many terms and no name is about the previous question's subject.
 FEW_TERMS = 3
 

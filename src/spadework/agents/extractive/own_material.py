@@ -17,7 +17,7 @@ from spadework.values import Query, Question, Topic
 
 #: A question with more words brings material.
 LONG = 45
-#: Maximum topics from material, besides the whole, and queries per topic.
+#: Maximum topics from material, without the whole, and queries per topic.
 MOST_PARTS, MOST_QUERIES = 5, 4
 #: Words of a phrase that can name a topic, and minimum characters of a searched sentence.
 PHRASE_WORDS, LEAST_CHARS = (2, 4), 30

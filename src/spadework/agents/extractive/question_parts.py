@@ -59,7 +59,7 @@ class Asked:
 
 def without_wishes(question: str) -> tuple[str, list[str]]:
     """Return a question without what asks for a form of its answer ("explain every abbreviation"),
-    and these wishes: clauses of at most WISH_WORDS words, each once.
+    and these requirements: clauses of at most WISH_WORDS words, each once.
     """
     spoken = language(language_of(question) or "en")
     kept: list[str] = []
@@ -116,7 +116,7 @@ def _stand_alone(texts: Sequence[str], spoken: Language) -> bool:
 
 
 def _tells(text: str, spoken: Language) -> bool:
-    """Return whether a question has enough words besides its question words for a thing and what is
+    """Return whether a question has enough words other than question words for a thing and what is
     asked of it.
     """
     asks = max((cue.match(text) for cue in spoken.cues.values()), key=lambda m: m.end() if m else 0)

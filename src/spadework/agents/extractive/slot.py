@@ -1,4 +1,4 @@
-"""What a question asks for, and whether a passage has it beside the question's subject: a number,
+"""What a question asks for, and whether a passage has it near the question's subject: a number,
 date, name, definition, steps, list, code.
 """
 
@@ -114,5 +114,5 @@ def _form_words(text: str, code: str) -> Stems:
 
 
 def _dates(text: str, code: str) -> set[str]:
-    """Return a text's months beside numbers, and its years."""
+    """Return a text's months next to numbers, and its years."""
     return months(text, code) | {n for n in numbers(text, code) if _YEAR.fullmatch(n)}

@@ -131,7 +131,7 @@ class Lessons:
         return theirs < CUT_SHARE * ours and theirs >= max(before, LEAST_CONTEXT)
 
     def counts(self, ours: int, theirs: int) -> None:
-        """Record the server's token count of a request beside ours."""
+        """Record the server's token count of a request with ours."""
         if ours >= TELLING_REQUEST:
             counted = min(MOST_COUNTED, round(theirs / ours, 2))
             self.learn(counted=max(self.known.counted, counted))
@@ -183,8 +183,8 @@ class Gate:
             self._room.look_again()
 
     def limited(self, began: float, seconds: float, most: int) -> None:
-        """Record a call, started at `began`, that was told to wait; until then no call passes. Of
-        concurrent calls only the first lowers the limit.
+        """Record a call, started at `began`, that the server asked to wait; until then no call
+        passes. Of concurrent calls only the first lowers the limit.
         """
         with self._lock:
             now = time.monotonic()

@@ -133,7 +133,7 @@ def seconds_of(retry_after: str) -> float | None:
 
 @dataclass(frozen=True)
 class _Said:
-    """What a model said, thought and refused, and why it ended."""
+    """A model's text, reasoning and refusal, and why it ended."""
 
     text: str
     thought: str

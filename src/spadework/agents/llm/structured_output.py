@@ -233,26 +233,26 @@ def fault(error: ValidationError) -> str:
 
 
 def at_most(count: int, default: Any = ...) -> Any:
-    """Declare a list of at most `count` items: the model is told, or it rambles on, but a longer
-    one is accepted.
+    """Declare a list of at most `count` items: the model sees the limit, or it would ramble on, but
+    a longer one is accepted.
     """
     return Field(default, json_schema_extra={"maxItems": count})
 
 
 def within(low: float, high: float) -> Any:
-    """Declare a number with bounds that the model is told; one beyond them is accepted."""
+    """Declare a number with bounds shown to the model; one beyond them is accepted."""
     return Field(json_schema_extra={"minimum": low, "maximum": high})
 
 
 class Turn(NamedTuple):
-    """Who asks, and until when (`time.monotonic`) an answer is useful."""
+    """The role that calls, and until when (`time.monotonic`) an answer is useful."""
 
     role: Role
     until: float
 
 
 class Request(NamedTuple):
-    """A request: its messages, its shape, who asks, its tokens without and with the schema, and its
+    """A request: its messages, its shape, its role, its tokens without and with the schema, and its
     budget.
     """
 

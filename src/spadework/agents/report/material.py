@@ -150,8 +150,8 @@ class Material:
         return find_unfounded(sentence, cited, known, self.home)
 
     def beside(self, sections: Iterable[Section], names: Iterable[str] = ()) -> Material:
-        """Return a copy that includes these sections' code and the named files: what readers are
-        told to save has no source.
+        """Return a copy that includes these sections' code and the named files: what readers should
+        save has no source.
         """
         told = (one.text for section in sections for one in section.sentences if one.code)
         return replace(self, code="\n\n".join([*_FILE.findall("\n".join(names)), *told]))

@@ -22,7 +22,7 @@ GRACE_SECONDS = 1
 
 
 class _Aside(uvicorn.Server):
-    """A server beside the process's main task."""
+    """A server that runs in parallel to the process's main task."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -191,7 +191,7 @@ class ChatRequest(BaseModel):
         return "\n\n".join(filter(None, said))
 
     def question(self) -> tuple[str, list[str], str]:
-        """Return what the user said last, their messages before it, and the answer before it; ""
+        """Return the user's last message, the ones before it, and the answer before it; ""
         for none. Raises Refused where the last message has no text.
         """
         said = [m.words() if m.role == "user" else "" for m in self.messages]

@@ -72,7 +72,7 @@ class DrainingServer(uvicorn.Server):
         return await super().on_tick(counter) or over
 
     async def main_loop(self) -> None:
-        """Serve until it is time to end. Streams are told while they still can be."""
+        """Serve until it is time to end. Streams are notified while they still can be."""
         await super().main_loop()
         admission.here().close()
         await self._server.close()

@@ -21,7 +21,7 @@ LOCAL = frozenset({"library"})
 SLOW_SECONDS, CALL_SHARE = 20.0, (0.5, 1.5)
 #: Waves of model calls in a run of one round, and per further round.
 WAVES, WAVES_MORE = 4, 1
-#: Tokens of a prompt besides its material, and of answers.
+#: Tokens of a prompt without its material, and of answers.
 PROMPT_TOKENS, ASSESSMENT_TOKENS, SECTION_TOKENS, PLAN_TOKENS, SMALL_TOKENS = (
     1_000,
     (150, ANSWERS["assessor"]),

@@ -27,7 +27,7 @@ from spadework.values import Forecast, Plan, Problem, Question
 
 #: Minimum seconds for planning even in a short run, since everything depends on it.
 LEAST_SECONDS = 6.0
-#: Seconds until most runs have a plan, besides the model's; the first run over a library must also
+#: Seconds until most runs have a plan, without the model's; the first run over a library must also
 #: index it.
 START_SECONDS = 5.0
 _AGAIN = (

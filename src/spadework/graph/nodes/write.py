@@ -111,7 +111,7 @@ def _lacks_source(sentence: Sentence, cited: Sequence[Evidence], material: Mater
 
 #: Question types answered with a section per topic, without outline.
 PLAIN = ("fact",)
-#: Calls per report beside its sections: outline, verdicts, summary.
+#: Calls per report in addition to its sections: outline, verdicts, summary.
 BESIDE = 3
 #: Share of the time for writing in which conflicts are looked for, and the minimum seconds.
 COMPARING, LEAST_SECONDS = 0.2, 0.5

@@ -37,7 +37,7 @@ AWAY_SECONDS = 30.0
 #: Seconds between two attempts; and until the pool waits for a caller before its next attempt,
 #: since its own become ever rarer.
 AGAIN_SECONDS, RECONNECT_SECONDS = 0.25, 3.0
-#: Maximum connections of a process, besides the listening one.
+#: Maximum connections of a process, without the listening one.
 MOST_CONNECTIONS = 6
 
 

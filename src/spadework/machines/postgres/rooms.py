@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 #: Seconds between heartbeats, and until a silent process's places lapse.
 BEAT_SECONDS, LEASE_SECONDS = 3.0, 15.0
-#: Seconds that a place is kept for the next caller; until it is requested anew, since the database
+#: Seconds that a place is kept for the next caller; until it is requested again, since the database
 #: may have lost it; and between polls of a waiter.
 KEEP_SECONDS, RENEW_SECONDS, LOOK_SECONDS = 1.0, 10.0, 2.0
 #: Unused rooms older than this are removed, every so many heartbeats.

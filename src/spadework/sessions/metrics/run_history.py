@@ -19,7 +19,7 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.page_store import write_atomically
 
 FILE = "endings.json"
-#: Phases of a run after it is told to end.
+#: Phases of a run once it must end.
 ENDINGS = ("writing", "closing", "leaving")
 #: Runs remembered, and number of runs from which the reserve may be below CLOSING_SECONDS.
 KEPT, ENOUGH = 20, 5

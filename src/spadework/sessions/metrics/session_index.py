@@ -1,4 +1,4 @@
-"""An index beside the session folders: derived values of each, valid while its files are unchanged.
+"""An index of the session folders: derived values of each, valid while its files are unchanged.
 
 The folders are authoritative. They are listed every time, and a row counts only if its files have
 the same sizes and times and its checksum is right: a deleted, damaged or outdated index only costs

@@ -19,12 +19,12 @@ def to_html(result: Result) -> str:
 
 #: Folder of the templates, which the session page uses too.
 DRAWN_IN = Path(__file__).parent
-#: Maximum length of a last word kept beside its markers; scripts without spaces have longer ones.
+#: Maximum length of a last word kept with its markers; scripts without spaces have longer ones.
 MOST_KEPT = 24
 
 
 def ending(said: Said) -> tuple[tuple[Run, ...], str]:
-    """Split a sentence's last word off, to keep it beside the markers; return the runs and the
+    """Split a sentence's last word off, to keep it with the markers; return the runs and the
     word.
     """
     if not said.runs or said.runs[-1].code or said.runs[-1].strength:

@@ -37,7 +37,7 @@ _ENDINGS: dict[Shape, str] = {
 _SHAPES: dict[str, Shape] = {
     ending: shape for shape, endings in _ENDINGS.items() for ending in endings.split()
 }
-#: Unsupported extensions besides sound, video and programs.
+#: Unsupported extensions other than sound, video and programs.
 _UNREAD = {"ps": "PostScript", "heic": "HEIC", "7z": "7z", "rar": "rar", "zst": "zstd"}
 _OLD = frozenset({"doc", "ppt"})
 #: Marks that search engines put before a file's title.

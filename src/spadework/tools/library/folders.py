@@ -104,7 +104,7 @@ def _check(path: Path) -> None:
 def files(paths: Sequence[Path]) -> Iterator[File]:
     """Yield every document file of the paths, in an order that depends on names alone.
 
-    Skips hidden files and folders, links leading outside, texts beside an HTML page of the same
+    Skips hidden files and folders, links leading outside, texts next to an HTML page of the same
     name, and other files. Raises like `collections`.
     """
     return _files(collections(paths))

@@ -48,7 +48,7 @@ def nothing(matches: Sequence[Match], within: Collection[int] | None) -> list[Ne
 
 @dataclass(frozen=True)
 class Dense:
-    """An index's vectors and the model for questions. `mend`: how to create the vectors."""
+    """An index's vectors and the model for questions. `mend` states how to create the vectors."""
 
     vectors: Vectors
     meaning: Meaning

@@ -41,9 +41,7 @@ class Wikipedia:
 
 
 def _row(base: str, result: dict[str, Any], query: Query) -> Row:
-    """Return an article's row, undated if changed after the requested days: it may have said the
-    same before.
-    """
+    """Return an article's row, undated if changed after the requested days."""
     title, stamp = result["title"], result.get("timestamp")
     day = moment(stamp)
     url = f"{base}/wiki/{quote(title.replace(' ', '_'), safe='/:(),', errors='replace')}"

@@ -42,7 +42,7 @@ class Tape:
 
 @dataclass(frozen=True)
 class Request:
-    """A request, identified by `content` (JSON); `about` says who asks."""
+    """A request, identified by `content` (JSON); `about` names the caller."""
 
     kind: str
     content: Any

@@ -1,4 +1,4 @@
-"""Places at resources shared by all machines, beside the process's own
+"""Places at resources shared by all machines, in addition to the process's own
 (`spadework.tools.web.slots`), for sessions with a shared database; without one there are normally
 none.
 """
@@ -21,7 +21,7 @@ class Opening(NamedTuple):
 
 @dataclass
 class Visit:
-    """A held place. `shut` is the seconds after which its holder was told to retry: until then
+    """A held place. `shut` is the seconds after which its holder may retry: until then
     nobody enters.
     """
 

@@ -163,7 +163,7 @@ _LICENSED = re.compile(
 )
 #: Maximum characters of a sentence considered, and of the subject before a relation.
 MOST_CHARS, SUBJECT_CHARS = 2_000, 300
-#: Words beside the name of a licence.
+#: Generic words in the name of a licence.
 _GENERIC = frozenset({"license", "licence", "the", "and", "of"})
 
 

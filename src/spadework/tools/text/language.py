@@ -41,9 +41,9 @@ class Talk:
 class Language:
     """A language by code. Words are lower-case; without a file there are none.
 
-    `letters` are those besides a to z. `cues` are patterns for the kind of answer: count, measure,
-    date, who, where, define, steps, items, compare, why. A question may have several: "what is the
-    price of" is a definition by its first words only.
+    `letters` are those other than a to z. `cues` are patterns for the kind of answer: count,
+    measure, date, who, where, define, steps, items, compare, why. A question may have several:
+    "what is the price of" is a definition by its first words only.
     """
 
     code: str

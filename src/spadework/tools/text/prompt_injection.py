@@ -82,7 +82,7 @@ _ORDERS = tuple(
         r" ){0,3}(?:assistant|agent|ai|llm|dan|chat ?bot)\b",
         r"\byou are no longer (?:bound|restricted|limited|an? (?:ai|assistant|language model))\b",
         r"\b(?:decode|base64|rot13|unscramble)\b.{0,80}\b(?:follow|obey|execute|comply)\b",
-        # It is told what to read, believe or say.
+        # Orders what to read, believe or say.
         rf"{_COMMAND}(?:cite|quote|use|trust|believe|read)\s+(?:only|exclusively|solely|nothing"
         rf" but)\s+(?:this|our)\s+{_SOURCE}\b",
         rf"{_COMMAND}(?:cite|quote|use|trust|believe|treat|rate|score|rank)\s+(?:this|our)\s+{_SOURCE}\s+(?:only|exclusively|alone|highest|"

@@ -18,7 +18,7 @@ Strength = Literal["em", "strong"]
 
 _MEANT: dict[str, Strength] = {"*": "em", "_": "em", "**": "strong", "__": "strong"}
 MARKS: dict[Strength, str] = {"em": "*", "strong": "**"}
-#: Characters allowed around emphasis besides white space, and at its ends besides letters and
+#: Characters allowed around emphasis other than white space, and at its ends other than letters and
 #: digits: with these every Markdown renderer recognizes the marks.
 _AROUND = frozenset(string.punctuation) - frozenset("*_~`\\") | frozenset("“”‘’„«»–—…")
 _INSIDE = _AROUND | {"`"}
@@ -35,8 +35,8 @@ class Emphasis(NamedTuple):
 
 
 def emphases(text: str, found: Inline) -> list[Emphasis]:
-    """Return the emphasis, in order, that every renderer shows: not nested, and not beside a hidden
-    mark.
+    """Return the emphasis, in order, that every renderer shows: not nested, and not next to a
+    hidden mark.
     """
     ticks = {edge for span in found.code for edge in span}
     shown = [mark for mark in found.marks if not ticks & {mark.start, mark.end}]

@@ -141,7 +141,7 @@ def _is_numeric(column: int, table: _Table) -> bool:
 def _conditions(
     question: str, asked: set[str], known: Language, table: _Table
 ) -> dict[int, set[str]]:
-    """Return the values named in the question, by column: whole cells; a number only beside its
+    """Return the values named in the question, by column: whole cells; a number only with its
     column's name.
     """
     found: dict[int, set[str]] = {}

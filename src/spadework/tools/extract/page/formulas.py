@@ -24,7 +24,7 @@ _INLINE = frozenset(
     ("a", "abbr", "b", "bdi", "cite", "code", "dfn", "em", "font", "i", "kbd", "mark", "q", "s",
      "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var")
 )  # fmt: skip
-#: How far to search for text beside a script, and how many characters of it to use.
+#: How far to search for text next to a script, and how many characters of it to use.
 _STEPS, _NEAR = 8, 40
 #: Longer text is not a note's mark.
 _MOST_MARK = 12
@@ -230,7 +230,7 @@ def hidden_tex(node: LexborNode, before: str) -> str:
 
 
 def _undraw(node: LexborNode) -> None:
-    """Keep only the source of a drawn formula, or nothing if that stands beside it."""
+    """Keep only the source of a drawn formula, or nothing if that is next to it."""
     if _has_source_beside(node):
         node.decompose()
     elif node.css_first("math") is not None:

@@ -65,7 +65,7 @@ _NO_LANGUAGE = frozenset((
     "default", "none", "text", "plain", "plaintext", "notranslate", "block", "console-output",
     "wrapper", "highlight", "source", "code", "light", "dark", "toolbar",
 ))  # fmt: skip
-#: Classes of elements with line numbers beside code.
+#: Classes of elements with line numbers of code.
 NUMBERS = frozenset((
     "lineno", "linenos", "linenumber", "line-number", "line-numbers", "gutter", "lineNumber",
     "ln-num", "hljs-ln-numbers", "react-syntax-highlighter-line-number",

@@ -23,7 +23,7 @@ from spadework.tools.text.quantities import moment
 _MOST_NODES = 5_000
 #: Maximum first-level headings considered as title: a site's name is often one.
 _MOST_HEADINGS = 5
-#: Headings beside the page's text.
+#: Headings outside the page's text.
 _BESIDE = "footer h1, nav h1, aside h1"
 _SITE_NAME = re.compile(r"\s+[|\u2013\u2014·•»:-]+\s+|\s*[|»]\s*")
 _WORD = re.compile(r"[^\W_]+")

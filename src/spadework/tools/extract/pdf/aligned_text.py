@@ -55,7 +55,7 @@ def _above(lines: Sequence[Parts], caption: int) -> tuple[int, int]:
 
 
 def _goes_on(lines: Sequence[Parts], place: int, beside: int) -> bool:
-    """Return whether a line continues the table beside it; a single part must be narrow."""
+    """Return whether a line continues the table next to it; a single part must be narrow."""
     line, other = lines[place], lines[beside]
     if line[0].table or CAPTION.match(line[0].text):
         return False

@@ -20,7 +20,7 @@ from spadework.tools.extract.office.docx_styles import is_fixed_font
 BROKEN = "\ufffe"
 #: Word gaps over this many letter heights separate columns.
 WIDE_GAP = 1.2
-#: Minimum lines with a gap that make a gutter, and letters of the lines beside it: shorter lines
+#: Minimum lines with a gap that make a gutter, and letters of the lines next to it: shorter lines
 #: are a list of values.
 LEAST_LINES = 4
 LEAST_LETTERS = 20
