@@ -16,27 +16,27 @@ class Serving(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
     # Serving
     token: SecretStr | None = None
-    """What requests to `serve` must bring. Unset: none on this machine alone; beyond it one is made
-    and printed.
+    """Token that requests to `serve` must carry. Unset: none on this machine; one is made and
+    printed when listening beyond it.
     """
     ask_token: bool = False
-    """Ask for a token on this machine too, where other users could reach the server: the web page,
-    MCP over HTTP and `/v1`.
+    """Require a token on this machine too, for the web page, MCP over HTTP and `/v1`: other users
+    could reach the server.
     """
     serve_hosts: Words = ()
     """Host names that `serve` answers to, besides addresses and this machine's own name."""
 
     drain_seconds: float = Field(20, ge=0, le=86_400)
-    """Seconds that runs may go on when `serve` or `worker` is told to end (SIGTERM); nothing new is
-    taken meanwhile, and what is not done then is taken up by the next.
+    """Seconds that runs may continue after SIGTERM to `serve` or `worker`. Nothing new is accepted
+    meanwhile, and the next process takes up what is left.
     """
 
     # Sessions
     parallel_sessions: int = Field(
         default_factory=lambda: 8 * (os.cpu_count() or 1), ge=1, le=10_000
     )
-    """Most sessions that run at once in a process; more wait in its queue, as they do where it may
-    open no more files. Unset: 8 a core.
+    """Maximum sessions that run at once in a process; more wait in its queue, as they do when it
+    may open no more files. Unset: 8 a core.
     """
     home: Path = Field(default_factory=default_home)
-    """Where sessions and indexes are kept."""
+    """Folder for sessions and indexes."""

@@ -21,46 +21,51 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
     assessor_model: str = ""
     """Model of the assessor, who judges coverage. Empty: `model`."""
     judge_model: str = ""
-    """Model of the judge of pages, small and cheap. Empty: `model`."""
+    """Model that judges how clean pages are and looks at hits; small and cheap. Empty: `model`."""
     cleaner_model: str = ""
-    """Model of the cleaner of pages, small and cheap. Empty: `model`."""
+    """Model that cleans pages; small and cheap. Empty: `model`."""
     writer_model: str = ""
     """Model of the writer. Empty: `model`."""
     verifier_model: str = ""
     """Model of the verifier. Empty: `model`."""
     openai_api_key: SecretStr | None = Field(None, validation_alias=own("OPENAI_API_KEY"))
-    """Key of the models' server."""
+    """API key of the model server."""
     openai_base_url: str = Field("", validation_alias=own("OPENAI_BASE_URL"))
     """Any OpenAI-compatible server. Empty: OpenAI."""
     fallback_model: str = ""
-    """Chat model that answers where that of a role fails or its quota is spent. Empty: none."""
+    """Chat model to use when a role's own model fails or its quota is spent. Empty: none."""
     fallback_base_url: str = ""
-    """OpenAI-compatible server of the fallback model. Empty: the same as of the others."""
+    """OpenAI-compatible server of the fallback model. Empty: the same server as for the other
+    models.
+    """
     fallback_api_key: SecretStr | None = None
-    """Key of the fallback model's server. Unset: the same as of the others."""
+    """API key of the fallback model's server. Unset: the same key as for the other models."""
     structured_output: Literal["auto", "json_schema", "function_calling", "json_mode"] = "auto"
-    """How answers get their shape. auto: JSON schema, then function calling, then JSON mode."""
+    """How structured answers are requested. auto: JSON schema, then function calling, then JSON
+    mode.
+    """
     reply_tokens: int = Field(8_000, ge=100, le=100_000)
-    """Most tokens in one model answer."""
+    """Maximum tokens in one model answer."""
     context_tokens: int = Field(0, ge=0, le=10_000_000)
-    """Most tokens of a request and its answer together. 0: what the server's list of models says,
-    and what is learned from its refusals.
+    """Maximum tokens of a request and its answer together. 0: read from the server's list of
+    models, else learned from its refusals.
     """
     model_seconds: float = Field(120, gt=0, le=3_600)
-    """Longest wait for one model answer, in seconds."""
+    """Maximum seconds to wait for one model answer."""
     model_parallel: int = Field(16, ge=1, le=256)
-    """Model calls at once per endpoint, of all sessions of a process or, with a database, of all
-    machines; fewer after it answers that it is busy.
+    """Maximum concurrent model calls per endpoint, over all sessions of a process or, with a
+    database, of all machines. Reduced while the endpoint reports that it is busy.
     """
     model_stream: bool = False
-    """Have answers sent piece by piece, for servers or proxies that cut long silences."""
+    """Stream answers, for servers or proxies that cut long silences."""
     embeddings: str = ""
-    """Model for embeddings, such as text-embedding-3-small. Empty: none, search is by words alone.
-    """
+    """Embedding model, such as text-embedding-3-small. Empty: none, so search is by words alone."""
     embeddings_url: str = ""
     """OpenAI-compatible server for embeddings. Empty: `openai_base_url`, or OpenAI."""
     embeddings_api_key: SecretStr | None = None
-    """Key of the server for embeddings. Unset: `openai_api_key`, for its own server alone."""
+    """API key of the embedding server. Unset: `openai_api_key`, but only for the server it belongs
+    to.
+    """
     prices: dict[str, tuple[float, float]] = Field(
         default_factory=lambda: {
             "gpt-5-mini": (0.25, 2.0),
@@ -68,6 +73,6 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
             "gpt-5": (1.25, 10.0),
         }
     )
-    """US dollars for a million tokens in and out, by model name. A model not listed has an unknown
-    price.
+    """US dollars per million tokens in and out, by model name. The price of any other model is
+    unknown.
     """

@@ -17,15 +17,15 @@ class Observing(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
     # Logs
     log: str = ""
-    """What is logged in `logs/` of a session, a file a concern: a level (debug, info, warning,
+    """What to log in `logs/` of a session, one file per concern: a level (debug, info, warning,
     error) for all, or for some (`search=debug,model=info`) of search, crawl, clean, model and
-    orchestrator. Unset: nothing. Only debug tells queries and reasons.
+    orchestrator. Unset: nothing. Queries and reasons appear at debug only.
     """
     log_json: bool = False
-    """Log lines of JSON."""
+    """Write log lines as JSON."""
     otel: bool = False
-    """Tell OpenTelemetry of every run: spans and metrics, by its conventions for generative AI.
-    Needs the extra `otel`; where they go is set by the variables of OpenTelemetry.
+    """Export every run to OpenTelemetry as spans and metrics, by its conventions for generative AI.
+    Needs the extra `otel`; OpenTelemetry's own variables set the destination.
     """
 
     @field_validator("log", mode="after")

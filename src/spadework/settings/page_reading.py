@@ -14,46 +14,46 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """How pages are fetched, read and cleaned."""
 
     parallel_pages: int = Field(5, ge=1, le=10)
-    """Pages read at once, per topic."""
+    """Pages read concurrently per topic."""
     parallel_per_host: int = Field(2, ge=1, le=10)
-    """Connections at once to one host, of all sessions of a process or, with a database, of all
-    machines.
+    """Concurrent connections to one host, over all sessions of a process or, with a database, of
+    all machines.
     """
     page_seconds: float = Field(60, gt=0, le=600)
-    """Longest wait for one page over all levels, in seconds."""
+    """Maximum seconds to wait for one page, over all levels."""
     page_bytes: int = Field(10_000_000, ge=1_000)
-    """Largest page body, decoded, in bytes."""
+    """Maximum size of a decoded page body, in bytes."""
     first_byte_seconds: float = Field(20, gt=0, le=600)
-    """Longest wait for the first byte of an answer, in seconds."""
+    """Maximum seconds to wait for the first byte of a response."""
     clean: Cleaning = "default"
-    """Cleaning by a model, of pages that code finds dirty: from which cleanliness on a page is left
-    alone, and from how many characters it is looked at. default: 0.7, 500. fast: 0.8, 1,000.
-    quality: 0.6, 200. technical: as default, with care for commands.
+    """Cleaning by a model of pages that code finds dirty: the cleanliness from which a page is left
+    alone, and the characters below which it is. default: 0.7, 500. fast: 0.8, 1,000. quality: 0.6,
+    200. technical: as default, keeping commands. off: none.
     """
     cache_mb: int = Field(500, ge=0, le=1_000_000)
-    """Most megabytes of pages kept on disk for all sessions, by the rules of HTTP. 0: none."""
+    """Maximum megabytes of cached pages on disk, for all sessions. 0: no cache."""
     raw_mb: int = Field(50, ge=0, le=100_000)
-    """Most megabytes of pages and files that a session keeps as they came, packed, so that it can
-    be replayed. 0: none.
+    """Maximum megabytes of raw pages and files, compressed, that a session keeps for replaying. 0:
+    none.
     """
     min_level: int = Field(0, ge=0, le=2)
-    """The level with which going after a page begins."""
+    """First level tried for a page."""
     max_level: int = Field(2, ge=0, le=2)
-    """How far a page is gone after: 0 plain HTTP, 1 headers like a browser's, 2 a browser. 3, which
-    there was before, counts as 2.
+    """Last level tried for a page: 0 plain HTTP, 1 browser-like headers, 2 a browser. 3, which no
+    longer exists, counts as 2.
     """
     chromium: str = ""
-    """Path of the Chromium or Chrome for level 2. Empty: the first that is found."""
+    """Path of the Chromium or Chrome for level 2. Empty: the first one found."""
     browser_sandbox: bool = True
-    """Run Chromium in its sandbox. As root it has none."""
+    """Run Chromium in its sandbox. As root there is none."""
     robots: bool = True
-    """Honour robots.txt. Lift it only for sites you own."""
+    """Honour robots.txt. Turn this off only for sites you own."""
     allow_hosts: Words = ()
-    """Hosts, addresses and networks (10.1.0.0/16) you own that the address guard lets through,
+    """Hosts, addresses and networks of your own (10.1.0.0/16) that the guard lets through,
     separated by commas.
     """
     user_agent: str = "spadework/0.1 (research assistant)"
-    """How spadework names itself to web servers."""
+    """User agent sent to web servers."""
 
     @field_validator("min_level", "max_level", mode="before")
     @classmethod

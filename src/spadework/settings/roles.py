@@ -30,45 +30,47 @@ class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
     # The report
     length: Literal["short", "normal", "long"] = "normal"
-    """How long a model's report is, unless the question says so: about 200, 700 or 1800 words."""
+    """Length of a model's report unless the question asks for another: about 200, 700 or 1800
+    words.
+    """
 
     # Knowledge
     knowledge: bool = True
-    """Keep the web pages that runs read, and search them before the web."""
+    """Keep the web pages that are read, and search them before the web."""
     knowledge_days: float = Field(7, ge=0, le=3_650)
-    """Days after which a kept page counts as stale and is fetched again."""
+    """Days after which a kept page is stale and fetched again."""
 
     qdrant_url: str = Field("", validation_alias=own("QDRANT_URL"))
     """Address of a Qdrant server that keeps the pages. Empty: they are kept under `home`."""
     qdrant_api_key: SecretStr | None = Field(None, validation_alias=own("QDRANT_API_KEY"))
-    """Key of the Qdrant server. Also QDRANT_API_KEY."""
+    """API key of the Qdrant server. Also QDRANT_API_KEY."""
     qdrant_collection: str = Field("spadework", pattern=r"^[\w-]{1,100}$")
-    """Collection on the Qdrant server. Those who name the same one share what they know."""
+    """Collection on the Qdrant server. Everybody who names the same one shares its pages."""
 
     # Asking back
     clarify: bool = False
-    """Ask back where the question can mean several things. On in chat and on the web page."""
+    """Ask the user where the question can mean several things. On in chat and on the web page."""
     approve: bool = False
-    """Show the plan and wait until it is approved or changed. On in chat and on the web page."""
+    """Show the plan and wait for approval or changes. On in chat and on the web page."""
     answer_minutes: float = Field(60, gt=0, le=10_080)
-    """How long an answer is waited for; then the run goes on without. The run's own time stands
-    still.
+    """Minutes to wait for the user's answer before the run goes on without it. The run's clock is
+    paused meanwhile.
     """
 
     # Evidence
     window_tokens: int = Field(
         default_factory=by_effort(quick=12_000, normal=12_000, deep=24_000), ge=500, le=1_000_000
     )
-    """Most tokens of pages that a model is shown for a topic; fewer where its context or its speed
-    leave no more. Unset: 12000, deep 24000.
+    """Maximum tokens of pages shown to a model for a topic; less where its context or speed
+    requires. Unset: 12000, deep 24000.
     """
     shown_tokens: int = Field(
         default_factory=by_effort(quick=100_000, normal=100_000, deep=200_000),
         ge=500,
         le=10_000_000,
     )
-    """Most tokens of pages that a model is shown in a round, for all topics. Unset: 100000, deep
-    200000, in several calls side by side.
+    """Maximum tokens of pages shown to a model in a round, over all topics. Unset: 100000, deep
+    200000, in several parallel calls.
     """
 
     standards: dict[QuestionType | Literal["any"], Standard] = Field(default_factory=dict)

@@ -29,54 +29,54 @@ class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
         None,
         validation_alias=AliasChoices("SPADEWORK_SERPER_API_KEY", "SERPER_API_KEY", "SERP_API_KEY"),
     )
-    """Key of Serper. Also SERPER_API_KEY or SERP_API_KEY."""
+    """API key of Serper. Also SERPER_API_KEY or SERP_API_KEY."""
     tavily_api_key: SecretStr | None = Field(None, validation_alias=own("TAVILY_API_KEY"))
-    """Key of Tavily. Also TAVILY_API_KEY."""
+    """API key of Tavily. Also TAVILY_API_KEY."""
     brave_api_key: SecretStr | None = Field(None, validation_alias=own("BRAVE_API_KEY"))
-    """Key of the Brave Search API. Also BRAVE_API_KEY."""
+    """API key of Brave Search. Also BRAVE_API_KEY."""
     openalex_api_key: SecretStr | None = Field(None, validation_alias=own("OPENALEX_API_KEY"))
-    """Key of OpenAlex, free; without it only a few searches a day. Also OPENALEX_API_KEY."""
+    """API key of OpenAlex (free); without it only a few searches a day. Also OPENALEX_API_KEY."""
     search_country: Country = ""
-    """Country that results should come from, as two letters such as de or us. Empty: any."""
+    """Country of the results, as two letters such as de or us. Empty: any."""
     search_language: str = Field("", pattern=LANGUAGE)
-    """Language that results should be in, such as en or de. Empty: search engines look first in
-    that of the question.
+    """Language of the results, such as en or de. Empty: web search engines prefer the language of
+    the question.
     """
     search_news: bool = False
-    """Search the news alone, where a provider has them."""
+    """Search news only, where a provider supports it."""
     search_sites: Sites = ()
-    """Domains to keep to, separated by commas, such as example.org; library://NAME/FOLDER for a
-    part of the library.
+    """Search only these domains, separated by commas, such as example.org; library://NAME/FOLDER
+    for a part of the library.
     """
     search_avoid_sites: Sites = ()
-    """Domains to keep away from, separated by commas."""
+    """Never use these domains, separated by commas."""
     search_since: Day = None
-    """First day of publication that counts, as YYYY-MM-DD."""
+    """Earliest day of publication, as YYYY-MM-DD."""
     search_until: Day = None
-    """Last day of publication that counts, as YYYY-MM-DD."""
+    """Latest day of publication, as YYYY-MM-DD."""
     mcp_search: SecretStr | None = None
-    """Search tools of MCP servers, as TOOL @ ADDRESS or TOOL @ COMMAND LINE, several separated by
+    """Search tools of MCP servers, as TOOL @ ADDRESS or TOOL @ COMMAND LINE, separated by
     semicolons. A command line may begin with variables for its process, such as KEY=value.
     """
     search_limits: dict[
         str, tuple[Annotated[float, Field(gt=0, le=1_000)], Annotated[int, Field(ge=1, le=100)]]
     ] = Field(default_factory=dict)
-    """Most searches a second and at once, by provider, as JSON such as {"brave": [1, 1]}. Not
-    listed: what the provider documents.
+    """Maximum searches per second and at once, by provider, as JSON such as {"brave": [1, 1]}.
+    Other providers: the limits they document.
     """
     search_results: int = Field(
         default_factory=by_effort(quick=15, normal=15, deep=30), ge=1, le=100
     )
-    """Results of a query. Unset: 15, deep 30."""
+    """Hits requested per query. Unset: 15, deep 30."""
     search_seconds: float = Field(30, gt=0, le=600)
-    """Longest wait for one search, in seconds."""
+    """Maximum seconds to wait for one search."""
     health_seconds: float = Field(5.0, gt=0, le=120)
-    """Longest wait for whatever `doctor` and the settings page try, in seconds."""
+    """Maximum seconds to wait for anything that `doctor` and the settings page try."""
 
     # Ranking
     preset: Literal["default", "precise", "balanced", "recall"] = "default"
-    """How many hits are read, and from which relevance on."""
+    """Number of hits to read and the relevance they need."""
     min_relevance: float | None = Field(None, ge=0, le=1)
-    """Relevance from which on a hit is read, 0 to 1. Unset: the preset's."""
+    """Minimum relevance of a hit to be read, 0 to 1. Unset: that of the preset."""
     pages_per_domain: int = Field(3, ge=1, le=100)
-    """Most pages of one domain in a topic while others wait."""
+    """Maximum pages of one domain in a topic while others wait."""

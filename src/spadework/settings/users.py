@@ -15,29 +15,30 @@ class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
     # People
     user_header: str = ""
-    """Header in which a reverse proxy names the user, such as `X-Forwarded-User`. Only from
-    `trusted_proxies` is it believed.
+    """Header in which a reverse proxy names the user, such as `X-Forwarded-User`. Trusted only from
+    `trusted_proxies`.
     """
     trusted_proxies: Words = ()
     """Addresses and networks of the reverse proxies that name users, such as
-    `127.0.0.1,10.0.0.0/24`. From them no client may come whose header they do not set.
+    `127.0.0.1,10.0.0.0/24`. No client may connect from them without the proxy setting its header.
     """
     common_home: Path | None = None
-    """Where what concerns no user is kept: indexes of libraries, examinations of models. Unset: in
+    """Folder for what belongs to no user: indexes of libraries, examinations of models. Unset:
     `home`.
     """
     user_runs: int = Field(0, ge=0, le=10_000)
-    """Most runs of one user at once; more of them wait in the queue. 0: any number."""
+    """Maximum concurrent runs of one user; more wait in the queue. 0: no limit."""
     user_money: float = Field(0, ge=0)
-    """Most US dollars that the models of one user's runs cost in a day (UTC), where the price is
-    known. 0: any amount.
+    """Maximum US dollars for the models of one user's runs in a day (UTC), where the price is
+    known. 0: no limit.
     """
 
     # Machines
     database_url: SecretStr | None = None
-    """PostgreSQL database of all machines, such as `postgresql://user:password@host/name`. Sessions
-    are then run by `spadework worker` processes, and shown by any process; users and knowledge are
-    there, too. Needs the extra `postgres`. Unset: files and SQLite, and each process runs its own.
+    """PostgreSQL database of all machines, such as `postgresql://user:password@host/name`.
+    `spadework worker` processes then run the sessions, any process shows them, and users and
+    knowledge are stored there too. Needs the extra `postgres`. Unset: files and SQLite, and each
+    process runs its own sessions.
     """
 
     @field_validator("trusted_proxies", mode="after")
