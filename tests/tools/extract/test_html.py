@@ -180,6 +180,43 @@ def test_language_of_code(html: str, language: str) -> None:
     assert code_blocks(markdown(html)) == [(language, "x\n")]
 
 
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<div class="code-block">x = 1<br>&nbsp;&nbsp;y = 2</div>',
+        '<div class="code-block"><div>x = 1</div><div>  y = 2</div></div>',
+        '<code style="display: block">x = 1\n  y = 2</code>',
+        "<div><code>x = 1\n  y = 2</code><p>Prose.</p></div>",
+    ],
+)
+def test_what_is_set_apart_as_code_is_a_fence(html: str) -> None:
+    shown = markdown(f"<p>{PROSE}</p>{html}<p>{PROSE}</p>")
+    assert code_blocks(shown) == [("", "x = 1\n  y = 2\n")]
+
+
+@pytest.mark.parametrize(
+    ("html", "shown"),
+    [
+        ('<div class="alert alert-danger"><p>Never pull it.</p></div>', "Danger: Never pull it."),
+        ('<aside class="note">Never pull it.</aside>', "Note: Never pull it."),
+        ('<div class="callout tip"><p>Tip: never pull it.</p></div>', "\n\nTip: never pull it."),
+        (
+            '<div class="admonition warning"><p class="a-title">Warnung</p><p>Nie.</p></div>',
+            "\n\nWarnung\n\nNie.",
+        ),
+        ('<div class="alert alert-danger"><pre>x</pre></div><p>Behind.</p>', "\n\nBehind."),
+        ('<div class="footnote-list"><p>Never pull it.</p></div>', "\n\nNever pull it."),
+    ],
+)
+def test_a_callout_says_what_kind_of_one_it_is(html: str, shown: str) -> None:
+    assert shown in markdown(f"<p>{PROSE}</p>{html}<p>{PROSE}</p>")
+
+
+def test_buttons_of_documentation_are_no_text() -> None:
+    shown = markdown(f"<h1>Guide</h1><button>Copy for LLM</button><p>{PROSE}</p><p>{PROSE}</p>")
+    assert "Copy" not in shown
+
+
 def test_inline_code_is_exact() -> None:
     text = markdown("<p>Use <code>a  ``b`` *c* &lt;d&gt;\\</code> and <code>`</code>.</p>")
     assert plain(text).startswith("Use a  ``b`` *c* <d>\\ and `.")
@@ -230,7 +267,13 @@ def test_layout_table_becomes_its_content() -> None:
 
 @pytest.mark.parametrize(
     ("classes", "named"),
-    [("code block-background", ""), ("code-wrapper", ""), ("code python", "python")],
+    [
+        ("code block-background", ""),
+        ("highlight block-background", ""),
+        ("code-wrapper", ""),
+        ("code python", "python"),
+        ("highlight highlight-source-shell", "shell"),
+    ],
 )
 def test_a_class_of_layout_is_no_language(classes: str, named: str) -> None:
     assert code_blocks(markdown(f"<pre class='{classes}'>x = 1</pre>")) == [(named, "x = 1\n")]

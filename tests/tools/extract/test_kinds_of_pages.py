@@ -59,3 +59,19 @@ def test_the_replies_of_a_forum_are_its_content():
     read = extract(html, "https://forum.harbour.example/t/the-quay-is-sinking/4711")
     assert read.kind == "forum"
     assert all(text in read.markdown for text in (SAID[0], *REPLIES))
+
+
+def test_a_comment_of_a_thread_made_of_tables_is_one_text_with_its_author():
+    rows = "".join(
+        f'<tr class="athing"><td><table><tr><td class="ind"><img src="s.gif"></td><td>'
+        f'<a href="vote?id={n}"><div></div></a></td><td class="default"><span class="head">'
+        f'<a href="user?id={n}">reader{n}</a> <span>3 hours ago</span></span><br><div>{text}'
+        f"<p>{more}</div></td></tr></table></td></tr>"
+        for n, (text, more) in enumerate(zip(REPLIES, SAID, strict=False))
+    )
+    html = f"<title>The quay is sinking</title><center><table>{rows}</table></center>"
+    shown = extract(html, "https://news.ycombinator.com/item?id=1").markdown
+    for n, (text, more) in enumerate(zip(REPLIES, SAID, strict=False)):
+        author = f"[reader{n}](https://news.ycombinator.com/user?id={n}) 3 hours ago"
+        assert f"{author}\n\n{text}\n\n{more}\n" in shown
+    assert "|" not in shown

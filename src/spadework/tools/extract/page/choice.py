@@ -64,6 +64,7 @@ def _judged(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]
     if container is not None:
         pairs = list(zip(blocks, chances, strict=True))[container.start : container.end]
         kept = [block for block, chance in pairs if chance > CONTAINER_BAR or block.kind in _ALWAYS]
+        kept = [block for block in kept if block.kind != "button"]
         return kept if kind in CONTAINED_KINDS else list(_once(iter(kept)))
     if likely >= LIKELY_CHARS and len(blocks) > FEW_BLOCKS:
         return _cut(view, chances, kind)

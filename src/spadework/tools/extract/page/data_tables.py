@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborNode
 
 from spadework.tools.extract.extracted import Link
 from spadework.tools.extract.markdown_writer import Grid, code_span
+from spadework.tools.extract.page.assembly import assemble
 from spadework.tools.extract.page.constants import MOST_CELL_CHARS, MOST_SPAN
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item
 from spadework.tools.text.markdown_tables import NAMES, NO_NAMES
@@ -70,6 +71,7 @@ def read(
     chars = link_chars = 0
     links: list[Link] = []
     header = False
+    last: list[Block] = []
     grid = Grid()
     for row in rows(table):
         cells = list(_cells(row))
@@ -85,13 +87,16 @@ def read(
             header = all(cell.tag == "th" for cell in cells)
             header = header or (row.parent is not None and row.parent.tag == "thead")
         lines.append(texts)
-        for block in chain(*read_cells):
+        last = [*chain(*read_cells)]
+        for block in last:
             chars, link_chars = chars + block.chars, link_chars + block.link_chars
             links += block.links
-    if lines:
-        table_text = _markdown(lines, header)
-        blocks.append(Block("table", table_text, chars, link_chars, frame, inside, tuple(links)))
-    return blocks
+    if not lines:
+        return blocks
+    # A comment of a thread stands alone in its table, beside cells for its votes and depth.
+    alone = not header and len(lines[0]) > 1 and sum(map(bool, chain(*lines))) == 1
+    kind, text = ("p", assemble(last).strip()) if alone else ("table", _markdown(lines, header))
+    return [*blocks, Block(kind, text, chars, link_chars, frame, inside, tuple(links))]
 
 
 def _span(cell: LexborNode, name: str) -> int:

@@ -42,6 +42,7 @@ _TEX = re.compile(r"\\[A-Za-z]+\s*\{|[\w)}][\^_]\{")
 #: Class names of fractions drawn by style sheets, and rules between the parts of a cell.
 _FRACTION = re.compile(r"(?:^|[\s_-])s?frac(?:tion)?(?=$|[\s_-])", re.IGNORECASE)
 _RULES = "td > hr,td > div.hrcomp,td.hbar"
+_STACKED = f"{_RULES},span[class*=frac i]"
 _WRAPS = ((r"\(", r"\)"), (r"\[", r"\]"), ("$$", "$$"), ("$", "$"))
 
 
@@ -49,7 +50,7 @@ def flatten(tree: LexborHTMLParser, source: str) -> None:
     """Write a page's raised, lowered and note text in place; `source` is its HTML."""
     selectors = [
         *(("sup,sub",) if any(sign in source for sign in _SCRIPTS) else ()),
-        *(("[style*=vertical-align]",) if _ALIGNED.search(source) else ()),
+        *(("[style*=vertical-align]",) if "vertical-align" in source else ()),
         *(("a[href*='#']",) if _TOUCHING.search(source) else ()),
     ]
     done: set[int] = set()
@@ -61,12 +62,11 @@ def flatten(tree: LexborHTMLParser, source: str) -> None:
     if any(name in source for name in _DRAWERS):
         for node in tree.css(_DRAWN):
             _undraw(node)
-    if "frac" in source:
-        for node in tree.css("span[class*=frac i]"):
+    for node in reversed(tree.css(_STACKED)):
+        if node.tag == "span":
             _unstack(node)
-    if "<hr" in source or "hbar" in source:
-        for rule in reversed(tree.css(_RULES)):
-            _write_equation(rule)
+        else:
+            _write_equation(node)
 
 
 def _unstack(node: LexborNode) -> None:
@@ -192,22 +192,28 @@ def _beside(node: LexborNode, *, forward: bool) -> str:
 
 
 def tex(node: LexborNode) -> str:
-    """Return a formula's TeX between dollars, or a `<math>` on one line, or ""."""
-    block = "display" in (node.attributes.get("type") or node.attributes.get("display") or "")
+    """Return a formula's TeX between dollars, else a `<math>` on one line; "" for neither."""
+    attributes = node.attributes
+    block = "display" in (attributes.get("type") or attributes.get("display") or "")
     if node.tag == "script":
         source = node.text()
     elif node.tag == "math":
         note = node.css_first("annotation[encoding*=tex i]")
-        source = note.text() if note is not None else node.attributes.get("alttext") or ""
-        block = node.attributes.get("display") == "block"
+        source = note.text() if note is not None else attributes.get("alttext") or ""
+        block = attributes.get("display") == "block"
     else:
-        title = node.css_first("title") if node.tag == "svg" else None
-        given = (node.attributes.get(name) for name in (*_SOURCES, "alt", "aria-label"))
-        source = next(filter(None, given), title.text() if title is not None else "")
+        source = _said(node, attributes)
     if source := _bare(" ".join(source.split())):
         return f"$${source}$$" if block else f"${source}$"
     markup = (node.html or "").encode() if node.tag == "math" else b""
     return escaped(linear(xml_tree(markup, "formula"))) if markup else ""
+
+
+def _said(node: LexborNode, attributes: dict[str, str | None]) -> str:
+    """Return what an image or a drawing says that it shows."""
+    said = next(filter(None, map(attributes.get, (*_SOURCES, "alt", "aria-label"))), "")
+    title = node.css_first("title") if node.tag == "svg" and not said else None
+    return title.text() if title is not None else said or ""
 
 
 def hidden_tex(node: LexborNode, before: str) -> str:
@@ -222,7 +228,7 @@ def hidden_tex(node: LexborNode, before: str) -> str:
         return tex(node) if "math" in (attributes.get("type") or "") else ""
     names = f"{attributes.get('class') or ''} {(attributes.get('src') or '')[:_MOST_ADDRESS]}"
     called = _CALLED.search(names) or not attributes.keys().isdisjoint(_SOURCES)
-    if not called and not _TEX.search(tex(node)):
+    if not called and not _TEX.search(_said(node, attributes)):
         return ""
     if "mwe-math-fallback" in names and before.strip() not in ("", FORMULA):
         return "" if before.strip("$ ") == tex(node).strip("$ ") or before[0] == "$" else tex(node)

@@ -58,9 +58,13 @@ def _join(base: str, href: str) -> str:
 
 
 _LANGUAGE = re.compile(
-    r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:|sourceCode|(code))[-:\s]\s*"
-    r"([\w+#.-]+)"
+    r"(?:^|\s)(?:language[-:\s]|highlight-source-|brush:|(?:lang|highlight)[-:](?=[\w+#.]+"
+    r"(?:-session)?(?:\s|$))|(?P<layout>(?:lang|highlight|code|sourceCode)[-:\s](?!highlight)))\s*"
+    r"(?P<name>[\w+#.-]+)"
 )
+#: Blocks of code that are marked by their class alone, and what none of them holds.
+_LISTING = re.compile(r"(?:^|\s)code-?block(?:\s|$)", re.IGNORECASE)
+_NO_LINES = "pre,p,ul,ol,table,h1,h2,h3,h4,h5,h6,textarea"
 _NO_LANGUAGE = frozenset((
     "default", "none", "text", "plain", "plaintext", "notranslate", "block", "console-output",
     "wrapper", "highlight", "source", "code", "light", "dark", "toolbar",
@@ -84,6 +88,22 @@ def code_text(node: LexborNode) -> str:
     if only is not None and only.next is None and only.is_text_node:
         return only.text_content or ""
     return node.text() if node.css_first(_NOT_PLAIN) is None else "".join(_pieces(node))
+
+
+def is_listing(node: LexborNode, tag: str, attributes: dict[str, str | None]) -> bool:
+    """Return whether a `<div>` is named a block of code, and holds lines and no other blocks."""
+    names = attributes.get("class") if tag == "div" else ""
+    if not names or "ode" not in names or not _LISTING.search(names):
+        return False
+    return node.css_first(_NO_LINES) is None
+
+
+def lines_of(node: LexborNode) -> str:
+    """Return the code of an element that is one by its class; its children may be its lines."""
+    inside = list(node.iter())
+    are_lines = inside and all(part.tag == "div" for part in inside)
+    lines = map(code_text, inside) if are_lines else [code_text(node)]
+    return "\n".join(lines).replace("\xa0", " ")
 
 
 def _pieces(root: LexborNode) -> Iterator[str]:
@@ -124,8 +144,9 @@ def language(node: LexborNode) -> str:
             if attributes.get(name):
                 return _clean(attributes[name] or "")
         for match in _LANGUAGE.finditer(attributes.get("class") or ""):
-            # Layout classes also start with "code".
-            if (found := _clean(match[2])) and (not match[1] or is_language(found)):
+            # Classes of layout begin with the same words, such as `code-block`.
+            found = _clean(match["name"])
+            if found and (not match["layout"] or is_language(found)):
                 return found
     return ""
 

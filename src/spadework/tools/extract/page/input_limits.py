@@ -119,26 +119,30 @@ _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])|(?:left|top|text-indent)\s*:\s*-\d{3,}",
     re.I,
 )
+#: The values among these, which are found faster, and the most characters of a name before them.
+_MAY_HIDE = re.compile(r":\s*(?:none|hidden|0[\d.]*|-\d{3,})", re.I)
+_NAME = 20
 _CLASS = re.compile(r"\.([\w-]+)")
 
 
 def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
     """Return the classes that a page's own style sheets hide, outside conditions like `@media`."""
     css = "".join(node.text() for node in tree.css("style"))[:MOST_STYLE_CHARS]
-    if not _HIDING.search(css):
-        return frozenset()
     found: set[str] = set()
-    depth, selector = 0, ""
-    for piece in css.split("}")[:-1]:  # each ends where a rule does
-        *opened, text = piece.split("{")
-        if opened:
-            depth, selector = depth + len(opened), opened[-1]
-        if depth == 1 and "." in selector:
-            parts = (_CLASS.fullmatch(name.strip()) for name in selector.split(","))
-            names = [match[1] for match in parts if match]
-            if names and _HIDING.search(text):
-                found.update(names)
-        depth = max(0, depth - 1)
+    depth = at = 0
+    for value in _MAY_HIDE.finditer(css):
+        start = css.rfind("{", at, value.start())
+        rule_holds = start >= 0 and css.find("}", start, value.start()) < 0
+        if not rule_holds or not _HIDING.search(
+            css, max(start, value.start() - _NAME), value.end()
+        ):
+            continue
+        depth += css.count("{", at, start) - css.count("}", at, start)
+        selector = css[max(at, *(css.rfind(sign, at, start) + 1 for sign in "{};")) : start]
+        at = start
+        if depth <= 0 and "." in selector:
+            parts = [_CLASS.fullmatch(name.strip()) for name in selector.split(",")]
+            found.update(match[1] for match in parts if match)
     return frozenset(found)
 
 

@@ -98,8 +98,24 @@ KNOWN_CONTAINERS = frozenset((
     "nextra-content", "content__default", "wiki-content", "article-body", "post-content",
     "entry-content",
 ))  # fmt: skip
+#: What sets a part of a text apart, and the kinds of it, one of which no title may repeat.
+_CALLOUT = re.compile(
+    r"(?:^|[\s_-])(?:admonition|alert|callout|custom-block|aside)(?:$|[\s_-])", re.IGNORECASE
+)
+_CALLOUT_KIND = re.compile(
+    r"(?:^|[\s_-])(note|tip|hint|important|warning|caution|danger|attention|error)(?:$|[\s_-])",
+    re.I,
+)
 _HIDDEN = re.compile(r"display:\s*none|visibility:\s*hidden")
 _MOST_NAMES = 300
+
+
+@lru_cache(maxsize=4_096)
+def callout_kind(classes: str) -> str:
+    """Return the kind of a callout, such as `Danger`, by its classes; "" for other elements."""
+    found = _CALLOUT_KIND.search(classes)
+    alone = found is not None and found[0] == classes
+    return found[1].capitalize() if found and (alone or _CALLOUT.search(classes)) else ""
 
 
 def is_apart(tag: str, attributes: dict[str, str | None], frame: Frame) -> bool:

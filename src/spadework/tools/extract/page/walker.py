@@ -12,13 +12,21 @@ from spadework.tools.extract.markdown_writer import fence
 from spadework.tools.extract.page import data_tables, formulas
 from spadework.tools.extract.page import page_blocks as elements
 from spadework.tools.extract.page.constants import LEAST_NOSCRIPT_CHARS, MOST_DEPTH, MOST_LIST_DEPTH
-from spadework.tools.extract.page.inline_markup import Addresses, Line, code_text, language
+from spadework.tools.extract.page.inline_markup import (
+    Addresses,
+    Line,
+    code_text,
+    is_listing,
+    language,
+    lines_of,
+)
 from spadework.tools.extract.page.input_limits import is_hidden
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item
 
 Close = Callable[[], None]
 #: Elements that may represent a formula.
 _FORMULAS = frozenset(("math", "img", "script", "svg", "object"))
+_CALLOUTS = frozenset(("div", "aside", "section", "blockquote", "p", "details"))
 _LINE_OF_ITS_OWN = re.compile(r"display\s*:\s*block")
 
 
@@ -37,6 +45,8 @@ class Walker:
         self._items: tuple[Item, ...] = ()
         self._numbers: list[int | None] = []
         self._heading = ""
+        #: What the next paragraph says first, in the callout that says so.
+        self._lead = (self._frame, "")
 
     def walk(self, root: LexborNode) -> list[Block]:
         """Return the blocks of `root`."""
@@ -85,9 +95,11 @@ class Walker:
             return None
         if without or (_is_custom(tag) and not self._heading and _holds_blocks(node)):
             return self._open_frame(tag, node.attributes)
-        if is_hidden(node, node.attributes, self._hiding):
+        attributes = node.attributes
+        if is_hidden(node, attributes, self._hiding):
             return None
-        if not _LINE_OF_ITS_OWN.search(node.attributes.get("style") or ""):
+        style = attributes.get("style")
+        if not style or not _LINE_OF_ITS_OWN.search(style):
             return _nothing
         self._line.space()
         return self._line.space
@@ -115,35 +127,43 @@ class Walker:
 
     def _code(self, node: LexborNode) -> None:
         text = code_text(node)
-        if "\n" in text.strip() and not self._line.parts and _is_alone(node):
+        is_block = "\n" in text.strip() or _sets_apart(node.attributes)
+        if is_block and not "".join(self._line.parts).strip() and _is_alone(node):
+            self._line.reset()
             self._emit_code(text, language(node))
         else:
             self._line.code(text)
 
-    def _is_done(self, table: LexborNode) -> bool:
-        if data_tables.leads_on(table):
-            return True
-        if data_tables.is_data(table):
-            self._table(table)
-            return True
-        return False
+    def _is_done(self, node: LexborNode, tag: str, attributes: dict[str, str | None]) -> bool:
+        """Return whether a block is left out, or read as a whole: code, or a table of data."""
+        if tag in elements.VERBATIM:
+            self._emit_code(code_text(node), language(node))
+        elif is_listing(node, tag, attributes):
+            self._emit_code(lines_of(node), language(node))
+        elif tag == "table":
+            if data_tables.leads_on(node):
+                return True
+            if not data_tables.is_data(node):
+                return False
+            self._table(node)
+        else:
+            return tag in elements.APART and elements.is_apart(tag, attributes, self._frame)
+        return True
 
     def _block(self, node: LexborNode, tag: str) -> Close | None:
         if self._heading and tag not in elements.HEADINGS:
             self._line.space()
             return self._line.space
-        self._flush()
+        if self._line.parts:
+            self._flush()
         attributes = node.attributes
         if attributes and tag != "body" and is_hidden(node, attributes, self._hiding):
             return None
-        if tag in elements.VERBATIM:
-            self._emit_code(code_text(node), language(node))
-            return None
-        if tag in elements.APART and elements.is_apart(tag, attributes, self._frame):
-            return None
-        if tag == "table" and self._is_done(node):
+        if self._is_done(node, tag, attributes):
             return None
         close = self._open_frame(tag, attributes)
+        if tag in _CALLOUTS and (classes := attributes.get("class")):
+            self._begin_callout(node, classes)
         if tag in elements.HEADINGS:
             self._heading = tag
         elif tag in elements.LISTS:
@@ -153,6 +173,11 @@ class Walker:
         elif tag == "blockquote":
             self._items = (*self._items[: MOST_LIST_DEPTH - 1], Item("> ", "> "))
         return close
+
+    def _begin_callout(self, node: LexborNode, classes: str) -> None:
+        kind = elements.callout_kind(classes)
+        if kind and not _is_titled(node, kind):
+            self._lead = (self._frame, f"{kind}: ")
 
     def _item(self, attributes: dict[str, str | None]) -> Item:
         number = self._numbers[-1]
@@ -177,6 +202,8 @@ class Walker:
             self._flush()
         self._heading = ""
         self._frame.end = len(self.blocks)
+        if self._lead[0] is self._frame:
+            self._lead = (parent, "")
         self._frame = parent
         self._items = items
         del self._numbers[numbers:]
@@ -187,6 +214,7 @@ class Walker:
             return
         text = line.take()
         if text:
+            text, self._lead = self._lead[1] + text, (self._lead[0], "")
             kind = self._heading or elements.KINDS.get(self._frame.tag, "p")
             if self._heading:
                 for item in self._items:
@@ -229,8 +257,28 @@ def _holds_blocks(node: LexborNode) -> bool:
     return any(tag in elements.BLOCKS or ("-" in tag and tag[0] != "-") for tag in tags)
 
 
-def _is_alone(node: LexborNode) -> bool:
-    return all(
-        beside is None or (beside.is_text_node and (beside.text_content or "").isspace())
-        for beside in (node.prev, node.next)
+def _sets_apart(attributes: dict[str, str | None]) -> bool:
+    """Return whether an inline element stands on lines of its own, by its style or its class."""
+    return bool(
+        _LINE_OF_ITS_OWN.search(attributes.get("style") or "")
+        or "block" in (attributes.get("class") or "").split()
     )
+
+
+def _is_titled(node: LexborNode, kind: str) -> bool:
+    """Return whether a callout says itself what kind of one it is, or has a title that does."""
+    begins = node.text().lstrip()[: len(kind)].lower() == kind.lower()
+    return begins or node.css_first("[class*=title i],[class*=heading i]") is not None
+
+
+def _is_alone(node: LexborNode) -> bool:
+    """Return whether nothing but white space stands beside an element, up to the next block."""
+    return _ends_line(node.prev, back=True) and _ends_line(node.next, back=False)
+
+
+def _ends_line(beside: LexborNode | None, *, back: bool) -> bool:
+    while beside is not None and beside.is_text_node:
+        if not (beside.text_content or "").isspace():
+            return False
+        beside = beside.prev if back else beside.next
+    return beside is None or beside.tag in elements.BLOCKS
