@@ -352,6 +352,13 @@ def test_a_gap_is_told_in_the_language_of_the_question() -> None:
         ("What is the alarm code of the hire?", False),
         ("Who is the owner of the hire?", False),
         ("What is the capital of Australia?", False),
+        ("How heavy is the trailer?", False),
+        ("How heavy is the tandem?", True),
+        ("How many mechanics work at the hire?", False),
+        ("How many bikes stand at the hire?", True),
+        ("When is the gate of the hire locked?", True),
+        ("On which days is the hire open?", True),
+        ("When did the hire buy the gate?", False),
     ],
 )
 def test_answered_is_only_what_stands_beside_the_subject_of_the_question(
@@ -361,12 +368,23 @@ def test_answered_is_only_what_stands_beside_the_subject_of_the_question(
         "hire",
         "# Hire of bikes\n\nDeposit: 50 for each bike, 150 for a cargo bike. A bike may be hired"
         " for 14 days.\n\nThe hire season starts on 1 April.\n\nThe alarm code is not written down,"
-        " call 5521.\n\nA trailer costs 12.\n",
+        " call 5521.\n\nA trailer costs 12.\n\nThe tandem has a weight of 24 kg.\n\nTwo mechanics"
+        " left. At the hire stand some 40 bikes, and nobody may touch them. The gate is locked from"
+        " 21:00 to 6:00 and there is no way round it. The hire is open on Tuesdays.\n",
     )
     found = judged(question, hire)
     assert found.covered == answered
     assert (found.score == 1.0) == answered
     assert answered or found.gaps
+
+
+def test_a_definition_says_what_its_subject_is() -> None:
+    text = "# ferrolite\n\nFerrolite now supports dials.\n\nFerrolite is a library of springs.\n"
+    found = judged("What is ferrolite?", page("ferrolite", text))
+    assert found.covered
+    assert found.spots[0].quote == "Ferrolite is a library of springs."
+    less = text.replace("is a library", "winds a library")
+    assert not judged("What is ferrolite?", page("ferrolite", less)).covered
 
 
 def test_of_an_answer_no_more_than_three_sentences_are_quoted_the_one_that_says_it_first() -> None:

@@ -245,6 +245,8 @@ def test_a_comparison_of_two_names_asks_what_each_is() -> None:
         ("Who was sworn in on the 3rd of December 2023?", []),
         ("Which storms hit the Gulf in 2023 and 2024?", ["Gulf"]),
         ("When did Dr. Keller open Windows 11?", ["Keller", "Windows 11"]),
+        ("What did Gov. Keller sign on Thursday?", ["Keller"]),
+        ("Who is seen by Keller on Fridays?", ["Keller"]),
     ],
 )
 def test_no_search_is_made_of_a_date_a_title_or_half_an_abbreviation(

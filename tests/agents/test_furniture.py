@@ -117,3 +117,17 @@ def test_the_dateline_of_a_story_is_not_quoted(dateline: str) -> None:
     text = f"# Ferry\n\n{dateline}The ferry of Kelling leaves on May 4 again.\n"
     found = quotes("When does the ferry leave?", ("https://a.example/ferry", text))
     assert found == ["The ferry of Kelling leaves on May 4 again."]
+
+
+def test_bylines_and_lists_of_headlines_are_not_quoted_and_a_list_of_linked_names_is() -> None:
+    menu = "\n".join(
+        f"- [Cranks of the {n} close for springs](https://a.example/{n})" for n in "abc"
+    )
+    names = "\n".join(f"- [{n} springs](https://a.example/{n})" for n in ("Long", "Short"))
+    text = (
+        f"# News of springs\n\nBy Lena Springs, staff writer\n\nThe springs are wound by hand.\n\n"
+        f"## Most read\n\n{menu}\n\n## Springs there are\n\n{names}\n"
+    )
+    told = " ".join(quotes("Which springs are there?", ("https://a.example/1", text)))
+    assert "Long" in told and "wound by hand" in told
+    assert "Cranks" not in told and "Lena" not in told

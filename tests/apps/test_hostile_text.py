@@ -154,7 +154,7 @@ def test_nothing_that_is_said_commands_a_terminal(
 ) -> None:
     result, out, err = ran
     assert "To install Quillon" in out or "Quillon is a program" in out
-    assert "Read: Quillon" in err
+    assert re.search(r"read \d+ pages?", err)
     said = [out, err]
     for command in (
         ["sessions"],

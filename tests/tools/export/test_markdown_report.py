@@ -8,15 +8,17 @@ from hypothesis import strategies as st
 from lxml import html
 from markdown_it import MarkdownIt
 
-from spadework.tools.export.markdown_report import escape_markdown, fragment_link
+from spadework.tools.export.markdown_report import escape_markdown, fragment_link, to_markdown
 from spadework.values import Report, Result, Section, Sentence
 from tests.tools.export.results import (
     EVERYWHERE,
     HOSTILE,
     HOSTILE_URLS,
+    evidence,
     full,
     hostile,
     result,
+    source,
     squeezed,
 )
 from tests.tools.export.rich import Words, rich
@@ -137,3 +139,16 @@ def test_a_link_leads_to_the_words_as_a_page_shows_them() -> None:
         fragment_link("https://x.org/p", quote)
         == "https://x.org/p#:~:text=raise_for_status%28%29%20of%20the%20guide"
     )
+
+
+@pytest.mark.parametrize(("language", "mark"), [("en", ", Deutsch)"), ("de", ")")])
+def test_a_source_in_another_language_than_the_report_is_marked(language: str, mark: str) -> None:
+    quote = "Die Maschine steht in dem Keller und wird von der Hausmeisterin gewartet."
+    url = "https://keller.example/maschine"
+    said = Sentence(text=quote, evidence_ids=("E1",))
+    document = Report(
+        title="Where is it?", sections=(Section(heading="A", sentences=(said,)),), language=language
+    )
+    quoted = evidence("E1", "A", quote, url)
+    report = to_markdown(document, {"E1": quoted}, [source(1, url, "Maschine", "keller.example")])
+    assert report.rstrip().endswith(f"(keller.example{mark}")

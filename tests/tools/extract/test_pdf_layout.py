@@ -289,3 +289,10 @@ def test_a_table_keeps_what_is_raised_in_its_cells():
     rows = table([["Year", "Boats"], ["", ""]], across=[60, 160, 260], top=600)
     page = prose(LEFT, 760) + rows + scripted("1961", "3", "", 566) + words("12", 164, 566)
     assert read(page)[-1].endswith("| 1961^3 | 12 |")
+
+
+def test_paragraphs_numbered_one_after_the_other_are_a_list_and_a_lone_number_is_none():
+    steps = ("1. Close the sluice.", "2. Wind in the boom.", "3. Light the lamp.")
+    told = (*steps, "7. is a number.")
+    drawn = b"".join(words(text, 60, 700 - 30 * n) for n, text in enumerate(told))
+    assert read(drawn) == [*steps, r"7\. is a number."]

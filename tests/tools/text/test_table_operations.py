@@ -53,6 +53,7 @@ def test_a_row_is_found_by_two_keys_one_of_them_a_month_in_other_words() -> None
         "What is the population of Harrowgate?",
         "Which lighthouse on the coast has the most visitors?",
         "How many people live there?",
+        "What is the population density of Fenstead?",
     ],
 )
 def test_of_a_table_about_something_else_nothing_is_computed(question: str) -> None:

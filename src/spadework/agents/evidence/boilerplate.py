@@ -17,6 +17,9 @@ from spadework.tools.web.urls import domain_of
 #: Minimum pages of a host, and share of those shown, with a line of boilerplate; and the share of
 #: such lines that makes a block boilerplate (benchmarks/README.md).
 LEAST_PAGES, LEAST_SHARE, MOST = 2, 0.5, 0.5
+#: Words of a headline: the links of a list of names have fewer.
+HEADLINE = 4
+_LINKED = re.compile(r"(?:[-*+]|\d+[.)])?\s*\[([^\]]+)\]\([^)]*\)")
 _KINDS = ("paragraph", "list", "table", "quote")
 _NUMBER = re.compile(r"^(?:\d+\.)*\d*\s+")
 
@@ -45,6 +48,8 @@ class Furniture:
         """Return whether a block of a passage is boilerplate."""
         if block.kind not in _KINDS or is_term(shown.text, block):
             return False
+        if block.kind == "list" and _is_menu(shown.text, block):
+            return True
         lines, told = list(_lines(shown.text, block)), 0
         url, host = shown.page.url, domain_of(shown.page.url)
         for line in lines:
@@ -52,6 +57,13 @@ class Furniture:
             often = pages >= LEAST_PAGES and pages >= LEAST_SHARE * self._hosts[host]
             told += not is_ended(line) and (often or _unnumbered(line) in self._heads[url])
         return told >= MOST * max(1, len(lines))
+
+
+def _is_menu(text: str, block: Block) -> bool:
+    """Return whether a list is of headlines alone, each of them the link to another page."""
+    items = [text[start:end].strip() for start, end in units(text, block)]
+    linked = [found[1].split() for item in items if (found := _LINKED.fullmatch(item))]
+    return len(linked) == len(items) and sum(map(len, linked)) >= HEADLINE * len(items)
 
 
 def _lines(text: str, block: Block) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from spadework.agents.evidence.confirmation import FACTS
 from spadework.agents.evidence.wanted_code import wants_code
 from spadework.settings.roles import Standard
-from spadework.tools.text.facts import months, names, numbers, spelled_numbers, stems
+from spadework.tools.text.facts import dates, names, numbers, spelled_numbers, stems
 from spadework.tools.text.language import Phrases, spoken
 from spadework.tools.web.urls import domain_of
 from spadework.values import (
@@ -50,7 +50,7 @@ def _number(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _date(topic: Topic, known: Sequence[Evidence]) -> bool:
-    return any(_YEAR.search(e.quote) or months(e.quote, spoken(e.quote)) for e in known)
+    return any(_YEAR.search(e.quote) or dates(e.quote, spoken(e.quote)) for e in known)
 
 
 def _name(topic: Topic, known: Sequence[Evidence]) -> bool:

@@ -31,8 +31,9 @@ _DATELINE = re.compile(
     r"(?=[A-Z][A-Z.' -]{2}|\([A-Z])(?:[A-Z][A-Z.' -]+(?:, [A-Z][\w.]*(?: [A-Z][\w.]*)?)?\s*)?"
     r"(?:\([A-Z][A-Z/ ]+\)\s*)?[—–]\s+"
 )
-#: Shorter text says nothing by itself.
-LEAST_CHARS = 12
+#: A shorter stretch of text says nothing by itself, and what ends no sentence not below so many
+#: words ("By Lena Brodsky, staff writer").
+LEAST_CHARS, LEAST_WORDS = 12, 7
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,12 @@ class Candidate:
         """End of the last span in the page."""
         return self.spans[-1][1]
 
+    @property
+    def has_code(self) -> bool:
+        """Return whether code stands in its sentences."""
+        text, start = self.shown.text, self.shown.start
+        return any("`" in text[a - start : b - start] for a, b in self.spans)
+
     def overlaps(self, other: Candidate) -> bool:
         """Return whether the two share words of a page."""
         return (
@@ -96,6 +103,7 @@ class _Passage:
         self.begun: tuple[Span, ...] | None = None
         self.term: int | None = None
         self.opens = True
+        self._spaced = not language(self.language).unspaced
 
     def found(self) -> Iterator[Candidate]:
         parts = blocks(self.text)
@@ -139,7 +147,8 @@ class _Passage:
             leads = text.endswith(_LEADS) or (last and not is_ended(text) and self._led_by(after))
             leads = leads or is_term(self.text, block)
             whole = self._whole(spans, n, block)
-            if whole and len(text) >= LEAST_CHARS and not leads:
+            said = is_ended(text) or len(text.split()) >= LEAST_WORDS or not self._spaced
+            if whole and said and len(text) >= LEAST_CHARS and not leads:
                 read = " ".join(map(self._read, whole))
                 yield replace(
                     self._made("text", whole, read, block),

@@ -175,14 +175,14 @@ def _of_the_name(text: str, match: re.Match[str], known: Language) -> str:
     """Return the name in a capitalized run; "" if it only starts a sentence or is a date."""
     words = re.sub(r"['’]s$", "", match.group()).split()
     if text[match.end() : match.end() + 1] == ".":
-        if words[-1].casefold() in known.abbreviations:
+        if known.abbreviations & {words[-1], words[-1].casefold()}:
             words.pop()
         elif "." in words[-1]:
             words[-1] += "."
     before = text[: match.start()].split()
     begins = not before or (
         before[-1].endswith((".", "?", "!"))
-        and before[-1].rstrip(".").casefold() not in known.abbreviations
+        and not known.abbreviations & {bare := before[-1].rstrip("."), bare.casefold()}
     )
     if begins and words and re.split("['’]", words[0].casefold())[0] in known.stop:
         del words[0]
@@ -192,8 +192,12 @@ def _of_the_name(text: str, match: re.Match[str], known: Language) -> str:
 
 
 def _undated(words: Sequence[str], known: Language) -> str:
-    """Return a name without a date; "" if only figures remain."""
-    groups = groupby(words, key=lambda word: word.rstrip(".").casefold() in known.months)
+    """Return the words of a name without a date in it; "" where nothing but figures is left."""
+
+    def dates(word: str) -> bool:
+        return word.rstrip(".").casefold() in known.months or known.is_weekday(word.rstrip("."))
+
+    groups = groupby(words, key=dates)
     runs = [list(run) for dated, run in groups if not dated]
     dated = len(runs) != 1 or len(runs[0]) != len(words)
     kept = [[word for word in run if not word[0].isdigit()] if dated else run for run in runs]

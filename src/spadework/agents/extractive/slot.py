@@ -6,30 +6,38 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import takewhile
 
 from spadework.agents.extractive.candidates import Candidate
-from spadework.agents.extractive.question_parts import names_in, read
+from spadework.agents.extractive.question_parts import WORD, names_in, read
 from spadework.tools.text.facts import (
     OTHER_WORDS,
+    dates,
     is_negated,
-    months,
     names,
     numbers,
     spelled_numbers,
 )
 from spadework.tools.text.language import language
-from spadework.tools.text.sentences import is_ended
+from spadework.tools.text.quantities import figures
+from spadework.tools.text.sentences import is_ended, sentences
 from spadework.tools.text.terms import terms
 
 Stems = frozenset[str]
 
 #: From this many matched words on, one may be missing that is neither asked for nor a name.
 LEAST_HELD = 3
-#: Kinds of candidates with the form of an answer.
+#: What stands in a passage itself, not above it, of the words of a question: this part at least,
+#: and more than that where one is missing.
+LEAST_OWN, MOST_LACKING = 1 / 3, 1 / 2
+#: Characters of a sentence in which it says what something is.
+OPENING_CHARS = 120
+#: Characters between a number and what it counts at most.
+NEAR_CHARS = 40
+#: The kinds of candidates that have the form of an answer.
 _FORMS = {"steps": ("list", "code"), "items": ("list",)}
 #: Answers in a sentence or row, not in a list.
 _VALUES = ("number", "date", "name", "definition")
-_YEAR = re.compile(r"[12]\d{3}")
 
 
 @lru_cache(maxsize=60_000)
@@ -53,6 +61,9 @@ class Slot:
         self._denies = is_negated(question, code)
         self._numbers = numbers(question, code) | spelled_numbers(question, code)
         self._names = names(f"- {question}")
+        self._says_what = _says_what(text, code)
+        self._counted = _count_words(text, code)
+        self._dimensions = _asked_dimensions(text, code)
 
     @property
     def is_fact(self) -> bool:
@@ -63,15 +74,39 @@ class Slot:
         """Return whether a candidate has the requested form."""
         text, code = one.text, one.language
         if self.kind == "number":
-            return bool((numbers(text, code) | spelled_numbers(text, code)) - self._numbers)
+            return self._tells_number(text, code)
         if self.kind == "date":
-            return bool(_dates(text, code) - self._numbers)
+            return bool(dates(text, code) - self._numbers)
         if self.kind == "name":
             return bool(names(f"- {text}") - self._names)
+        whole = len(self.words) >= LEAST_HELD and self.words <= stems(text, code)
         if self.kind == "definition":
             begins = bool(self.words.intersection(terms(text, code)[:1]))
-            return one.kind == "text" and is_ended(text) and begins
+            says = not self._says_what or bool(self._says_what.search(text[:OPENING_CHARS]))
+            return whole or (one.kind == "text" and is_ended(text) and begins and says)
+        if self.kind == "steps" and one.kind == "text":
+            return whole or one.has_code
         return one.kind in _FORMS.get(self.kind, ())
+
+    def _tells_number(self, text: str, code: str) -> bool:
+        """Return whether a text tells a number, of the dimension that is asked for ("how heavy")
+        and, of "how many", beside what it counts.
+        """
+        if not (numbers(text, code) | spelled_numbers(text, code)) - self._numbers:
+            return False
+        if self._dimensions:
+            told = (each for figure in figures(text, code) for each in figure.readings)
+            return any(each.dimension in self._dimensions for each in told)
+        return not self._counted or any(
+            self._counts(text[start:end], code) for start, end in sentences(text)
+        )
+
+    def _counts(self, sentence: str, code: str) -> bool:
+        for figure in figures(sentence, code):
+            around = sentence[max(0, figure.start - NEAR_CHARS) : figure.end + NEAR_CHARS]
+            if self._counted & _with_others(self._counted, stems(around, code)):
+                return True
+        return False
 
     def proves(self, one: Candidate, own: Stems, near: Stems) -> bool:
         """Return whether a candidate of that form covers everything the question names, with its
@@ -79,25 +114,75 @@ class Slot:
         """
         if self.kind in _VALUES and one.kind == "list":
             return False
-        if not self.words or (is_negated(one.text, one.language) and not self._denies):
+        if not self.words or self._is_denied(one):
             return False
-        held = near | {stem for stem in self.words if near & set(OTHER_WORDS.get(stem, ()))}
-        missing = self.words - held
-        if missing and not self._may_lack(missing, one):
+        missing = self.words - _with_others(self.words, near)
+        own_share = len(_with_others(self.words, own)) / len(self.words)
+        if missing:
+            return own_share > MOST_LACKING and self._may_lack(missing, one)
+        return own_share >= LEAST_OWN or one.kind in ("list", "code")
+
+    def _is_denied(self, one: Candidate) -> bool:
+        """Return whether a clause of a sentence denies what the question affirms. What a list
+        forbids is part of its answer.
+        """
+        if self._denies or one.kind in ("list", "code"):
             return False
-        return bool(self.words & own or one.kind in ("list", "code"))
+        known = language(one.language)
+        clauses = re.split(rf"[.,;:!?]\s|{known.joint.pattern}", one.text)
+        return any(
+            is_negated(clause, one.language) and self.words & stems(clause, one.language)
+            for clause in clauses
+        )
 
     def _may_lack(self, missing: Stems, one: Candidate) -> bool:
-        """Return whether the only missing word of a long question is neither asked for nor a name,
-        usually its verb. If a name is asked for, the verb is needed.
+        """Return whether the one word that is missing is neither asked for nor a name, in a
+        question of many words: most often its verb. Of a name, a date or a reason the verb says
+        whose it is.
         """
         return (
             len(missing) == 1
             and not missing <= self._kept
             and len(self.words) > LEAST_HELD
-            and self.kind != "name"
+            and self.kind in ("number", "steps", "items")
             and one.kind != "code"
         )
+
+
+def _with_others(words: Stems, held: Stems) -> Stems:
+    """Return the words that are held, by themselves or in other words."""
+    return frozenset(w for w in words if w in held or held & set(OTHER_WORDS.get(w, ())))
+
+
+def _says_what(text: str, code: str) -> re.Pattern[str] | None:
+    """Return what a definition must say where a question asks what something is; None for another
+    ("what does it do").
+    """
+    known = language(code)
+    found = known.cues["define"].search(text) if "define" in known.cues else None
+    return known.says_what if found and known.says_what.search(f"{found[0]} a") else None
+
+
+def _count_words(text: str, code: str) -> Stems:
+    """Return the stems of what a question counts: the words behind "how many" up to one that is no
+    content word.
+    """
+    known = language(code)
+    found = known.cues["count"].search(text) if "count" in known.cues else None
+    if not found or known.unspaced or found[0].split()[0].casefold() not in known.stop:
+        return frozenset()
+    words = takewhile(
+        lambda word: word.casefold() not in known.stop, WORD.findall(text[found.end() :])
+    )
+    return stems(" ".join(words), code)
+
+
+def _asked_dimensions(text: str, code: str) -> frozenset[str]:
+    """Return the dimensions of a figure that a question asks for ("how heavy")."""
+    known = language(code)
+    found = known.cues["measure"].search(text) if "measure" in known.cues else None
+    last = found[0].split()[-1].casefold() if found else ""
+    return frozenset(known.dimensions.get(last, ()))
 
 
 def _cue_words(text: str, code: str) -> list[str]:
@@ -111,8 +196,3 @@ def _form_words(text: str, code: str) -> Stems:
     found = [m[0] for cue in known.cues.values() if (m := cue.search(text))]
     asks = [words for words in found if words.split()[0].casefold() in known.stop]
     return frozenset().union(*(stems(words, code) for words in asks))
-
-
-def _dates(text: str, code: str) -> set[str]:
-    """Return a text's months next to numbers, and its years."""
-    return months(text, code) | {n for n in numbers(text, code) if _YEAR.fullmatch(n)}

@@ -15,7 +15,7 @@ def review(result: Result) -> str:
     for topic in result.topics:
         origins = len({e.origin for e in topic.evidence})
         lines.append(
-            f"- “{escape_markdown(topic.name)}” is {STATE_WORDS[topic.state]}: score {topic.score},"
+            f"- “{escape_markdown(topic.name)}” is {STATE_WORDS[topic.state]}:"
             f" {len(topic.evidence)} quotes from {origins} independent origins."
         )
         if topic.quality:
@@ -61,9 +61,6 @@ def _list_unused(sources: Sequence[Source]) -> list[str]:
 
 
 def _describe_gain(done: Round) -> str:
-    line = (
-        f"- Round {done.number}: {done.evidence_before} → {done.evidence_after} quotes, score"
-        f" {done.score_before:g} → {done.score:g}"
-    )
+    line = f"- Round {done.number}: {done.evidence_before} → {done.evidence_after} quotes"
     before = "not rated" if done.quality_before is None else f"{done.quality_before:g}"
     return f"{line}." if done.quality is None else f"{line}, quality {before} → {done.quality:g}."

@@ -47,23 +47,36 @@ Progress: TypeAlias = "Lines | Live"
 
 
 class Lines:
-    """One line per notable event and per page; with `as_json`, JSON per event."""
+    """A line an event worth one, of searches and pages one for all that came before the next line;
+    `as_json` a line of JSON an event.
+    """
 
     def __init__(self, *, as_json: bool = False) -> None:
         self._as_json = as_json
+        self._searches = 0
         self._read: set[str] = set()
+        self._unread: set[str] = set()
 
     def show(self, event: Event) -> None:
         """Print the event's line, if any."""
         if self._as_json:
             say_json(event.model_dump_json())
-            return
-        text = word_event(event)
-        if not text or text in self._read:
-            return
-        if isinstance(event, Read):
-            self._read.add(text)
-        self.note(text)
+        elif isinstance(event, Searched):
+            self._searches += 1
+        elif isinstance(event, Read):
+            (self._unread if event.reason else self._read).add(event.url)
+        elif not isinstance(event, Checked) and (text := word_event(event)):
+            self._sum_up()
+            self.note(text)
+
+    def _sum_up(self) -> None:
+        """Print what was searched and read since it was last told."""
+        if self._searches or self._read or self._unread:
+            done = f"searched {number_of(self._searches, 'time')}, " if self._searches else ""
+            unread = f", {len(self._unread)} could not be read" if self._unread else ""
+            said = f"{done}read {number_of(len(self._read), 'page')}{unread}"
+            self.note(f"{said[0].upper()}{said[1:]}")
+        self._searches, self._read, self._unread = 0, set(), set()
 
     def note(self, text: str) -> None:
         """Print a line."""
@@ -77,7 +90,8 @@ class Lines:
         """Do nothing."""
 
     async def close(self) -> None:
-        """Do nothing."""
+        """Print what is not yet told."""
+        self._sum_up()
 
 
 def word_event(event: Event) -> str:
@@ -123,8 +137,8 @@ def _of_work(event: Event) -> str:
         )
     if isinstance(event, Assessed):
         states = "\n".join(
-            f"  - {one_line(c.topic)}: {STATE_WORDS[c.state]} ({c.score:.2f},"
-            f" {number_of(len(c.evidence_ids), 'quote')})"
+            f"  - {one_line(c.topic)}: {STATE_WORDS[c.state]}"
+            f" ({number_of(len(c.evidence_ids), 'quote')})"
             for c in event.coverage
         )
         known = "Known already" if event.round == 0 else f"Round {event.round}"

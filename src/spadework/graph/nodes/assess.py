@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TypedDict
 
 from spadework.agents.assessor import assess
 from spadework.agents.evidence.counts import with_lists, with_tables
 from spadework.agents.evidence.expectation import meets, shortfalls
 from spadework.agents.evidence.passages import Judgement, PassageView, to_people
+from spadework.agents.extractive.judge import ROOM
 from spadework.agents.extractive.writer import columns_of
 from spadework.graph.context import SessionContext
 from spadework.graph.effort.expected_gain import no_better
@@ -189,7 +191,12 @@ def _as_judged(
     ]
     named = [columns for e in found if (columns := columns_of(e, known))]
     before = old.evidence_ids if old and not old.near else ()
-    return list(dict.fromkeys([*named, *found, *(e for e in known if e.id in before)]))
+    rested = [e for e in known if e.id in before]
+    if not judgement.covered:
+        # Where nothing is claimed, rounds do not add up to more than one may quote.
+        sizes = accumulate((len(e.quote) for e in rested), initial=sum(len(e.quote) for e in found))
+        rested = [e for e, size in zip(rested, list(sizes)[1:], strict=True) if size <= ROOM]
+    return list(dict.fromkeys([*named, *found, *rested]))
 
 
 def _coverage(

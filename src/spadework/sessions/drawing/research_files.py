@@ -35,14 +35,11 @@ def _topics(course: Course) -> Iterator[str]:
         yield "None was judged yet."
     for topic, coverage in newest.items():
         yield (
-            f"- {escape_markdown(topic)}: {STATE_WORDS[coverage.state]}, score {coverage.score},"
+            f"- {escape_markdown(topic)}: {STATE_WORDS[coverage.state]},"
             f" {len(coverage.evidence_ids)} quotes"
         )
         for one in scores.get(topic, ()):
-            yield (
-                f"  - round {one.round}: {one.before} → {one.score}, judged by {one.by}:"
-                f" {escape_markdown(one.why)}"
-            )
+            yield f"  - round {one.round}, judged by {one.by}: {escape_markdown(one.why)}"
         yield from (f"  - missing: {escape_markdown(gap)}" for gap in coverage.gaps)
 
 

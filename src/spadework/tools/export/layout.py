@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from spadework.tools.export.markdown_report import fragment_link, safe_url
+from spadework.tools.export.markdown_report import fragment_link, place_of, safe_url
 from spadework.tools.export.section_blocks import INFERRED, NOTHING, Item, Set, blocks, emphasised
 from spadework.tools.export.sheet import (
     Block,
@@ -158,7 +158,10 @@ class _Layout:
         date = _day(self.say, "published", source.published_at) if source.published_at else ""
         first = next((quoted.link for quoted in quotes if not quoted.code), _web(source.url))
         author = next((e.author for e in own if e.author), "")
-        title, place = runs(source.title) or (Run(source.url),), source.place
+        title, place = (
+            runs(source.title) or (Run(source.url),),
+            place_of(source, own, self.say.code),
+        )
         return Reference(source.n, title, place, source.url, first, date, quotes, author)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from urllib.parse import quote as percent
@@ -20,7 +20,7 @@ from spadework.tools.export.section_blocks import (
 )
 from spadework.tools.extract.markdown_writer import code_span
 from spadework.tools.extract.markdown_writer import fence as plain_fence
-from spadework.tools.text.language import Phrases
+from spadework.tools.text.language import Phrases, language, language_of
 from spadework.tools.text.markdown import Inline, plain, scan
 from spadework.tools.text.markdown_tables import cells
 from spadework.tools.text.quotes import MARKS, emphases
@@ -61,7 +61,7 @@ def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequenc
     said = [sentence for section in report.sections for sentence in section.sentences]
     cited = {ledger[id_].url for sentence in said for id_ in sentence.evidence_ids}
     if cited:
-        listed = [_source(source, ledger) for source in sources if source.url in cited]
+        listed = [_source(source, ledger, say.code) for source in sources if source.url in cited]
         parts += [f"## {say('sources')}", "\n".join(listed)]
     if concludes(report):
         parts.append(say("inferred", sign=INFERRED))
@@ -238,9 +238,19 @@ class _Drawn:
         return " ".join(filter(None, (numbers, INFERRED if cited and sentence.inferred else "")))
 
 
-def _source(source: Source, ledger: Mapping[str, Evidence]) -> str:
-    first = next((e.quote for e in ledger.values() if e.url == source.url and e.kind != "code"), "")
+def place_of(source: Source, quotes: Iterable[Evidence], code: str) -> str:
+    """Return where a source stands and, where its quotes are in another language than `code`, that
+    language by its own name.
+    """
+    told = language_of(" ".join(e.quote for e in quotes if e.kind in ("text", "item")))
+    foreign = told and told != code.partition("-")[0]
+    return f"{source.place}, {language(told).own_name or told}" if foreign else source.place
+
+
+def _source(source: Source, ledger: Mapping[str, Evidence], code: str) -> str:
+    own = [e for e in ledger.values() if e.url == source.url]
+    first = next((e.quote for e in own if e.kind != "code"), "")
     date = f", {source.published_at.date().isoformat()}" if source.published_at else ""
     title, url = escape_markdown(source.title or source.url), safe_url(source.url)
     link = f"[{title}]({fragment_link(url, first)})" if url else title
-    return f"{source.n}. {link} ({escape_markdown(source.place)}{date})"
+    return f"{source.n}. {link} ({escape_markdown(place_of(source, own, code))}{date})"

@@ -22,6 +22,7 @@ _SPACED = re.compile(r"(?<![\w.,])\d{1,3}+(?:[ \u00a0\u202f]\d{3}(?!\d))++")
 _APART = re.compile(r"(?<=\d)(?:[⁺⁻]?[⁰¹²³⁴-⁹]+|[₊₋]?[₀-₉]+|[¼-¾⅐-⅞↉])")
 _SWAPPED = str.maketrans(".,", ",.")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_YEAR, _CLOCK = re.compile(r"[12]\d{3}"), re.compile(r"(?<![\d:])(?:[01]?\d|2[0-3]):[0-5]\d(?!\d)")
 _WORD = re.compile(r"[^\W_][\w'’.+#-]*")
 #: Words of answers that differ from the question's, as stems.
 OTHER_WORDS = language_named(DEFAULT).other_words
@@ -62,6 +63,15 @@ def months(text: str, language: str = DEFAULT) -> set[str]:
     pattern, named = _dates(language)
     words = (match[match.lastindex or 0].lower() for match in pattern.finditer(text))
     return {f"m{named[word]}" for word in words if word in named}
+
+
+def dates(text: str, language: str = DEFAULT) -> set[str]:
+    """Return what dates something in a text: months beside a number, years, times of the day, days
+    of the week.
+    """
+    told = (number for number in numbers(text, language) if _YEAR.fullmatch(number))
+    days = filter(language_named(language).is_weekday, _LETTERS.findall(text.casefold()))
+    return {*months(text, language), *told, *_CLOCK.findall(text), *days}
 
 
 def spelled_numbers(text: str, language: str = DEFAULT) -> set[str]:

@@ -17,10 +17,12 @@ _CODE = re.compile(r"[a-z]{2,3}")
 _NEVER = re.compile(r"(?!)")
 _WORDS = (
     "stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns",
-    "articles", "points", "compares",
+    "articles", "points", "compares", "weekdays",
 )  # fmt: skip
+#: Words by a word.
+_WORDS_BY_WORD = ("other_words", "other_side", "dimensions")
 #: Patterns used unchanged.
-_IN_ANY_CASE = ("joins", "joint", "belongs", "regarding", "goes_on", "last_verb")
+_IN_ANY_CASE = ("joins", "joint", "belongs", "regarding", "goes_on", "last_verb", "says_what")
 _AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletive", "form")
 
 
@@ -48,6 +50,7 @@ class Language:
 
     code: str
     name: str = ""
+    own_name: str = ""
     stemmer: str = ""  # snowballstemmer's name
     unspaced: bool = False  # no spaces between words
     letters: str = ""
@@ -57,6 +60,7 @@ class Language:
     decimal: str = "."
     of: str = ""  # may occur within a date
     months: Mapping[str, str] = field(default_factory=dict)  # name → "1" to "12"
+    weekdays: frozenset[str] = frozenset()
     numbers: Mapping[str, str] = field(default_factory=dict)  # word → digits
     scales: Mapping[str, int] = field(default_factory=dict)  # word → power of ten
     nouns_in_capitals: bool = False  # a capitalized word may be no name
@@ -68,6 +72,8 @@ class Language:
     negations: re.Pattern[str] = _NEVER
     other_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # stems
     cues: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    dimensions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # "heavy" → mass
+    says_what: re.Pattern[str] = _NEVER  # follows the subject in a definition
     latest: re.Pattern[str] = _NEVER  # asks for news
     leans: frozenset[str] = frozenset()  # a sentence that starts so needs the previous one
     pronouns: frozenset[str] = frozenset()  # refers to the subject in a later question
@@ -101,6 +107,11 @@ class Language:
     def asked(self, question: str) -> frozenset[str]:
         """Return the cues in a question."""
         return frozenset(name for name, cue in self.cues.items() if cue.search(question))
+
+    def is_weekday(self, word: str) -> bool:
+        """Return whether a word is a day of the week, or several ("Tuesdays")."""
+        small = word.casefold()
+        return not self.weekdays.isdisjoint((small, small.removesuffix("s")))
 
     def leaning(self, text: str) -> bool:
         """Return whether a sentence's first word needs the previous sentence ("However")."""
@@ -143,7 +154,7 @@ def _make_language(code: str, table: dict[str, Any]) -> Language:
     spaced = not table.get("unspaced", False)
     made: dict[str, Any] = {name: frozenset(table.pop(name, "").split()) for name in _WORDS}
     made["leans"] = frozenset(table.pop("leans", ()))
-    made |= {name: _words(table.pop(name, {})) for name in ("other_words", "other_side")}
+    made |= {name: _words(table.pop(name, {})) for name in _WORDS_BY_WORD}
     made |= {name: re.compile(table.pop(name, "(?!)")) for name in _AS_THEY_STAND}
     made |= {name: re.compile(table.pop(name, "(?!)"), re.IGNORECASE) for name in _IN_ANY_CASE}
     months = enumerate(table.pop("months"), 1)

@@ -9,12 +9,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
 from spadework.tools.text.facts import OTHER_WORDS
 from spadework.tools.text.language import Language, language
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.markdown_tables import Span, cells, header_of, rows_of
+from spadework.tools.text.quantities import is_unit
 from spadework.tools.text.terms import terms
 
 Kind = Literal["largest", "smallest", "sum", "count", "row"]
@@ -83,8 +85,11 @@ def _compute(
     kind: Kind, question: str, known: Language, table: _Table, about: str
 ) -> Computed | None:
     asked = set(terms(question, known.code)) - _form_words(question, known)
-    columns = [n for n, name in enumerate(table.names) if _held(asked, _stems(name, known))]
     where = _conditions(question, asked, known, table)
+    keys = _stems(" ".join(value for values in where.values() for value in values), known)
+    columns = [
+        n for n, name in enumerate(table.names) if _is_named(name, question, asked, keys, known)
+    ]
     kept = [row for row in table.rows if all(row[1][n] in values for n, values in where.items())]
     held = _held(asked, _stems(f"{about} {' '.join(table.names)}", known)).union(
         *(_held(asked, _months(value, known)) for values in where.values() for value in values)
@@ -100,6 +105,20 @@ def _compute(
     value, rows, column = made
     name = table.names[column] if column >= 0 else ""
     return Computed(kind, value, tuple(rows), len(table.rows), name, told, score)
+
+
+def _is_named(name: str, question: str, asked: set[str], keys: set[str], known: Language) -> bool:
+    """Return whether a question names a column: by all words of its name, but for figures and
+    units, and not as a part of another name ("population density"). `keys` are words of a row.
+    """
+    every = _stems(name, known)
+    own = {stem for stem in every if stem.isalpha() and not is_unit(stem)} or every
+    others = {other for stem in asked for other in OTHER_WORDS.get(stem, ())}
+    if not own or not own <= asked | others:
+        return False
+    words = re.findall(r"[\w-]+", question)
+    behind = [after for word, after in pairwise(words) if _stems(word, known) & own]
+    return not any(word.islower() and _stems(word, known) - own - keys for word in behind)
 
 
 def _apply(

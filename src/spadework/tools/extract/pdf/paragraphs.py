@@ -27,6 +27,8 @@ _BULLETS = frozenset("•▪‣–*-")
 _BULLET = re.compile(r"[•▪‣–*-]\s|\(?\d{1,2}[.)]\s|\[\d+\]")
 #: Dot leaders of a table of contents.
 _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\w+$")
+#: A number that begins a paragraph, as Markdown that makes no list of it.
+_NUMBERED = re.compile(r"^(\d{1,2})\\([.)] )")
 _WORD_BREAK = re.compile(rf"(\w+){BROKEN}(\w+)")
 
 
@@ -37,7 +39,17 @@ def as_blocks(pages: list[list[Line]]) -> list[str]:
     body = _body_size(lines)
     sizes = _levels([group[0].size for group in paragraphs if _is_larger(group, body)])
     known = set(re.findall(r"\w+-\w+", " ".join(line.text for line in lines)))
-    return [_block(group, body, sizes, known) for group in paragraphs]
+    return _in_steps([_block(group, body, sizes, known) for group in paragraphs])
+
+
+def _in_steps(made: list[str]) -> list[str]:
+    """Return the blocks with those that are numbered one after the other as items of a list."""
+    numbers = [int(found[1]) if (found := _NUMBERED.match(text)) else -9 for text in made]
+    around = zip([-9, *numbers], numbers, [*numbers[1:], -9], strict=False)
+    return [
+        _NUMBERED.sub(r"\1\2", text) if number in (before + 1, after - 1) else text
+        for text, (before, number, after) in zip(made, around, strict=True)
+    ]
 
 
 def _body_size(lines: list[Line]) -> float:
