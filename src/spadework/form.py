@@ -27,7 +27,6 @@ GROUPS = {
     "Searching": ("Search", ("plan", "worker")),
     "Reading": ("Reading", ("worker",)),
     "Models": ("Models", ("plan", "assess", "write", "verify", "edit")),
-    "Serving": ("Server", ()),
 }
 _CHAT_NODES = ("receive", "research")
 _WORDS = {"url": "URL", "mb": "MB", "api": "API", "openai": "OpenAI"}
@@ -59,8 +58,8 @@ def _describe(entry: dict[str, Any]) -> dict[str, str]:
 
 def _place_field(name: str, group: str, nodes: Collection[str]) -> dict[str, Any]:
     """Return a field's title and place; Studio shows it with the named nodes."""
-    at = {"langgraph_nodes": [*nodes, *_CHAT_NODES]} if nodes else {}
-    return {"title": f"{group}: {_title(name)}", "group": group, **at}
+    at = [*nodes, *_CHAT_NODES]
+    return {"title": f"{group}: {_title(name)}", "group": group, "langgraph_nodes": at}
 
 
 def by_effort(*, quick: int, normal: int, deep: int) -> Callable[[dict[str, Any]], int]:

@@ -161,7 +161,7 @@ async def test_the_settings_are_a_form_that_asks_for_no_secret(
     assert set(form) <= set(Settings.model_fields)
     groups = [field["group"] for field in form.values()]
     together = [group for group, _ in groupby(groups)]
-    assert together == ["Limits", "Answer", "Search", "Reading", "Models", "Server"]
+    assert together == ["Limits", "Answer", "Search", "Reading", "Models"]
     assert (form["minutes"]["title"], "assess" in form["minutes"]["langgraph_nodes"]) == (
         "Limits: Minutes",
         True,
