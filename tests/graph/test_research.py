@@ -8,7 +8,7 @@ import asyncio
 import time
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -27,6 +27,7 @@ from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
 from tests.world.model import Model
 from tests.world.naming import passages
+from tests.world.searx import Fault as SearchFault
 from tests.world.searx import Searx
 from tests.world.sites import World
 from tests.world.timing import depth
@@ -296,6 +297,18 @@ async def test_a_search_that_fails_costs_its_topic_and_no_other(
     assert any(p.stage == "search" and p.subject == "searxng" for p in result.problems)
     assert "“Lighthouse” is open" in result.report
     assert "searxng" in result.report.partition("## Problems")[2]
+
+
+@pytest.mark.parametrize("fault", get_args(SearchFault))
+async def test_every_failure_of_a_provider_is_a_problem_that_the_report_shows(
+    searx: Searx, settings: Settings, fault: SearchFault
+) -> None:
+    searx.fail(fault)
+    result = await research("What is known about Port Aldermere?", settings.with_(minutes=0.2))
+    failed = [problem for problem in result.problems if problem.stage == "search"]
+    assert {problem.subject for problem in failed} == {"searxng"}
+    assert any(problem.reason.rstrip(".") in result.report for problem in failed)
+    assert result.status != "completed"
 
 
 @pytest.mark.timed

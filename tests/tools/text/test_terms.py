@@ -75,3 +75,12 @@ def test_terms_keep_the_order_of_the_text(parts: list[str], code: str) -> None:
 @pytest.mark.parametrize("text", ["首" * 50_000, "a'" * 50_000, "c+" * 50_000, "का" * 50_000])
 def test_hostile_text_is_no_burden(text: str) -> None:
     assert terms(text, "zh")
+
+
+@pytest.mark.parametrize(
+    ("raised", "plain"), [("10⁶", "10^6"), ("1961³", "1961^3"), ("2½", "2 1/2"), ("1₂", "1_2")]
+)
+def test_a_raised_figure_is_no_part_of_the_one_before_it(raised: str, plain: str) -> None:
+    found = list(terms(f"a dose of {raised} cells", "en"))
+    assert found == list(terms(f"a dose of {plain} cells", "en"))
+    assert not {"106", "19613", "21", "12"} & set(found)

@@ -5,21 +5,18 @@ relations.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from spadework.tools.text.language import DEFAULT, spoken
 from spadework.tools.text.language import language as language_named
-from spadework.tools.text.terms import RUN, stemming, terms
+from spadework.tools.text.terms import RUN, in_plain_signs, stemming, terms
 
 _NUMBER = re.compile(r"(?<![\w.,])[-+]?\d++(?:[.,]\d++)*+(?=%|\b)")
 _SEPARATED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 #: Space-separated thousands, in languages with a decimal comma.
 _SPACED = re.compile(r"(?<![\w.,])\d{1,3}+(?:[ \u00a0\u202f]\d{3}(?!\d))++")
-#: Superscripts, subscripts and fractions after a digit.
-_APART = re.compile(r"(?<=\d)(?:[⁺⁻]?[⁰¹²³⁴-⁹]+|[₊₋]?[₀-₉]+|[¼-¾⅐-⅞↉])")
 _SWAPPED = str.maketrans(".,", ",.")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _YEAR, _CLOCK = re.compile(r"[12]\d{3}"), re.compile(r"(?<![\d:])(?:[01]?\d|2[0-3]):[0-5]\d(?!\d)")
@@ -49,7 +46,7 @@ def numbers(text: str, language: str = DEFAULT) -> set[str]:
     """Return the numbers of a text, normalized: "1,000" as "1000", and months as "m5". With a
     decimal comma a number is read both ways.
     """
-    shown = text if text.isascii() else RUN.sub(" ", _in_plain_signs(text))
+    shown = text if text.isascii() else RUN.sub(" ", in_plain_signs(text))
     readings = [shown]
     if language_named(language).decimal == ",":
         joined = _SPACED.sub(lambda found: re.sub(r"\s", "", found[0]), shown)
@@ -129,19 +126,6 @@ def names(sentence: str) -> set[str]:
 def is_negated(text: str, language: str = DEFAULT) -> bool:
     """Return whether a text negates something."""
     return bool(language_named(language).negations.search(text))
-
-
-def _in_plain_signs(text: str) -> str:
-    """Normalize the characters of a text, separating superscripts, subscripts and fractions from
-    what they follow: "10⁶" becomes "10^6", "1₂" "1_2" and "2½" "2 1/2".
-    """
-    marked = _APART.sub(lambda found: _mark(found[0]) + found[0], text)
-    return unicodedata.normalize("NFKC", marked).replace("\u2044", "/")
-
-
-def _mark(figure: str) -> str:
-    kind = unicodedata.decomposition(figure[0]).partition(" ")[0]
-    return {"<super>": "^", "<sub>": "_"}.get(kind, " ")
 
 
 def _plain_number(text: str) -> str:

@@ -56,6 +56,8 @@ def _is_joined(text: str, at: int) -> bool:
     return left.isdigit() and right in ".," and text[at + 1 : at + 2].isdigit()
 
 
+#: Superscripts, subscripts and fractions after a digit.
+_APART = re.compile(r"(?<=\d)(?:[⁺⁻]?[⁰¹²³⁴-⁹]+|[₊₋]?[₀-₉]+|[¼-¾⅐-⅞↉])")
 #: A word, including `c++`, `gpt-5` and the parts of `node.js`; underscores split words, so that
 #: names in code share them.
 _PLAIN = re.compile(r"[^\W_](?:[^\W_]|['’-](?=[^\W_]))*[+#]*")
@@ -111,6 +113,19 @@ def cutting(code: str) -> Callable[[str], list[str]]:
     return lambda run: [piece for piece in pattern.split(run) if piece]
 
 
+def in_plain_signs(text: str) -> str:
+    """Normalize the characters of a text, separating superscripts, subscripts and fractions from
+    what they follow: "10⁶" becomes "10^6", "1₂" "1_2" and "2½" "2 1/2".
+    """
+    marked = _APART.sub(lambda found: _mark(found[0]) + found[0], text)
+    return unicodedata.normalize("NFKC", marked).replace("\u2044", "/")
+
+
+def _mark(figure: str) -> str:
+    kind = unicodedata.decomposition(figure[0]).partition(" ")[0]
+    return {"<super>": "^", "<sub>": "_"}.get(kind, " ")
+
+
 def pairs(run: str) -> list[str]:
     """Return the overlapping character pairs of a run; a single character as itself."""
     return [run[n : n + 2] for n in range(len(run) - 1)] or [run]
@@ -123,7 +138,7 @@ def _words(text: str, known: Language) -> Iterable[str]:
         # Most texts contain no other characters that NFKC changes, and it is slow only where it
         # does.
         text = text.replace("\u2026", " ").replace("\u00a0", " ").replace("\u2019", "'")
-        text = unicodedata.normalize("NFKC", text).lower()
+        text = in_plain_signs(text).lower()
         if _ODD.search(text):
             return _split_mixed(text, known)
         words = _PLAIN.findall(text)
