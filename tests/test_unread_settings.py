@@ -7,7 +7,7 @@ import pytest
 from spadework.errors import SettingsError
 from spadework.graph.research import graph
 from spadework.settings import Settings
-from spadework.settings.environment import _ELSEWHERE, unread
+from spadework.settings.environment import unread
 
 
 @pytest.mark.parametrize(
@@ -17,11 +17,9 @@ from spadework.settings.environment import _ELSEWHERE, unread
             "SPADEWORK_MINUTS",
             "SPADEWORK_MINUTS is no setting, and is not read. Did you mean SPADEWORK_MINUTES?",
         ),
+        ("MCP_MAX_TOKENS", "is not read: it is no setting here. See docs/settings.md."),
         ("SPADEWORK_XYZZY", "See docs/settings.md."),
-        ("DEFAULT_NUM_RESULTS", "is not read: the setting is SPADEWORK_SEARCH_RESULTS."),
-        ("MAX_CONCURRENT_CRAWLS", "the setting is SPADEWORK_PARALLEL_PAGES."),
         ("SPADEWORK_RRF_K", "is no longer a setting, and is not read: its default counts."),
-        ("LOG_LEVEL", "the setting is SPADEWORK_LOG."),
     ],
 )
 def test_a_variable_that_no_setting_reads_is_named(name: str, said: str) -> None:
@@ -37,8 +35,25 @@ def test_what_is_read_is_not_named() -> None:
     assert list(unread(Settings.model_fields, names)) == []
 
 
-def test_every_name_of_elsewhere_stands_for_a_setting() -> None:
-    assert set(_ELSEWHERE.values()) <= set(Settings.model_fields)
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("DEFAULT_NUM_RESULTS", "search_results"),
+        ("DEFAULT_SEARCH_COUNTRY", "search_country"),
+        ("DEFAULT_SEARCH_LANGUAGE", "search_language"),
+        ("DEFAULT_RELEVANCE_THRESHOLD", "min_relevance"),
+        ("DEFAULT_CONCURRENT_CRAWLS", "parallel_pages"),
+        ("MAX_CONCURRENT_CRAWLS", "parallel_pages"),
+        ("CRAWL_TIMEOUT_SECONDS", "page_seconds"),
+        ("CLEANLINESS_THRESHOLD", "clean"),
+        ("TARGET_TOKENS", "window_tokens"),
+        ("LOG_LEVEL", "log"),
+    ],
+)
+def test_every_name_of_other_research_servers_is_named_with_ours(name: str, setting: str) -> None:
+    [(found, sentence)] = unread(Settings.model_fields, {name: "3"})
+    assert (found, setting in Settings.model_fields) == (name, True)
+    assert sentence == f"{name} is not read: the setting is SPADEWORK_{setting.upper()}."
 
 
 def test_it_is_told_once_where_logs_go(

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 PREFIX = "SPADEWORK_"
 #: Variables with our prefix that are not settings, read where they are used.
 _OTHERS = frozenset({"PROXY", "MCP_CONNECTION"})
-#: Other research servers' names for our settings.
+#: Other research servers' names for our settings; "" for what is a constant here.
 _ELSEWHERE = {
     "DEFAULT_NUM_RESULTS": "search_results",
     "DEFAULT_SEARCH_COUNTRY": "search_country",
@@ -19,6 +19,8 @@ _ELSEWHERE = {
     "DEFAULT_CONCURRENT_CRAWLS": "parallel_pages",
     "MAX_CONCURRENT_CRAWLS": "parallel_pages",
     "CRAWL_TIMEOUT_SECONDS": "page_seconds",
+    "CLEANLINESS_THRESHOLD": "clean",
+    "MCP_MAX_TOKENS": "",
     "TARGET_TOKENS": "window_tokens",
     "LOG_LEVEL": "log",
 }
@@ -62,3 +64,5 @@ def unread(fields: Collection[str], environ: Mapping[str, str]) -> Iterator[tupl
             yield name, f"{name} is no setting, and is not read. {mend}"
         elif instead != PREFIX and instead not in environ:
             yield name, f"{name} is not read: the setting is {instead}."
+        elif name in _ELSEWHERE and instead == PREFIX:
+            yield name, f"{name} is not read: it is no setting here. See docs/settings.md."
