@@ -1,7 +1,7 @@
-"""What several machines share, as the core asks for it: without a database there is nothing to ask.
+"""The interface to what several machines share.
 
-The backend of a database is loaded by its name, with the first settings that have one: the core
-imports nothing of it.
+A database's backend is loaded by name with the first settings that have one; the core imports
+nothing of it.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _NONE = "Without a database there are no other machines."
 
 
 class Backend(Protocol):
-    """What a session, a server and a command ask of the other machines. The bodies are the answers
-    of one machine alone; what is only asked with a database has none.
+    """What a session, a server and a command need from other machines. The default methods are the
+    answers of a single machine.
     """
 
     async def find(self, settings: Settings, session_id: str) -> bool:

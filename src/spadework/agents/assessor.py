@@ -162,8 +162,8 @@ def judgement_of(
 
 
 def leads_on(plan: Plan) -> bool:
-    """Return whether the question asks for one fact by its relation to something else. A question
-    of several topics asks about what it names.
+    """Return whether the question asks for one fact by its relation to something else; with several
+    topics it asks about what it names.
     """
     return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 

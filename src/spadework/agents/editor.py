@@ -108,9 +108,8 @@ def _tells(section: Section, conflict: Conflict) -> bool:
 def _weighed(
     conflict: Conflict, ledger: Mapping[str, Evidence], say: Phrases
 ) -> tuple[Sequence[Side], str]:
-    """Return the sides in the order shown, with a remark: heaviest first; for figures newest first,
-    since an older estimate does not outweigh a newer one. A newer near-copy with a change comes
-    last and is named as such.
+    """Return the sides in the order shown, with a remark: heaviest first; figures newest first, as
+    newer estimates matter more. A newer near-copy with a change comes last and is marked.
     """
     sides = [(side, day_of(side, ledger)) for side in conflict.sides]
     days = [day for side, day in sides if not side.changed_copy]
@@ -142,8 +141,8 @@ def not_found(
     unread: AbstractSet[str] = frozenset(),
     say: Phrases = ENGLISH,
 ) -> Section:
-    """Return what the answer lacks, each gap once: topics, `missing` aspects, and shortfalls of the
-    evidence. Topics in `unread` have pages that could not be read.
+    """Return what the answer lacks, each gap once: topics, `missing` aspects, shortfalls. Topics in
+    `unread` have unreadable pages.
     """
     lines, told = [], ""
     for topic in plan.topics:
@@ -178,9 +177,8 @@ def _bare(text: str) -> str:
 
 
 def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Section:
-    """Return the problems by name and host, without URLs. Each failed provider is listed with its
-    first failure. Rejected sentences and unread pages are listed in the result and the editorial
-    review.
+    """Return the problems by name and host, without URLs, each failed provider with its first
+    failure. Rejected sentences and unread pages are in the result and the editorial review.
     """
     providers = {p.subject: p for p in reversed(problems) if p.stage == "search"}
     failed = list(
@@ -209,8 +207,8 @@ def about(
     why: str,
     say: Phrases = ENGLISH,
 ) -> Section:
-    """Return how the report was made: who wrote and judged its sentences, their evidence, how many
-    `pages` were read and cited, and `why` it ended early.
+    """Return how the report was made: writers and judges of its sentences, their evidence, `pages`
+    read and cited, and `why` it ended early.
     """
     many, cited = pages
     read = say("page_read" if many == 1 else "pages_read", many=many, cited=cited)

@@ -60,9 +60,9 @@ _TITLE_WORDS, _TAGS = 6, 3
 
 
 class Chore(NamedTuple):
-    """What is asked about a conversation: one of three tasks, or "text" for any other. `key` is
-    that of the JSON object in which it is wanted, "" for plain text, and `listed` whether as a
-    list; `shown` is the conversation.
+    """A request about a conversation: one of three tasks, or "text" for any other. `key` is the
+    JSON key requested for the answer, "" for plain text, and `listed` whether as a list; `shown` is
+    the conversation.
     """
 
     task: Task
@@ -73,10 +73,10 @@ class Chore(NamedTuple):
 
 
 def chore_of(said: str, wishes: str = "", most_tokens: int = 0) -> Chore | None:
-    """Return the chore that a message asks for, None for others. Its instruction or conversation
-    may stand in the `wishes` of a system message. Its form gives it away: a conversation with a
-    machine under an order in any language, the key of the wanted JSON, material beside an order for
-    a short title, or an answer of fewer tokens than a cited sentence has.
+    """Return the chore that a message asks for, None for others. Instruction or conversation may be
+    in the `wishes` of a system message. Recognized by form: a conversation with a machine under an
+    order in any language, the requested JSON key, material with an order for a short title, or an
+    answer of fewer tokens than a cited sentence.
     """
     request = f"{wishes}\n{said}".strip()
     shown, order = _conversation_in(request)
@@ -157,8 +157,8 @@ def _in_shape(chore: Chore, made: str | list[str]) -> str:
 
 
 def _conversation_in(request: str) -> tuple[str, str]:
-    """Return the conversation in a request, what is tagged, else from the first speaker on, and the
-    rest; without words before it the last paragraph is none of it.
+    """Return the tagged conversation in a request, else that from the first speaker on, and the
+    rest; without an instruction before it, the last paragraph is excluded.
     """
     if tagged := _TAGGED.search(request):
         return tagged[0], request.replace(tagged[0], " ")
@@ -173,8 +173,8 @@ def _conversation_in(request: str) -> tuple[str, str]:
 
 
 def _first_question(shown: str) -> str:
-    """Return the user's first message in a conversation, as far as the next speaker; of material
-    without speakers its first line that asks something, else its last.
+    """Return the user's first message in a conversation; without speakers, the first line that is a
+    question, else the last.
     """
     marks = list(_SPEAKER.finditer(shown))
     ends = [*(mark.start() for mark in marks[1:]), len(shown)]
@@ -221,8 +221,8 @@ RESEARCH = Received(kind="research")
 async def receive_message(
     said: str, chore: Chore | None, model: Model | None, *, seconds: float
 ) -> Received:
-    """Return what a message is, and the answer to what needs no research, within `seconds`. Where
-    there is no model, or it fails, code does the chores, and what is doubtful is researched.
+    """Return what a message is, and the answer if it needs no research, within `seconds`. Without a
+    model, or if it fails, code does the chores, and doubtful messages are researched.
     """
     if not chore and (sure := by_rules(said)) is not None:
         return sure

@@ -1,5 +1,5 @@
-"""Closing by code of a run that was cut off in any node: what was read is judged as time allows,
-and the ledger is reported.
+"""Closing by code of a run that was cut off: what was read is judged as time allows, and the ledger
+is reported.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LATE_TOPIC = "The time was over before what was read for it was judged."
 
 async def closed_by_code(context: SessionContext, state: ResearchState, question: str) -> Result:
     """Return the result of a run that was cut off: the ledger, written and verified without a
-    model. A followed-up report stands, with the new findings.
+    model; a followed-up report with the new findings.
     """
     before = state.get("before")
     closed: ResearchState

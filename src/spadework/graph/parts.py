@@ -227,7 +227,7 @@ async def _chosen_now(
     late: bool,
 ) -> Chosen:
     """Return what there is time for: a run that begins `late`, at the time to write, can search
-    nothing. Pages alone need no model, and perhaps no search.
+    nothing. Given pages need no model, and perhaps no search.
     """
     name, problems, choice = "", list[Problem](), _NO_TIME
     if isinstance(providers, PagesAlone):

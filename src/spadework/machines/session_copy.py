@@ -36,8 +36,8 @@ MOST_FOLLOWED = 6
 async def bring(
     shared: SharedSessions, settings: Settings, kept: Kept, *, patient: bool = True
 ) -> Path:
-    """Return a session's folder in the settings' home, up to date; a local process that runs it
-    keeps it so itself, and is waited for.
+    """Return a session's up-to-date folder in the settings' home; waits for a local process that
+    runs it.
     """
     folder = settings.home / "sessions" / kept.id
     until = asyncio.get_running_loop().time() + BUSY_SECONDS

@@ -59,8 +59,8 @@ async def run_by_workers(
 
 
 async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known: Metadata) -> None:
-    """Submit a session with its attachments to the workers. Raises SettingsError if it follows one
-    they do not know, or a file is unreadable.
+    """Submit a session with its attachments to the workers. Raises SettingsError if it follows an
+    unknown one, or a file is unreadable.
     """
     from spadework.machines.postgres.queue import Queue
     from spadework.machines.postgres.session_rows import New

@@ -50,7 +50,7 @@ class Brief:
     @classmethod
     def again(cls, home: Path, metadata: Metadata) -> Self:
         """Return the brief of a stored session. If the one it follows is gone or damaged, it has no
-        earlier questions: its pages and plan are copied, its words are not.
+        earlier questions, since only pages and plan are copied.
         """
         before: list[tuple[str, str]] = []
         with suppress(SessionError):

@@ -40,8 +40,7 @@ async def parts_until_deadline(
     time to write. End with the stream, shortly after the deadline, or at the mark `unwritten` if no
     report is begun. The run never outlives this generator.
 
-    The graph runs in its own task, so that neither its consumer nor the clock interrupts the
-    other's work.
+    The graph runs in its own task, isolated from its consumer and the clock.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)

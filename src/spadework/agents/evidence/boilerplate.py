@@ -1,6 +1,5 @@
-"""Boilerplate of pages, detected by repetition alone: a block of lines that are not sentences and
-also occur on other pages of its host, such as a menu or pagination links, or that are headings of
-its own page, such as a table of contents.
+"""Boilerplate of pages, detected by repetition: blocks of non-sentences that also occur on other
+pages of the host, such as menus, or that repeat the page's headings, such as a table of contents.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ def asks_how_many(topic: Topic) -> bool:
 def with_lists(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView]
 ) -> Judgement:
-    """Quote a relevant list whole if a part of it is quoted, for a topic that asks how many; unless
-    a sentence states the number.
+    """Quote a relevant list whole if a part is quoted and the topic asks how many, unless a
+    sentence states the number.
     """
     asked, proven = asked_of(plan, topic), False
     quotes = [spot.quote for spot in judgement.spots]
@@ -86,8 +86,8 @@ def with_lists(
 
 
 def with_tables(topic: Topic, judgement: Judgement, texts: Mapping[Page, str]) -> Judgement:
-    """Add the rows of a computed value to the judgement, and only those if nothing else answers;
-    unchanged if several tables fit equally well, or a model has judged.
+    """Add the rows of a computed value to the judgement, alone if nothing else answers; unchanged
+    if several tables fit equally, or a model has judged.
     """
     if judgement.quality is not None:
         return judgement
@@ -126,8 +126,8 @@ def _compute(question: str, text: str, title: str, url: str) -> Computed | None:
 def counts(
     plan: Plan, topic: Topic, own: Sequence[Evidence], pages: Mapping[str, str]
 ) -> list[Sentence]:
-    """Return the computed sentences of a topic: one for a table, citing its rows, else one for
-    every relevant list that is quoted whole. `pages` are texts by content hash.
+    """Return a topic's computed sentences: one for a table, citing its rows, else one per relevant
+    list quoted whole. `pages` are texts by content hash.
     """
     asked = asked_of(plan, topic)
     if told := _told_rows(topic.question, own, pages, Phrases(plan.language)):

@@ -91,8 +91,8 @@ def _rows(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _both(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Return whether each of the two sides is named in a quote, its heading or title, by a word
-    that the other lacks. In another language they may have other names.
+    """Return whether each side is named in a quote, its heading or title by a word the other lacks.
+    Other languages may use other names.
     """
     code = spoken(topic.question)
     if len(topic.must_cover) != SIDES or all(spoken(e.quote) != code for e in known):

@@ -76,8 +76,8 @@ def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
 
 @dataclass(frozen=True)
 class Trail:
-    """Where a question leads: hops `ahead`, not searched yet; otherwise those `via` which it got
-    here, the `titles` of their pages, and those titles that it does not contain.
+    """Where a question leads: hops `ahead`, not yet searched; else those searched (`via`), the
+    `titles` of their pages, and the titles absent from the question.
     """
 
     ahead: tuple[Hop, ...] = ()

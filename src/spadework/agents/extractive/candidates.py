@@ -169,8 +169,8 @@ class _Passage:
         return after is not None and (after.kind in _LED or self.text[after.start].islower())
 
     def _whole(self, spans: Sequence[Span], n: int, block: Block) -> tuple[Span, ...]:
-        """Return a sentence, with the previous one if it depends on it; the first of a block with
-        the terms it defines, or with the code it continues. () without those.
+        """Return a sentence, with the previous one if it depends on it; a block's first one with
+        the terms it defines or the code it continues. () without those.
         """
         leans = n and language(self.language).leaning(self._read(spans[n]))
         first = n - 1 if leans else n

@@ -95,8 +95,8 @@ def _tail(text: str, before: str, spoken: Language) -> str:
 
 
 def _joins_within(text: str, before: str, spoken: Language) -> bool:
-    """Return whether a text's first word belongs to a side: another side is built with it too
-    ("living in Oslo and working in Bergen"), or it is part of a name ("Death in Venice").
+    """Return whether a text's first word belongs to a side: another side has it too ("living in
+    Oslo and working in Bergen"), or it is part of a name ("Death in Venice").
     """
     found = spoken.regarding.match(text.lstrip(","))
     word = found[0].strip() if found else ""

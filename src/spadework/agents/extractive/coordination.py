@@ -108,8 +108,8 @@ def _is_aspect(item: str, spoken: Language) -> bool:
 
 
 def share_out(text: str, spoken: Language) -> Shared | None:
-    """Return what is asked of each of several things, "the price of tea and coffee", or None; a
-    name may contain "of" too ("University of Oslo"), and each thing may have its own.
+    """Return what is asked of each of several things, "the price of tea and coffee", or None; names
+    may contain "of" too ("University of Oslo").
     """
     parts = spoken.belongs.split(text)
     if len(parts) != 2 or spoken.regarding.search(parts[0]):

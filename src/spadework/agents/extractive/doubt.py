@@ -23,8 +23,8 @@ _NAMESAKE = re.compile(r"^(?P<name>[^()]{2,80}?)\s*\((?P<sense>[^()]{2,60})\)")
 
 
 def name_subject(question: str, answer: str) -> str:
-    """Return a question that names nothing with the answer as its subject; "" if it has no pronoun
-    to replace, or the answer is more than a name.
+    """Return a vague question with the answer as its subject; "" without a pronoun to replace, or
+    if the answer is more than a name.
     """
     named = is_nominal(answer, language(language_of(question) or "en"))
     replaced = put_in(question, answer) if named and not query_terms(question) else question

@@ -151,7 +151,7 @@ def choose(
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
     """Return the best candidates in addition to those `taken`, without repetitions: proofs first,
-    and for a proven fact only a few sentences; else until the room is full.
+    few for a proven fact, else as many as fit.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     least = LEAST * max((one.score for one in ranked), default=0.0)

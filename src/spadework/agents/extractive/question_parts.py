@@ -58,8 +58,8 @@ class Asked:
 
 
 def without_wishes(question: str) -> tuple[str, list[str]]:
-    """Return a question without what asks for a form of its answer ("explain every abbreviation"),
-    and these requirements: clauses of at most WISH_WORDS words, each once.
+    """Return a question without requirements on the answer's form ("explain every abbreviation"),
+    and those: clauses of at most WISH_WORDS words, without repeats.
     """
     spoken = language(language_of(question) or "en")
     kept: list[str] = []
@@ -81,9 +81,8 @@ def parts(question: str) -> list[Asked]:
     """Return the parts of a question, at least one.
 
     It is split only if every later part refers to the first by a pronoun, replaced by its subject,
-    or names something else, so that nothing is lost; and if each part is clearly of another kind
-    with its own expected answer: facts about one thing are searched together. Only split parts
-    expect more than code can check, since it distinguishes them.
+    or names something else, so that nothing is lost; and if the parts have clearly different kinds
+    of expected answers: facts about one thing are searched together.
     """
     whole = " ".join(question.split())
     spoken = language(language_of(whole) or "en")
@@ -125,8 +124,8 @@ def _tells(text: str, spoken: Language) -> bool:
 
 
 def _checked(part: Asked) -> Asked:
-    """Return a question with its expected answer if code can check it; rephrased, it would often
-    expect something else, which changes no report (benchmarks/README.md).
+    """Return a question with its expected answer if code can check it; others vary with phrasing
+    without changing any report (benchmarks/README.md).
     """
     return part if part.expects in _CHECKED else replace(part, type="general", expects="open")
 

@@ -151,9 +151,9 @@ class Model:
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
         """Return the role's answer to `prompt` as an `answer`, within `seconds`. If its model
-        fails, the fallback model is asked once; a failed endpoint rests for some calls, for the
-        whole run where its fault does not pass. Raises ModelError (BadReply, TooLong) if neither
-        answers, BudgetSpent at a limit.
+        fails, the fallback model is asked once; a failed endpoint rests for some calls, or for the
+        run if its fault is permanent. Raises ModelError (BadReply, TooLong) if neither answers,
+        BudgetSpent at a limit.
         """
         until = time.monotonic() + seconds
         places = self._places(role)

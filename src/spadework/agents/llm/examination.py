@@ -1,6 +1,5 @@
 """The examination of a model as judge: thirty sentences, half of them paraphrases of their source,
-half with one change; in one call, or three if the context is small. Whether a model can judge is
-not assumed.
+half with one change; in one call, or three if the context is small.
 
 The result is stored in the home, by model, server and prompt.
 """

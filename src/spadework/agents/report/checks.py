@@ -226,8 +226,8 @@ def _put_together(named: str, shown: Sequence[Known]) -> bool:
 
 
 def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
-    """Return the figures, dates and names of a text that are not `there`. Its language, if not
-    evident, is that of its report, `home`, else that of the sources.
+    """Return the figures, dates and names of a text that are not `there`. If its language is not
+    evident, the report's (`home`) counts, else the sources'.
     """
     said = plain(text)
     own = language_of(said) or home or _spoken(there)
@@ -269,7 +269,7 @@ def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -
 
 def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
     """Return the stem of a relation between persons that no quote has, from either side; "" if
-    none. It must follow a name or precede a genitive: a table has a parent too.
+    none. It must follow a name or precede a genitive, since tables have parents too.
     """
     code = _spoken(near)
     sides = language(code).other_side

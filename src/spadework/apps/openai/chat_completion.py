@@ -49,8 +49,8 @@ async def fitting(result: Result, most_tokens: int) -> Result:
 
 
 def _shortener(report: str) -> Callable[[int], str]:
-    """Return what shortens a report to so many characters of its text: its links to sources lose
-    their fragments, and what has no mark is left without sources.
+    """Return a function that shortens a report to a number of characters: links lose their text
+    fragments, and unmarked sources are dropped.
     """
     listed = _SOURCES.search(report)
     body = report[: listed.start()] if listed else report

@@ -42,8 +42,8 @@ DONE = "data: [DONE]\n\n"
 
 
 async def news_of(events: AsyncGenerator[Event, None]) -> AsyncGenerator[News, None]:
-    """Yield what a stream tells of a run: lines of what is done, None for a quiet while, and last
-    its result, or why there is none. Leaving it closes `events`.
+    """Yield a stream's news of a run: progress lines, None when quiet, and last its result, or why
+    there is none. Closing it closes `events`.
     """
     async with aclosing(events), aclosing(with_pauses(events, QUIET_SECONDS)) as told:
         async for event in told:

@@ -100,8 +100,8 @@ def response_of(asked: ChatRequest, result: Result) -> _Json:
 async def stream_response(
     news: AsyncGenerator[News, None], asked: ChatRequest, session_id: str
 ) -> AsyncGenerator[str, None]:
-    """Yield the lines of a response as it comes: what is done as a summary of reasoning, then the
-    report. Leaving it closes `news`.
+    """Yield the lines of a response as they come: progress as a reasoning summary, then the report.
+    Closing it closes `news`.
     """
     numbers = count()
     async with aclosing(news), aclosing(_events(news, asked, session_id)) as events:

@@ -1,5 +1,5 @@
-"""What a run will take by what the last runs of its kind took, at the same model and on the same
-machine: the median, and a range between two quantiles.
+"""Estimates of a run from the last runs of its kind, model and machine: the median, and a range
+between two quantiles.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Took(NamedTuple):
 
 
 def by_experience(made: Forecast, earlier: Sequence[Took], limits: Mapping[str, float]) -> Forecast:
-    """Return a forecast that constants have `made` with what `earlier` runs (newest first) know
-    better. `limits` are the ceilings that end a run, by the names of DIGITS.
+    """Return the forecast that constants have `made`, improved by `earlier` runs (newest first).
+    `limits` are the ceilings that end a run, by the names of DIGITS.
     """
     alike = [t.actual for t in earlier if (t.kind, t.machine) == (made.kind, made.machine)][:MOST]
     if len(alike) < LEAST:

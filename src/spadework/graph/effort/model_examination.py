@@ -1,6 +1,6 @@
 """Whether the run's model may judge: it is examined while pages are read, once per home. One that
-fails plans and searches, while code judges and composes the report. One that only guessed is not
-used in later runs.
+fails plans and searches, while code judges and writes. One that only guessed is not used in later
+runs.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _NO_TIME = "There was no time for it."
 
 
 def begin(context: SessionContext) -> None:
-    """Start the examination in the background. In a replay, whose clock is that of the last answer,
-    it runs when its result is needed.
+    """Start the examination in the background. A replay runs it when needed, since its clock is
+    that of the last answer.
     """
     if context.model and context.journal.recording is None:
         _begin(context)

@@ -33,8 +33,8 @@ class Greeted(Value):
 
 
 async def receive(said: str, settings: Settings, wishes: str = "", most_tokens: int = 0) -> Greeted:
-    """Receive a message, with what system messages say as `wishes`, and the tokens of its answer at
-    most, 0 for no bound. Nothing is opened for one whose rules are sure. Raises SettingsError.
+    """Receive a message, with `wishes` from system messages, and the maximum tokens of its answer
+    (0: unlimited). Nothing is opened if the rules decide. Raises SettingsError.
     """
     chore, budget = chore_of(said, wishes, most_tokens), Budget.of(settings)
     if chore is None and by_rules(said) is not None:

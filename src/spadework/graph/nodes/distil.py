@@ -187,8 +187,8 @@ def rank_passages(
     room: Room,
     seen: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> dict[str, list[Passage]]:
-    """Return for each topic the best `cuts` that fit, without texts already `seen` for it: if these
-    were the best, little is left worth showing.
+    """Return for each topic the best `cuts` that fit, without texts already `seen` for it: if those
+    were the best, little is left.
     """
     texts = [f"{one.above} " * HEADING_WEIGHT + one.text for one in cuts]
     index = Bm25(texts, [one.language for one in cuts])
@@ -233,8 +233,8 @@ def _once(cuts: Sequence[Cut]) -> list[Cut]:
 
 
 async def _room(context: SessionContext, at: str, *, by_model: bool, first: bool = True) -> Room:
-    """Return what a topic's assessor may see `at` a step of the run; at deep effort, in the `first`
-    round, as much as several calls read. Later, and when time is short, half.
+    """Return what a topic's assessor may see `at` a step of the run: at deep effort, in the `first`
+    round, as much as several calls read; later, and when time is short, half.
     """
     room = EXTRACTIVE
     if by_model:

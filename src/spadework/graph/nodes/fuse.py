@@ -45,7 +45,7 @@ async def _pages(
     context: SessionContext, state: ResearchState
 ) -> tuple[dict[str, Page], list[Problem]]:
     """Return every page by URL, with `rrf` over all topics, `origin` if a copy, and `linked`
-    (PageRank); and a problem if there was not enough time to find copies.
+    (PageRank); and a problem if time was too short to find copies.
     """
     finds = state.get("finds", [])
     known = {page.url: page for find in finds for page in find.pages}

@@ -135,8 +135,8 @@ async def _cached(context: SessionContext, task: Task, hits: Sequence[Hit]) -> l
 
 
 async def _paid_earlier(context: SessionContext, task: Task, fresh: Sequence[Hit]) -> list[str]:
-    """Return the hits whose pages were fetched in an earlier round but not needed: they cost
-    nothing, so the page limit of a further round ignores them.
+    """Return hits whose pages were fetched in an earlier round but not needed: they are free, so a
+    further round's page limit ignores them.
     """
     if task.together is None or task.round <= FIRST:
         return []

@@ -29,9 +29,8 @@ async def looked_at(
     context: SessionContext, state: WorkerState, hits: list[Hit], emit: Emit
 ) -> tuple[list[Hit], dict[str, str], list[Problem]]:
     """Return the hits worth reading, reasons against the others by URL, and problems. If too few
-    are left, the others stay with relevance and fused score 0, so that they come last. Not
-    screened: hits so few that all are read and, at deep effort, those of further rounds, whose
-    queries are specific.
+    are left, the others stay with relevance and fused score 0, and so come last. Not screened: hits
+    so few that all are read and, at deep effort, those of later, specific queries.
     """
     again = context.deep and state["task"].round > 1
     if context.model is None or len(hits) <= ENOUGH or again:

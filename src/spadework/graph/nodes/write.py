@@ -195,8 +195,8 @@ def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) 
 async def find_disputes(
     context: SessionContext, state: ResearchState, texts: Mapping[str, str]
 ) -> tuple[list[Conflict], list[Problem]]:
-    """Return the ledger's conflicts, sides weighed by trust and recency, as far as time allows; and
-    a problem if it ran out. `texts` are by content hash.
+    """Return the ledger's conflicts, sides weighed by trust and recency, and a problem if time ran
+    out. `texts` are by content hash.
     """
     until = time.monotonic() + max(LEAST_SECONDS, COMPARING * context.budget.phase("write"))
     plan, pages = state["plan"], state.get("pages", {})

@@ -140,8 +140,8 @@ def shares_of(
     room: tuple[int, int],
 ) -> list[list[Served]]:
     """Return the passages of all topics, each once with its topics, in shares of one context each;
-    `room` is the tokens per share and in total. The best of every page comes first: a page is left
-    out only if there is no room for one of each.
+    `room` is the tokens per share and in total. Every page's best comes first, so a page is dropped
+    only if there is no room for one of each.
     """
     window, most = room
     served: dict[Place, list[int]] = {}
@@ -208,7 +208,7 @@ async def looked_again(
     context: SessionContext, state: WorkerState, drafts: list[Page], emit: Emit
 ) -> tuple[list[Page], list[Unread], list[Problem]]:
     """Add the pages of one refined query, if a reflection on the first round's pages asks for it,
-    with its unread hits and problems. A further round is itself such a search.
+    with unread hits and problems. Later rounds are such searches themselves.
     """
     task = state["task"]
     if not context.deep or context.model is None or not drafts or task.round > FIRST:

@@ -101,10 +101,9 @@ class PageAssignment:
 
 
 def assign_pages(wishes: Mapping[str, PageRequest], how: How = OWN) -> Assignment:
-    """Assign pages in turns, in the order of `requests`: each topic takes its best page that is
-    free (or, unless they are to be its `own`, its next one) until it has enough or the total is
-    reached. The best is the first of its own request or, if `joint`, of the combined ranking: what
-    several parts of a matter lead to is most relevant.
+    """Assign pages in turns, in the order of `requests`: each topic takes its best free page (or,
+    unless they are to be its `own`, its next one) until it has enough or the total is reached. The
+    best is the first of its request or, if `joint`, of the combined ranking.
     """
     if how.joint:
         place = {

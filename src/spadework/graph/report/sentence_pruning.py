@@ -109,9 +109,9 @@ def _alone(sentence: Sentence) -> Sentence | None:
 
 
 def once(sections: Sequence[Checked]) -> list[Checked]:
-    """Drop sentences that an earlier section has; if few are left, keep the best of them, since an
-    answer belongs to its question. Summaries may repeat; steps and what others depend on stay. A
-    table stays at its last position.
+    """Drop sentences that an earlier section has; if few are left, keep the best of them with its
+    question. Summaries may repeat; steps and what others depend on stay. A table stays at its last
+    position.
     """
     said: set[str] = set()
     made = []

@@ -1,5 +1,5 @@
-"""Database queries that must not delay a run: shared limits. After a few seconds without an answer
-the process's own limits count, until it responds again.
+"""Database queries for shared limits, which must not delay a run: after a few seconds without an
+answer the process's own limits count, until it responds again.
 """
 
 from __future__ import annotations

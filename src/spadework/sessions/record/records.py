@@ -83,8 +83,8 @@ class Records:
         return records
 
     async def take_up(self) -> None:
-        """Load earlier events, and redraw logs and ledger, since a kill may have come between a
-        record's line and its drawing. Call once, as the session's new holder.
+        """Load earlier events, and redraw logs and ledger, in case a kill came between a record's
+        line and its drawing. Call once, as the session's new holder.
         """
         self.record.recall(event for event in await on_disk(read_log, self.folder) if event)
         await self.late.within(LOGS, self._logs.redraw, self.record.events)
@@ -250,7 +250,7 @@ def redraw(folder: Path, settings: Settings) -> list[str]:
 
 def end_drawing(folder: Path, settings: Settings, result: Result) -> None:
     """Finish the drawing of a run killed after its result was written, as its progress, drawn last,
-    shows. If that fails, the result exists anyway.
+    shows. Failures are ignored.
     """
     if read_progress(folder).state == result.status:
         return

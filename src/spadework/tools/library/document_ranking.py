@@ -196,8 +196,8 @@ _MARKED = re.compile(r"[*_`\[\]<>\\&~!|#]")
 
 
 def snippet(passage: str, words: set[str]) -> str:
-    """Return plain text of at most 300 characters, from the sentence that, with what follows, has
-    most of the stems `words`; without sentences (code, tables), from the start of the passage.
+    """Return plain text of at most 300 characters, from the sentence that starts the part with most
+    of the stems `words`; without sentences (code, tables), from the passage's start.
     """
     shown = [_flat(passage[start:end]) for start, end in sentences(passage)] or [
         _flat(_body(passage))
