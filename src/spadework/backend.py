@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spadework.events import Event
     from spadework.settings import Settings
 
-#: The longest list of sessions that is brought where nobody wants all.
+#: Default maximum of sessions listed.
 MOST_LISTED = 200
 _NONE = "Without a database there are no other machines."
 
@@ -28,17 +28,17 @@ class Backend(Protocol):
     """
 
     async def find(self, settings: Settings, session_id: str) -> bool:
-        """Bring here a session of workers; return whether it is live. Raises SettingsError,
+        """Bring a workers' session here; return whether it is live. Raises SettingsError,
         DiskFailed.
         """
         return False
 
     async def know_all(self, settings: Settings, most: int | None = MOST_LISTED) -> frozenset[str]:
-        """Bring the list of sessions here; return the ids of those that wait or run."""
+        """Bring the list of sessions here; return the ids of those waiting or running."""
         return frozenset()
 
     async def bring_recording(self, settings: Settings, session_id: str) -> None:
-        """Bring here the journal of a session that workers ended."""
+        """Bring the journal of a finished workers' session here."""
         return
 
     async def forget(self, settings: Settings, session_id: str) -> None:
@@ -50,11 +50,11 @@ class Backend(Protocol):
         return False
 
     async def answered_by(self, settings: Settings, known: str) -> str:
-        """Return the session that gave an answer, by its hash; "" where none is known."""
+        """Return the session that gave an answer, by its hash; "" if unknown."""
         return ""
 
     async def database_fault(self, settings: Settings) -> str:
-        """Return why nothing can be kept now, naming no place; "" where it can."""
+        """Return why nothing can be stored now, without naming a place; "" if it can."""
         return ""
 
     async def database(self, settings: Settings) -> list[Any]:
@@ -82,7 +82,7 @@ class Backend(Protocol):
         raise LookupError(_NONE)
 
     async def cancel(self, session: Any) -> bool:
-        """End a `Session` that workers run; return False where it runs here."""
+        """Cancel a `Session` that workers run; return False if it runs here."""
         return False
 
     async def list_news(
@@ -121,5 +121,5 @@ def backend_of(settings: Settings) -> Backend:
 
 
 def shared_backend() -> Backend:
-    """Return the backend of a database; whether its packages are there is seen by what is asked."""
+    """Return the backend of a database; missing packages show when it is used."""
     return cast("Backend", import_module("spadework.machines.backend"))

@@ -96,7 +96,7 @@ class Deadline:
         return max(0.0, self.left() - self._kept)
 
     def closing(self) -> float:
-        """Return the seconds that closing has taken so far of its reserve, and beyond."""
+        """Return the seconds that closing has taken so far from its reserve and in addition."""
         return max(0.0, self.elapsed() - (self.seconds - self._kept))
 
     @property

@@ -19,7 +19,7 @@ _BREAKS = re.compile("\r\n|[\x0b\x0c\r\x85\u2028\u2029]")
 _RUNS = re.compile(
     r"(?<![^\w\s])([^\w\s]{1000})[^\w\s]++|(?<!\d)(\d{1000})\d++|(?<!\w)(\w{10000})\w++"
 )
-#: The longest line; the rest goes on the next, in Markdown the same paragraph.
+#: The longest line; the rest continues on the next, in Markdown the same paragraph.
 _LONG_LINE = re.compile(r"([^\n]{10000}[^\n\s]{0,1000}+)[^\S\n]?+(?=[^\n])")
 
 

@@ -194,7 +194,8 @@ def recommendations_of(
             purpose=q.purpose,
             priority=q.priority,
             max_results=min(MOST_RESULTS, max(LEAST_RESULTS, q.max_results)),
-            # A site named only in the passages comes from a page that wants to be visited.
+            # A site that only the passages name is suggested by a page that may be advertising
+            # itself.
             include_domains=tuple(one for one in domains(q.include_domains) if one not in read),
             exclude_domains=tuple(domains(q.exclude_domains)),
         )

@@ -108,7 +108,7 @@ def _tells(section: Section, conflict: Conflict) -> bool:
 def _weighed(
     conflict: Conflict, ledger: Mapping[str, Evidence], say: Phrases
 ) -> tuple[Sequence[Side], str]:
-    """Return the sides in the order shown, with a remark: heaviest first; figures newest first, as
+    """Return the sides in display order, with a remark: heaviest first; figures newest first, as
     newer estimates matter more. A newer near-copy with a change comes last and is marked.
     """
     sides = [(side, day_of(side, ledger)) for side in conflict.sides]

@@ -1,4 +1,4 @@
-"""The receptionist: tells small talk, chores of chat clients, and questions to research apart."""
+"""The receptionist: distinguishes small talk, chores of chat clients, and questions to research."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def _is_order(order: str, shown: str) -> bool:
 
 
 def _titled(said: str) -> str:
-    """Return the material for which a short title is ordered, "" for none: what follows the order,
-    or stands in other paragraphs.
+    """Return the material for which a short title is ordered: what follows the order, or other
+    paragraphs; "" for none.
     """
     if len(said) > 2 * _HEAD_CHARS and _orders_title(said[:_HEAD_CHARS]):
         return said[_HEAD_CHARS:]

@@ -59,7 +59,7 @@ class Teller:
         self._begun: set[str] = set()
 
     def told(self, event: Event) -> Iterator[AIMessageChunk]:
-        """Yield the message chunks for an event, if it is worth any."""
+        """Yield the message chunks for an event, if any."""
         if isinstance(event, Planned):
             topics = (_quote_words(topic.name) for topic in event.plan.topics)
             listed = (f"{n}. {name}" for n, name in enumerate(topics, 1))

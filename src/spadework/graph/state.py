@@ -83,7 +83,7 @@ class ResearchState(TypedDict, total=False):
     question: Required[str]
     attachments: list[str]
     session_id: Required[str]
-    #: The session that this thread opened last, to tell a new run from a named session.
+    #: The session that this thread opened last, to distinguish a new run from a named session.
     opened: str
     follows: str
     earlier: list[str]

@@ -40,7 +40,7 @@ Row = TypeVar("Row", bound=Value)
 
 
 def list_table(url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> ListTable[Row]:
-    """Return the list of a name, which has begun where there is a file `before` it."""
+    """Return the list with a name; it exists already if there is a file `before` it."""
     return ListTable(url, name, rows, before)
 
 

@@ -101,7 +101,7 @@ class Admission:
                 self._leave(whose.user)
                 idle = not self.inside
                 self._wake()
-            if idle:  # nobody waits for it now
+            if idle:  # no longer waited for
                 capacity.give_back()
 
     @contextmanager

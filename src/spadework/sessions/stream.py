@@ -82,7 +82,7 @@ def _next_mark(budget: Budget, unwritten: Mark, *, told: bool) -> float | None:
 
 
 async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) -> None:
-    """Put the parts of `stream` into the queue, and its end, however it comes."""
+    """Put the parts of `stream` into the queue, and finally its end, also on errors."""
     try:
         async for part in stream:
             queue.put_nowait(part)

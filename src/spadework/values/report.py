@@ -32,7 +32,7 @@ SectionKind = Literal["summary", "topic", "code", "conflicts", "limits"]
 Form = Literal["paragraph", "bullets", "steps", "table", "code", "heading"]
 
 
-#: Author or judge of a sentence where no model was.
+#: Author or judge of a sentence when no model was involved.
 CODE, NOBODY = "code", "nobody"
 
 

@@ -1,5 +1,5 @@
-"""Multi-hop questions: names on the pages about the question that it does not contain, whose own
-pages may have the answer.
+"""Multi-hop questions: names that the pages about a question add to it, whose own pages may have
+the answer.
 
 "Where was the director of X born?" is answered on the page of a person whom only the page of X
 names.

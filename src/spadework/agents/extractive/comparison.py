@@ -75,7 +75,7 @@ def _last_sides(text: str, spoken: Language) -> tuple[str, ...]:
 
 
 def _end(side: str, before: str, spoken: Language) -> tuple[str, str]:
-    """Split the last side from the criteria behind it."""
+    """Split the last side from the criteria after it."""
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]
         if own and not _joins_within(rest, f"{before} {own}", spoken):

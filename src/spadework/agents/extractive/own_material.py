@@ -15,7 +15,7 @@ from spadework.tools.text.language import DEFAULT, language, language_of
 from spadework.tools.text.sentences import sentences
 from spadework.values import Query, Question, Topic
 
-#: A question with more words brings material.
+#: A longer question includes material.
 LONG = 45
 #: Maximum topics from material, without the whole, and queries per topic.
 MOST_PARTS, MOST_QUERIES = 5, 4

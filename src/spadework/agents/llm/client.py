@@ -111,7 +111,7 @@ _VERDICTS: dict[type[Exception], Verdict] = {
 A = TypeVar("A", bound=BaseModel)
 #: Maximum cuts of an overlong request; and the share cut if the excess is unknown.
 MOST_CUTS, CUT_AWAY = 6, 0.3
-#: Replies asked for until one has the shape that is wanted; the whole run depends on the lead's.
+#: Maximum replies until one has the requested shape; the whole run depends on the lead's.
 TRIES, LEAD_TRIES = 2, 3
 #: Share of the allowed tokens that is kept, since cuts are by characters.
 CLOSE = 0.97

@@ -96,7 +96,7 @@ class Lessons:
         """Load what earlier runs learned, once."""
         if self._kept is None:
             found = await on_disk(self._read)
-            if self._kept is None:  # nobody else was faster
+            if self._kept is None:  # no other call was faster
                 self._kept = self.known = found
 
     async def save(self) -> None:

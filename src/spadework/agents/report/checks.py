@@ -316,7 +316,7 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
     ]
     named = {f"m{number}": name.title() for name, number in [*language(own).months.items()][::-1]}
     new = [named.get(month, month) for month in sorted(months(said, own) - stated)]
-    # "In May" has no number that would tell it from the verb.
+    # "In May" has no number that distinguishes it from the verb.
     return [*found, *(name for name in new if not any(name in text.words for text in there))]
 
 
@@ -374,9 +374,9 @@ def _marked_words(said: str) -> set[str]:
 
 
 def _strange_code(sentence: Sentence, pages: Sequence[Known], beside: str) -> str:
-    """Return why a block of code must go. Combined code must be marked as a conclusion: what it
-    imports, calls, starts lines with and sets as options must be in its sources, or be defined by
-    itself or the code `beside` it; names, paths and strings may be the reader's.
+    """Return why a block of code must go. Combined code must be marked as a conclusion: its
+    imports, calls, line starts and options must be in its sources, or defined by itself or the code
+    `beside` it; names, paths and strings may be the reader's.
     """
     if any(bare(sentence.text) in text.bare for text in pages):
         return ""

@@ -19,7 +19,7 @@ from spadework.values import Form, Part, Section, Sentence
 
 MARK_IDS = r"\[\s*(E\d+(?:\s*[+,;/]\s*E\d+)*)\s*(→|->|⟶)?\s*\]"
 _IN_CODE = re.compile(r"(`[^`\n]+`)")
-#: Variants of marks: other brackets, lower case, ranges, an arrow behind each id.
+#: Variants of marks: other brackets, lower case, ranges, an arrow after each id.
 _ARROW = "→|->|⟶"
 _ONE = rf"[eE]\d{{1,9}}\s*(?:[-–—]\s*[eE]?\d{{1,9}})?\s*(?:{_ARROW})?"
 _LOOSE = re.compile(rf"[\[【]\s*({_ONE}(?:\s*[+,;/&]\s*{_ONE})*)\s*[\]】]")
@@ -169,7 +169,8 @@ def parse_sentences(text: str) -> list[Sentence]:
             joined = tuple(dict.fromkeys((*before.ids, *more)))
             found.append(_Said(f"{before.text}{gap}{first}", joined, before.concludes or ends))
         if match is None:
-            # The unmarked end of a paragraph has the last mark's evidence, unless it leads on.
+            # The unmarked end of a paragraph has the last mark's evidence, unless it introduces
+            # what follows.
             piece, lead = _without_lead(piece)
             last = found[-1].ids if found else ()
             found += [_Said(piece, last, False), _Said(lead, (), False)]

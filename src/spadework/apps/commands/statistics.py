@@ -75,7 +75,7 @@ def _sessions(shown: Sequence[Figures]) -> list[str]:
 
 
 def by(makers: Mapping[str, int]) -> str:
-    """Name who wrote or judged sentences, the most busy first, each with how many."""
+    """List the writers or judges of sentences with their counts, the busiest first."""
     most = sorted(makers.items(), key=lambda maker: -maker[1])
     return ", ".join(f"{name} ({count})" for name, count in most) or "-"
 

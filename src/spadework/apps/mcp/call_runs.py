@@ -120,7 +120,7 @@ class Teller:
         self.waits = False
 
     async def tell(self, event: Event) -> None:
-        """Report an event if it is worth a message."""
+        """Report an event if it deserves a message."""
         self._view.take(event)
         if message := self._worded(event):
             self._message = plain(one_line(message, MOST_CHARS))

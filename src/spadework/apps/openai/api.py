@@ -47,7 +47,7 @@ RunsOf = Callable[[Request], Runs]
 
 
 class _Form(NamedTuple):
-    """How an answer is written: a result whole, a run as a stream, what needs no research."""
+    """The forms of an answer: a result whole, a run as a stream, and an answer without research."""
 
     whole: Callable[[ChatRequest, Result], dict[str, Any]]
     stream: Callable[[AsyncGenerator[News, None], ChatRequest, str], AsyncGenerator[str, None]]

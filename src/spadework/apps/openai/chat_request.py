@@ -83,7 +83,7 @@ class Message(BaseModel):
         return self.content or ""
 
     def question(self) -> str:
-        """Return its text alone. Raises Refused where there is nothing but other parts."""
+        """Return its text alone. Raises Refused if there are only other parts."""
         parts = self.content if isinstance(self.content, list) else []
         text = "\n".join(part.text for part in parts if part.is_text)
         if parts and not text.strip():

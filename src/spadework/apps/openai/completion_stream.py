@@ -35,7 +35,7 @@ QUIET_SECONDS = 15.0
 
 #: News of a run: see `news_of`.
 News = str | Result | Refused | None
-#: A piece of a report that is sent at once, and what is sent where there is nothing new.
+#: A piece of a report sent at once, and the comment sent when there is no news.
 REPORT_PIECE = re.compile(r".+?(?:\n\n|\Z)", re.DOTALL)
 QUIET = ": still researching\n\n"
 DONE = "data: [DONE]\n\n"
@@ -137,6 +137,6 @@ def _failure(text: str) -> Refused:
 
 
 def data(body: dict[str, Any], event: str = "") -> str:
-    """Return a message of an event stream, with its name where it has one."""
+    """Return a message of an event stream, with its name if any."""
     named = f"event: {event}\n" if event else ""
     return f"{named}data: {json.dumps(body, ensure_ascii=False)}\n\n"

@@ -22,7 +22,7 @@ _Json = dict[str, Any]
 _PREFIX = "resp_"
 #: The ids of responses without a session: small talk and chores.
 _ASIDE = "resp_aside_"
-#: How a chat request names what is refused, and how this API does.
+#: Names of refused parameters in a chat request and in this API.
 _PARAMS = {
     "messages": "input",
     "metadata.session_id": "previous_response_id",

@@ -17,8 +17,7 @@ from spadework.apps.terminal.screen import WIDEST
 from spadework.tools.export.markdown_report import safe_url
 from spadework.values import Result, Source
 
-#: Colours readable on light and dark backgrounds: the terminal's own, with its background behind
-#: code.
+#: Colours readable on light and dark backgrounds: the terminal's own, and its background for code.
 _THEME = Theme(
     {
         "markdown.code": "bold",

@@ -31,8 +31,8 @@ ALL = 1.0
 
 
 async def price(context: SessionContext, state: ResearchState) -> float:
-    """Return the share of what is left that a further round will take; in a replay, the recorded
-    one.
+    """Return the share of the remaining limits that a further round will take; in a replay, the
+    recorded one.
     """
     rounds = len(state["rounds"])
     return await context.noted("price", f"round {rounds}", share(context.budget, rounds), 0.0)

@@ -15,7 +15,7 @@ from spadework.values import Forecast, Span
 LEAST, MOST = 5, 20
 #: Parts into which the range cuts runs: one of them ends below it, one above it.
 PARTS = 20
-#: What is foreseen of a run, with the digits in which it is told.
+#: The estimated quantities, with their digits.
 DIGITS: dict[str, int] = dict.fromkeys(("rounds", "searches", "pages", "calls", "tokens"), 0)
 DIGITS |= {"seconds": 2, "money": 4}
 
@@ -44,7 +44,9 @@ def by_experience(made: Forecast, earlier: Sequence[Took], limits: Mapping[str, 
 
 
 def _span(taken: Sequence[float], digits: int, most: float) -> Span:
-    """Return the range of some figures, rounded outwards; of few it lies a little outside them."""
+    """Return the range of some figures, rounded outwards; with few figures it extends slightly
+    beyond them.
+    """
     low, *_, high = quantiles(taken, n=PARTS)
     grain = 10.0**-digits
     return Span(

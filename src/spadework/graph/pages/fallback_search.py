@@ -58,7 +58,7 @@ class StandIns:
             try:
                 found = await unless_stopped(context.stop, opening, seconds=seconds)
             except (SpadeworkError, OSError, TimeoutError, Stopped):
-                continue  # the failure of all others is reported; nobody asked for this one
+                continue  # the failure of all others is reported; this one was not requested
             if found is not None:
                 self.opened.append(found)
                 return found.name, found.describes

@@ -120,7 +120,7 @@ class PostgresRows(JournalRows):
         await self._claim.write(_PUT_BODY, name, packed)
 
     async def close(self) -> None:
-        """Do nothing: each statement stands alone."""
+        """Do nothing: statements are independent."""
 
     async def abandon(self) -> None:
         """Do nothing."""

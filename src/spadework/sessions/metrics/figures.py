@@ -47,7 +47,7 @@ def figures_of(metadata: Metadata, result: Result, course: Course) -> Figures:
 
 
 class _Quote(NamedTuple):
-    """A ledger entry: who found its page, in which round, and whether the report cites it."""
+    """A ledger entry: the provider of its page, its round, and whether the report cites it."""
 
     finders: dict[str, set[str]]
     round: str

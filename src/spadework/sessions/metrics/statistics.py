@@ -1,5 +1,5 @@
-"""Statistics over all sessions, read from the index: what each found and cost, what brought the
-evidence in the reports, and which sessions need attention.
+"""Statistics over all sessions, read from the index: what each found and cost, where the evidence
+in the reports came from, and which sessions need attention.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ class Course:
 
     @property
     def attempts(self) -> list[Attempt]:
-        """Every fetch attempt, each once: topics that want one page share it."""
+        """Every fetch attempt, each once: topics that want the same page share it."""
         made = dict.fromkeys((canonical_url(read.url), read.attempts) for read in self.of(Read))
         return [attempt for _, attempts in made for attempt in attempts]
 

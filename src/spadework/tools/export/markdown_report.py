@@ -31,7 +31,7 @@ from spadework.visible import visible
 FRAGMENT_WORDS = 5
 #: Characters to escape; a tilde strikes through only where it can close.
 _SPECIAL = re.compile(r"[\[\]<>`*]|(?<!\s)~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
-#: The same within the characters of a mark, whatever follows.
+#: The same within the characters of a mark, in any context.
 _ALONE = re.compile(r"[\[\]<>`*_~&\\]")
 _LIBRARY = "library://"
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?")
@@ -160,7 +160,7 @@ def _escape(text: str, start: int, end: int, code: set[tuple[int, int]]) -> str:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """A section's blocks as Markdown, with page numbers behind its sentences."""
+    """A section's blocks as Markdown, with page numbers after its sentences."""
 
     ledger: Mapping[str, Evidence]
     numbers: Mapping[str, int]

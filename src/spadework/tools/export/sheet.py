@@ -20,7 +20,7 @@ class Run(NamedTuple):
 
 
 class Marker(NamedTuple):
-    """A mark behind a sentence that opens the card of that index: `[n]` its quotes from one source;
+    """A mark after a sentence that opens the card of that index: `[n]` its quotes from one source;
     the sign of a conclusion (`n` is 0) all its premises. `label` describes it.
     """
 

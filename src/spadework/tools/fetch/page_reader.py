@@ -228,7 +228,7 @@ class Reader:
 
 
 async def _document(fetched: Fetched, seconds: float) -> Extracted:
-    """Parse a document, in a process of its own unless its format is harmless."""
+    """Parse a document, in a separate process unless its format is harmless."""
     # The first call imports the parsers.
     kind = await aside(kind_of, fetched.body, fetched.media_type, fetched.url)
     said = {"media_type": fetched.media_type, "url": fetched.url, "charset": fetched.charset}

@@ -177,7 +177,7 @@ def _store(store: StoreWriter, file: File, read: SourceText) -> None:
 
 
 def _tell(**said: Any) -> None:
-    print(json.dumps(said), flush=True)  # noqa: T201 - the one who asked reads it
+    print(json.dumps(said), flush=True)  # noqa: T201 - the parent process reads it
 
 
 def _keep_output() -> None:

@@ -42,7 +42,7 @@ Nearest = Callable[[Sequence[Match], Collection[int] | None], list[Near]]
 
 
 def nothing(matches: Sequence[Match], within: Collection[int] | None) -> list[Near]:
-    """Return no passages, where there are no vectors."""
+    """Return no passages, as there are no vectors."""
     return []
 
 

@@ -152,7 +152,7 @@ def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
 
 
 def bare(title: str) -> str:
-    """Return a page's title without the site name or kind behind it."""
+    """Return a page's title without the site name or kind after it."""
     return _BESIDE.sub("", title)
 
 

@@ -111,7 +111,7 @@ class Connection:
             task.cancel()
 
     def _ended(self, ready: asyncio.Future[Client], task: asyncio.Task[None]) -> None:
-        """Tell waiting callers why the client ended. No failure here is our own error."""
+        """Tell waiting callers why the client ended. Failures here are not our errors."""
         self._tasks.discard(task)
         self._was_cut.discard(task)
         error = None if task.cancelled() else task.exception()

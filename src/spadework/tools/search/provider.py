@@ -259,7 +259,7 @@ class Service:
                 request = client.build_request(
                     method, url, params=params, json=body, headers=self._headers
                 )
-                redirects = not self._access.secret  # a key goes nowhere else
+                redirects = not self._access.secret  # a key is sent nowhere else
                 return await self._whole(
                     await client.send(request, follow_redirects=redirects, stream=True)
                 )

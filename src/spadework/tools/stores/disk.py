@@ -16,7 +16,7 @@ T = TypeVar("T")
 THREADS = 4
 #: Maximum seconds for one, ample for a working disk.
 SECONDS = 20.0
-#: Minimum seconds for file work, however little is left of a run.
+#: Minimum seconds for file work, even at the end of a run.
 LEAST_SECONDS = 1.0
 #: Seconds to wait for cancelled work.
 STRUCK_SECONDS = 5.0

@@ -2,8 +2,8 @@
 committed with its answer and charge before use.
 
 So a resumed run, with half-finished workers, is never charged twice, and two workers that want one
-page fetch it once. Beside the parsed answer it stores the answer as received (`exchange`), so that
-a session can be replayed.
+page fetch it once. It stores the parsed answer and the answer as received (`exchange`), so that a
+session can be replayed.
 """
 
 from __future__ import annotations

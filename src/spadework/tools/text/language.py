@@ -92,12 +92,14 @@ class Language:
     last_verb: re.Pattern[str] = _NEVER  # a question that ends with its verb
     goes_on: re.Pattern[str] = _NEVER  # how a follow-up begins
     relation: re.Pattern[str] = _NEVER  # a thing told by what it is to another one
-    linked: re.Pattern[str] = _NEVER  # what stands before the name of who did or is something
+    linked: re.Pattern[str] = _NEVER  # text before the name of a doer or a subject
     demonym: re.Pattern[str] = _NEVER  # a word that says where somebody is from
-    request: re.Pattern[str] = _NEVER  # how a request begins that brings a text
-    label: re.Pattern[str] = _NEVER  # what stands before a part of a text
+    request: re.Pattern[str] = _NEVER  # start of a request that includes a text
+    label: re.Pattern[str] = _NEVER  # text before a part of a text
     form: re.Pattern[str] = _NEVER  # what asks for a form of the answer
-    other_side: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # stems: who is whose
+    other_side: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # stems of possessive relations
     #: Requests to change a text: shorter, longer, set (a form), add; their verbs and polite words.
     revises: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     tongues: Mapping[str, str] = field(default_factory=dict)  # name of a language → code

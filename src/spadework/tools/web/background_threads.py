@@ -52,7 +52,7 @@ def settle(outcome: Future[T], work: Callable[[], T]) -> None:
     """Run `work` and pass its result or exception to `outcome`."""
     try:
         result = work()
-    except BaseException as error:  # noqa: BLE001 - not handled here, but handed to the caller, whatever it is
+    except BaseException as error:  # noqa: BLE001 - passed to the caller
         outcome.set_exception(error)
     else:
         outcome.set_result(result)

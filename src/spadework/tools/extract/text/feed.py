@@ -77,7 +77,7 @@ def _author(element: Element) -> str:
 
 
 def _link(element: Element, url: str) -> str:
-    """Where an entry leads: RSS's link, or the one of Atom's links that is the page itself."""
+    """Return an entry's link: RSS's link, or Atom's link to the page itself."""
     links = [part for part in element if tag(part) == "link"]
     found = [
         text(link) or attribute(link, "href")

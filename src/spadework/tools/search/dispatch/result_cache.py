@@ -27,7 +27,7 @@ T = TypeVar("T")
 RECENT_HOURS, NOW_MINUTES = 12, 15
 #: Seconds to wait for another process's write.
 BUSY_SECONDS = 3.0
-#: Results are kept for so long, and on so many bytes of disk.
+#: Days that results are kept, and maximum bytes on disk.
 KEPT_DAYS, MOST_BYTES = 7, 50_000_000
 #: An oversized file is pruned, oldest first, to this share of the limit.
 SWEPT_TO = 0.8
