@@ -2,29 +2,29 @@
 
 SpadeworkError              `.hint` says how to fix it
   SettingsError             a missing or wrong setting or argument (exit code 2)
-  SearchError               a search provider failed; another one goes on
-    QuotaSpent              it answered that the quota is used up
-    Throttled               it was not asked, since that would have been too soon
-  FetchError                a page could not be had; the next candidate is tried
+  SearchError               a search provider failed; others continue
+    QuotaSpent              its quota is exhausted
+    Throttled               it was not called, to respect its rate limit
+  FetchError                a page could not be fetched; the next candidate is tried
     Blocked                 the server refused it (status, robots.txt, block page)
     TooLarge                over a size limit
-    Unreadable              no text could be taken from it
+    Unreadable              no text could be extracted
     NotAllowed              the address guard refused it
     TooSlow                 its deadline passed
     Unreachable             no connection, a broken answer or a server error
   ModelError                a model failed; retry, repair, then the extractive role
-    BadReply                the answer does not have the asked shape
+    BadReply                the answer does not have the requested shape
     TooLong                 the request does not fit the model
-    NotRecorded             a replay has no answer to it
+    NotRecorded             the replayed recording has no answer to it
   KnowledgeError            the knowledge store failed; the web is searched
   SessionError
     SessionNotFound
-    SessionUnreadable       its files are broken
+    SessionUnreadable       its files are damaged
     SessionBusy             another process works on it
-    DaySpent                what its user may use in a day is used up
-    Stopping                the server takes no new question, since it is being stopped
-    DiskFailed              its files cannot be written or read now: what it has gathered stays
-BudgetSpent                 not a failure: the signal to write with what there is
+    DaySpent                the user's daily limit is exhausted
+    Stopping                the server is stopping and accepts no new question
+    DiskFailed              its files cannot be accessed now; what was gathered is kept
+BudgetSpent                 not a failure: the signal to write with the evidence so far
 """
 
 from __future__ import annotations
