@@ -41,6 +41,48 @@ def test_what_only_leads_to_the_next_has_no_mark_where_that_cites_the_same_pages
         assert [one.evidence_ids for one in drawn] == [marked, (cited,)]
 
 
+def marks(section: Section, ledger: dict[str, Evidence]) -> list[tuple[str, ...]]:
+    drawn = [one for block in blocks(section, ledger) for item in block.items for one in item]
+    return [one.evidence_ids for one in drawn]
+
+
+def test_a_paragraph_or_row_of_one_page_has_one_mark_with_all_its_evidence() -> None:
+    ledger = {e.id: e for topic in rich().topics for e in topic.evidence}
+    pages = {e.url: e.id for e in ledger.values()}
+    first, other = list(pages.values())[:2]
+    again = next(e.id for e in ledger.values() if e.url == ledger[first].url)
+    said = tuple(Sentence(text="So.", evidence_ids=(id_,)) for id_ in (first, again))
+    away = Sentence(text="Not so.", evidence_ids=(other,))
+    both = tuple(dict.fromkeys((first, again)))
+    one = Section(heading="T", sentences=said, parts=(Part(form="paragraph", takes=(2,)),))
+    assert marks(one, ledger) == [(), both]
+    mixed = Section(
+        heading="T", sentences=(*said, away), parts=(Part(form="paragraph", takes=(3,)),)
+    )
+    assert marks(mixed, ledger) == [(first,), (again,), (other,)]
+    rows = Part(form="table", columns=("A", "B"), takes=(1, 1, 1, 1))
+    table = Section(heading="T", sentences=(*said, said[0], away), parts=(rows,))
+    assert marks(table, ledger) == [(), both, (first,), (other,)]
+
+
+def test_what_no_source_bears_out_does_not_share_a_mark() -> None:
+    ledger = {e.id: e for topic in rich().topics for e in topic.evidence}
+    bare, cited = ONE, Sentence(text="Two.", evidence_ids=("E1",))
+    section = Section(
+        heading="T", sentences=(cited, bare, cited), parts=(Part(form="paragraph", takes=(3,)),)
+    )
+    assert marks(section, ledger) == [("E1",), (), ("E1",)]
+
+
+def test_a_paragraph_has_the_sign_of_a_conclusion_once() -> None:
+    ledger = {e.id: e for topic in rich().topics for e in topic.evidence}
+    first, other = (e.id for e in list({e.url: e for e in ledger.values()}.values())[:2])
+    said = tuple(Sentence(text="So.", evidence_ids=(id_,), inferred=True) for id_ in (first, other))
+    section = Section(heading="T", sentences=said, parts=(Part(form="paragraph", takes=(2,)),))
+    [block] = blocks(section, ledger)
+    assert [one.inferred for one in block.items[0]] == [False, True]
+
+
 def test_no_sentence_is_lost_that_no_part_takes() -> None:
     taken = Section(heading="T", sentences=(ONE, TWO), parts=(Part(form="heading", takes=(1,)),))
     assert [block.items for block in blocks(taken, {})] == [(), ((ONE,),), ((TWO,),)]

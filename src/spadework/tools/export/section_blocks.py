@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -52,12 +52,51 @@ def blocks(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
         else:
             made += _whole(Set(part.form, tuple(items), part.text, part.columns))
     rest = section.model_copy(update={"sentences": section.sentences[at:]})
-    return [*made, *_by_code(rest, ledger)]
+    return [_marked_once(block, ledger) for block in (*made, *_by_code(rest, ledger))]
+
+
+def _marked_once(block: Set, ledger: Mapping[str, Evidence]) -> Set:
+    """Return the block with one mark for each paragraph, item or row of a table whose sentences all
+    cite the same pages, at its end; and in each one sign of a conclusion, behind the last.
+    """
+    width = max(1, len(block.columns)) if block.form == "table" else 1
+    made: list[Item] = []
+    for start in range(0, len(block.items), width):
+        cells = block.items[start : start + width]
+        told = iter(_shared([one for cell in cells for one in cell], ledger))
+        made += [tuple(next(told) for _ in cell) for cell in cells]
+    return replace(block, items=tuple(made))
+
+
+def _shared(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[Sentence]:
+    """Return sentences that all cite the same pages with all their evidence behind the last."""
+    cited = [one for one in sentences if one.evidence_ids or not leads(one.text)]
+    told = {(_pages(one, ledger), one.inferred, one.code) for one in cited}
+    if len(cited) < 2 or len(told) > 1 or cited[-1].code or not cited[-1].evidence_ids:
+        return _signed_once(sentences)
+    ids = tuple(dict.fromkeys(id_ for one in cited for id_ in one.evidence_ids))
+    last = max(n for n, one in enumerate(sentences) if one.evidence_ids)
+    return [
+        one.model_copy(update={"evidence_ids": ids if n == last else ()})
+        for n, one in enumerate(sentences)
+    ]
+
+
+def _signed_once(sentences: Sequence[Sentence]) -> list[Sentence]:
+    last = max((n for n, one in enumerate(sentences) if one.inferred), default=0)
+    return [
+        one if n == last or not one.inferred else one.model_copy(update={"inferred": False})
+        for n, one in enumerate(sentences)
+    ]
+
+
+def _pages(sentence: Sentence, ledger: Mapping[str, Evidence]) -> frozenset[str]:
+    return frozenset(ledger[id_].url for id_ in sentence.evidence_ids if id_ in ledger)
 
 
 def _led(sentences: Item, ledger: Mapping[str, Evidence]) -> Item:
     """Drop the marks of a sentence that only leads into the next, if that one cites as much."""
-    pages = [{ledger[id_].url for id_ in each.evidence_ids if id_ in ledger} for each in sentences]
+    pages = [_pages(each, ledger) for each in sentences]
     leading = [
         not one.code and leads(one.text) and own <= following
         for one, own, following in zip(sentences, pages, pages[1:], strict=False)
