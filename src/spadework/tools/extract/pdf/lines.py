@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -31,6 +32,7 @@ SMALL, RISEN = 0.9, 0.08
 SPACED, SET_APART = 0.5, 0.15
 
 _PDFIUM: Any = pypdfium2.raw  # has no types
+_Failed: Any = pypdfium2.PdfiumError
 _LINE = re.compile(rf"[^\r\n{BROKEN}]+{BROKEN}?")
 _ALL, _WORD = re.compile(r".+", re.DOTALL), re.compile(r"\S{2,}")
 _SCRIPTED = re.compile(r"[\d\n]")
@@ -204,8 +206,10 @@ def _letter(text: str) -> int:
 def _box(text_page: Any, place: int) -> tuple[float, float, float, float]:
     """Return the left, bottom, right and top of a letter including its font's spacing."""
     index = _PDFIUM.FPDFText_GetCharIndexFromTextIndex(text_page, place)
-    box = text_page.get_charbox(max(index, 0), loose=True)
-    return box[0], box[1], box[2], box[3]
+    box = _PDFIUM.FS_RECTF()
+    if not _PDFIUM.FPDFText_GetLooseCharBox(text_page, max(index, 0), box):
+        raise _Failed("Failed to get the box of a letter.")
+    return box.left, box.bottom, box.right, box.top
 
 
 def _font(text_page: Any, place: int) -> tuple[bool, bool]:
@@ -235,8 +239,10 @@ def _gutter(parted: list[list[Line]]) -> float | None:
     gaps = [(left.right, right.left) for line in parted for left, right in pairwise(line)]
     if len(gaps) < LEAST_LINES:
         return None
+    open_gaps = [(start, end) for start, end in gaps if start < end]
+    starts, ends = sorted(start for start, _ in open_gaps), sorted(end for _, end in open_gaps)
     middles = ((start + end) / 2 for start, end in gaps)
-    place = max(middles, key=lambda x: sum(start < x < end for start, end in gaps))
+    place = max(middles, key=lambda x: bisect_left(starts, x) - bisect_right(ends, x))
     pairs = (pair for line in parted for pair in pairwise(line))
     sides = [(left, right) for left, right in pairs if left.right < place < right.left]
     if len(sides) < max(LEAST_LINES, len(parted) // 2):
