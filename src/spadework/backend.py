@@ -42,11 +42,11 @@ class Backend(Protocol):
         return
 
     async def forget(self, settings: Settings, session_id: str) -> None:
-        """Delete a session where workers know it."""
+        """Delete a session that workers know."""
         return
 
     async def note_answer(self, settings: Settings, known: str, session_id: str) -> bool:
-        """Note which session gave an answer, by its hash; return whether workers know it."""
+        """Record which session gave an answer, by its hash; return whether workers know it."""
         return False
 
     async def answered_by(self, settings: Settings, known: str) -> str:
@@ -58,7 +58,7 @@ class Backend(Protocol):
         return ""
 
     async def database(self, settings: Settings) -> list[Any]:
-        """Return what a health check sees of the database, a `Check` each."""
+        """Return the health checks of the database as `Check` objects."""
         return []
 
     def connected(self, settings: Settings) -> AbstractAsyncContextManager[None]:
@@ -88,11 +88,11 @@ class Backend(Protocol):
     async def list_news(
         self, settings: Settings, known: Mapping[str, int]
     ) -> dict[str, tuple[int, str]]:
-        """Return the lists that others have changed since the `known` versions."""
+        """Return the lists that changed since the `known` versions."""
         return {}
 
     def list_table(self, url: str, name: str, rows: Any, before: Path) -> Any:
-        """Return the `KeptList` of a name."""
+        """Return a `KeptList` by name."""
         raise LookupError(_NONE)
 
     def day_limit(self, settings: Settings) -> Any:
@@ -109,14 +109,14 @@ class Backend(Protocol):
 
 
 class _Alone(Backend):
-    """One machine: nothing is shared."""
+    """A single machine: nothing is shared."""
 
 
 _ALONE = _Alone()
 
 
 def backend_of(settings: Settings) -> Backend:
-    """Return the backend of the database that the settings name, else that of one machine alone."""
+    """Return the backend of the settings' database, else a single machine's."""
     return _ALONE if settings.database_url is None else shared_backend()
 
 

@@ -76,8 +76,8 @@ def is_unclean(text: str, cleaning: Cleaning) -> bool:
 async def clean(
     model: Model, page: Dirty, cleaning: Cleaning, *, seconds: float
 ) -> tuple[str, list[Problem]]:
-    """Return the text of a noisy page without boilerplate; unchanged if the judge finds it clean
-    enough, or a model fails.
+    """Return a noisy page's text without boilerplate; unchanged if the judge finds it clean enough,
+    or a model fails.
     """
 
     async def ask(model: Model) -> str:

@@ -161,9 +161,7 @@ def not_found(
 def _gap_of(
     topic: Topic, found: Coverage, gaps: Sequence[str], unread: bool, plan: Plan, say: Phrases
 ) -> str:
-    """Return what is open about a topic; a topic that is the whole question is not named
-    again.
-    """
+    """Return what is open about a topic, without its name if it is the whole question."""
     told = " ".join(gaps)
     if gaps and not any(gap.endswith((".", "?", "!")) for gap in gaps):
         told = say("missing", gaps="; ".join(gaps))

@@ -52,7 +52,7 @@ _BARE = re.compile(
 )
 #: Maximum characters of an instruction, and minimum characters of the material after it.
 _HEAD_CHARS = 400
-#: Fewer tokens than a cited sentence has.
+#: An answer with fewer tokens cannot hold a cited sentence.
 _FEW_TOKENS = 16
 _QUESTION = re.compile("[?？؟]")
 #: Words of a title, and number of tags, made by code.
@@ -95,8 +95,8 @@ def chore_of(said: str, wishes: str = "", most_tokens: int = 0) -> Chore | None:
 
 
 def _is_order(order: str, shown: str) -> bool:
-    """Return whether words that no pattern knows order something about a whole conversation: they
-    ask nothing, and it ends with an answer.
+    """Return whether an unrecognized order concerns a whole conversation: it is not a question, and
+    the conversation ends with an answer.
     """
     known = language_of(order) == "en" or not order.strip() or _QUESTION.search(order)
     marks = list(_SPEAKER.finditer(shown))
@@ -124,8 +124,8 @@ def _first_task(instruction: str) -> Task | None:
 
 
 def done_by_code(chore: Chore) -> str:
-    """Do a chore without a model: a title and tags of the first question's own words, and an empty
-    list otherwise.
+    """Do a chore without a model: title and tags from the first question's words, otherwise an
+    empty list.
     """
     question = shorten_question(_first_question(chore.shown))
     stop = language(language_of(question)).stop

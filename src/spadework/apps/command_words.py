@@ -23,7 +23,7 @@ _ELSEWHERE = {
 _NAME = re.compile(r"[A-Za-z][A-Za-z_-]*")
 #: Addresses, paths and session ids contain these; words of a question do not.
 _NO_WORD = re.compile(r"\s|/|\w[.:]\w|\d{8}")
-#: The id of a session, as a run prints it.
+#: A session id as printed by a run.
 _SESSION_ID = re.compile(r"\d{8}-\d{6}-[0-9a-z]+")
 _SHOWN_CHARS = 60
 

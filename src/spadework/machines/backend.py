@@ -45,7 +45,7 @@ def list_table(url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) 
 
 
 def day_limit(settings: Settings) -> SharedDayLimit:
-    """Return the limit of a user's day over all machines."""
+    """Return a user's daily limit over all machines."""
     return SharedDayLimit(settings)
 
 
@@ -57,7 +57,7 @@ def checkpoints(claim: Claim, record: Record) -> SharedCheckpoints:
 
 
 def knowledge(settings: Settings, most_bytes: int) -> Knowledge:
-    """Return the pages that a user's runs have read. Raises SettingsError."""
+    """Return the store of pages read by a user's runs. Raises SettingsError."""
     check_installed()
     from spadework.machines.knowledge_store import PostgresKnowledge
 

@@ -1,4 +1,4 @@
-"""Short lists that all servers read, in the database."""
+"""Short lists in the database, read by all servers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spadework.settings import Settings
 
 
 async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
-    """Return the lists that others have changed since the `known` versions. Raises SettingsError,
+    """Return the lists that changed since the `known` versions. Raises SettingsError,
     DiskFailed.
     """
     async with shared_sessions(settings) as shared:

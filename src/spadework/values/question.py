@@ -144,7 +144,7 @@ class Forecast(Value):
     @model_validator(mode="before")
     @classmethod
     def _without_reckoned(cls, told: dict[str, Any]) -> dict[str, Any]:
-        """Pass over what earlier versions wrote down beside it."""
+        """Drop a field of earlier versions."""
         return {name: value for name, value in told.items() if name != "reckoned"}
 
 

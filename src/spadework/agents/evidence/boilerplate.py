@@ -16,7 +16,7 @@ from spadework.tools.web.urls import domain_of
 #: Minimum pages of a host, and share of those shown, with a line of boilerplate; and the share of
 #: such lines that makes a block boilerplate (benchmarks/README.md).
 LEAST_PAGES, LEAST_SHARE, MOST = 2, 0.5, 0.5
-#: Words of a headline: the links of a list of names have fewer.
+#: Minimum words of a headline: links in a list of names have fewer.
 HEADLINE = 4
 _LINKED = re.compile(r"(?:[-*+]|\d+[.)])?\s*\[([^\]]+)\]\([^)]*\)")
 _KINDS = ("paragraph", "list", "table", "quote")
@@ -59,7 +59,7 @@ class Furniture:
 
 
 def _is_menu(text: str, block: Block) -> bool:
-    """Return whether a list is of headlines alone, each of them the link to another page."""
+    """Return whether a list consists only of headlines that link to other pages."""
     items = [text[start:end].strip() for start, end in units(text, block)]
     linked = [found[1].split() for item in items if (found := _LINKED.fullmatch(item))]
     return len(linked) == len(items) and sum(map(len, linked)) >= HEADLINE * len(items)

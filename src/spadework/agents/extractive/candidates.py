@@ -31,8 +31,8 @@ _DATELINE = re.compile(
     r"(?=[A-Z][A-Z.' -]{2}|\([A-Z])(?:[A-Z][A-Z.' -]+(?:, [A-Z][\w.]*(?: [A-Z][\w.]*)?)?\s*)?"
     r"(?:\([A-Z][A-Z/ ]+\)\s*)?[—–]\s+"
 )
-#: A shorter stretch of text says nothing by itself, and what ends no sentence not below so many
-#: words ("By Lena Brodsky, staff writer").
+#: Minimum characters of a meaningful piece, and minimum words if it is not a whole sentence ("By
+#: Lena Brodsky, staff writer").
 LEAST_CHARS, LEAST_WORDS = 12, 7
 
 
@@ -70,7 +70,7 @@ class Candidate:
 
     @property
     def has_code(self) -> bool:
-        """Return whether code stands in its sentences."""
+        """Whether its sentences contain code."""
         text, start = self.shown.text, self.shown.start
         return any("`" in text[a - start : b - start] for a, b in self.spans)
 

@@ -15,10 +15,10 @@ from spadework.values import Expected, QuestionType
 
 #: Minimum words for a thing and what is asked of it ("owns the ingestion service").
 LEAST_WORDS = 3
-#: A sentence of a question with what parts it from the next, and its clauses.
+#: A sentence of a question with its separator, and its clauses.
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s)|[。！？；]|\n|\Z)\s*", re.DOTALL)
 _CLAUSE = re.compile(r"(?<=[;；])")
-#: Words of a clause that asks for a form of the answer, at most.
+#: Maximum words of a clause about the form of the answer.
 WISH_WORDS = 25
 #: Question type and expected answer by the first matching cue.
 _KINDS: dict[str, tuple[QuestionType, Expected]] = {

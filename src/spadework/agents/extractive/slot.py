@@ -27,12 +27,11 @@ Stems = frozenset[str]
 
 #: From this many matched words on, one may be missing that is neither asked for nor a name.
 LEAST_HELD = 3
-#: What stands in a passage itself, not above it, of the words of a question: this part at least,
-#: and more than that where one is missing.
+#: Minimum share of the question's words in a passage itself, not above it; and if one is missing.
 LEAST_OWN, MOST_LACKING = 1 / 3, 1 / 2
-#: Characters of a sentence in which it says what something is.
+#: Characters in which a sentence states what something is.
 OPENING_CHARS = 120
-#: Characters between a number and what it counts at most.
+#: Maximum characters between a number and what it counts.
 NEAR_CHARS = 40
 #: The kinds of candidates that have the form of an answer.
 _FORMS = {"steps": ("list", "code"), "items": ("list",)}
@@ -89,8 +88,8 @@ class Slot:
         return one.kind in _FORMS.get(self.kind, ())
 
     def _tells_number(self, text: str, code: str) -> bool:
-        """Return whether a text tells a number, of the dimension that is asked for ("how heavy")
-        and, of "how many", beside what it counts.
+        """Return whether a text has a number of the requested dimension ("how heavy") or, for "how
+        many", near what it counts.
         """
         if not (numbers(text, code) | spelled_numbers(text, code)) - self._numbers:
             return False
@@ -123,8 +122,8 @@ class Slot:
         return own_share >= LEAST_OWN or one.kind in ("list", "code")
 
     def _is_denied(self, one: Candidate) -> bool:
-        """Return whether a clause of a sentence denies what the question affirms. What a list
-        forbids is part of its answer.
+        """Return whether a clause denies what the question affirms. What a list forbids is part of
+        its answer.
         """
         if self._denies or one.kind in ("list", "code"):
             return False
@@ -150,13 +149,13 @@ class Slot:
 
 
 def _with_others(words: Stems, held: Stems) -> Stems:
-    """Return the words that are held, by themselves or in other words."""
+    """Return the words that are present, or whose synonyms are."""
     return frozenset(w for w in words if w in held or held & set(OTHER_WORDS.get(w, ())))
 
 
 def _says_what(text: str, code: str) -> re.Pattern[str] | None:
-    """Return what a definition must say where a question asks what something is; None for another
-    ("what does it do").
+    """Return a pattern of definitions if the question asks what something is, else None ("what does
+    it do").
     """
     known = language(code)
     found = known.cues["define"].search(text) if "define" in known.cues else None
@@ -164,9 +163,7 @@ def _says_what(text: str, code: str) -> re.Pattern[str] | None:
 
 
 def _count_words(text: str, code: str) -> Stems:
-    """Return the stems of what a question counts: the words behind "how many" up to one that is no
-    content word.
-    """
+    """Return the stems of what a question counts: the content words after "how many"."""
     known = language(code)
     found = known.cues["count"].search(text) if "count" in known.cues else None
     if not found or known.unspaced or found[0].split()[0].casefold() not in known.stop:
@@ -178,7 +175,6 @@ def _count_words(text: str, code: str) -> Stems:
 
 
 def _asked_dimensions(text: str, code: str) -> frozenset[str]:
-    """Return the dimensions of a figure that a question asks for ("how heavy")."""
     known = language(code)
     found = known.cues["measure"].search(text) if "measure" in known.cues else None
     last = found[0].split()[-1].casefold() if found else ""

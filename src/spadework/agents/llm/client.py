@@ -115,8 +115,7 @@ MOST_CUTS, CUT_AWAY = 6, 0.3
 TRIES, LEAD_TRIES = 2, 3
 #: Share of the allowed tokens that is kept, since cuts are by characters.
 CLOSE = 0.97
-#: Calls that the fallback model answers before a model whose server failed is tried again, doubled
-#: each time that it fails again.
+#: Calls answered by the fallback model before a failed one is retried, doubled after each failure.
 REST = 4
 #: Share of the time for a role's own model, if there is a fallback model.
 FIRST_SHARE = 0.6
@@ -267,7 +266,9 @@ class Model:
     async def _checked(
         self, place: Place, turn: Turn, messages: list[Message], answer: type[A]
     ) -> A:
-        """Return the reply as `answer`; one of another shape is asked for again, with its fault."""
+        """Return the reply as `answer`; after one of another shape, ask again and state the
+        fault.
+        """
         said = ""
         for _ in range(LEAD_TRIES if turn.role == "lead" else TRIES):
             text = await self._reply(place, turn, messages, answer)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 ATTEMPTS, BUSY_ATTEMPTS = 3, 6
 #: Resends after learning what the endpoint accepts.
 LESSONS = 4
-#: Most tokens of one request, and of what a model thinks before its answer.
+#: Maximum tokens of a request, and of the reasoning before an answer.
 _REQUEST_TOKENS, _THOUGHT_TOKENS = 50_000, 8_000
 #: Seconds to wait for a busy endpoint without a stated delay, doubled each time.
 BUSY_SECONDS = 0.5

@@ -41,14 +41,14 @@ class ToolContext:
 LATEST = "latest"
 #: Tokens reserved for titles, addresses and hints.
 ROOM_TOKENS = 400
-#: Most tokens of an answer, its text and its structured content together.
+#: Maximum tokens of an answer, text and structured content together.
 ANSWER_TOKENS = 20_000
 
 Call = Context[ToolContext, Any]
 
 
 async def bring(settings: Settings, session_id: str) -> None:
-    """Fetch a session that workers know, or the list for "latest"."""
+    """Fetch a session from the workers, or the list for "latest"."""
     if session_id == LATEST:
         await backend_of(settings).know_all(settings)
     await backend_of(settings).find(settings, session_id)

@@ -93,7 +93,7 @@ async def document(request: Request) -> Response:
 
 
 class Door:
-    """Completions and responses, each a run; how many go on in each home, and those left."""
+    """Completions and responses, each a run; the numbers running and left in each home."""
 
     def __init__(self, runs_of: RunsOf) -> None:
         self._runs_of = runs_of
@@ -206,7 +206,7 @@ class _Stream(StreamingResponse):
 
 
 async def _wait_for_result(request: Request, news: AsyncGenerator[News, None]) -> Result:
-    """Return what a run ends with. Raises Refused, also when the client leaves before."""
+    """Return a run's result. Raises Refused, also when the client leaves first."""
 
     async def wait_for_leaving() -> None:
         while (await request.receive())["type"] != "http.disconnect":

@@ -20,7 +20,7 @@ from spadework.values import Result, Usage
 WORDS_A_TOKEN = 0.4
 _MARKDOWN = MarkdownIt("commonmark")
 _MARK = re.compile(r"(?<!\\)\[(\d{1,4})\](?!\()")
-#: The section of the sources with which a report ends, each of them, and what a link quotes.
+#: The sources section at the end of a report, each source, and what a link quotes.
 _SOURCES = re.compile(r"\n\n(## [^\n]+)\n\n((?:\d+\. [^\n]+\n)+)(?:\n[^\n]+\n)?\Z")
 _SOURCE = re.compile(r"^((\d+)\. .+)$", re.MULTILINE)
 _FRAGMENT = re.compile(r"#:~:text=[^)\s]*")
@@ -33,8 +33,8 @@ def most_words(most_tokens: int) -> int:
 
 
 async def fitting(result: Result, most_tokens: int) -> Result:
-    """Return the result, with a report that has more tokens shortened to whole blocks from its
-    beginning and the sources that these cite.
+    """Return the result, its report shortened to the first whole blocks that fit and the sources
+    they cite.
     """
     if not most_tokens:
         return result

@@ -59,11 +59,11 @@ class Part(BaseModel):
 
     @property
     def is_text(self) -> bool:
-        """Whether it holds words that count."""
+        """Whether it is text."""
         return self.type.endswith("text")
 
     def words(self) -> str:
-        """Return its text, or what it is, such as "[image]"."""
+        """Return its text, or its kind, such as "[image]"."""
         kind = self.type.removeprefix("input_").removesuffix("_url")
         return self.text if self.is_text else f"[{kind}]"
 
@@ -77,7 +77,7 @@ class Message(BaseModel):
     content: str | list[Part] | None = None
 
     def words(self) -> str:
-        """Return its text, with each part that is no text as what it is."""
+        """Return its text, other parts by their kind."""
         if isinstance(self.content, list):
             return "\n".join(part.words() for part in self.content)
         return self.content or ""
@@ -181,7 +181,7 @@ class ChatRequest(BaseModel):
 
     @property
     def session_id(self) -> str:
-        """The session that is followed up by name, "" for none."""
+        """The session explicitly followed up, or ""."""
         named = (self.metadata or {}).get("session_id")
         return named if isinstance(named, str) else ""
 

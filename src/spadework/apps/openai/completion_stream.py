@@ -64,7 +64,7 @@ async def news_of(events: AsyncGenerator[Event, None]) -> AsyncGenerator[News, N
 async def stream_chunks(
     news: AsyncGenerator[News, None], asked: ChatRequest, session_id: str
 ) -> AsyncGenerator[str, None]:
-    """Yield the lines of a stream of chunks; leaving it closes `news`."""
+    """Yield a stream of chunks as lines; closing it closes `news`."""
     head = head_of(session_id, asked.model) | {"object": "chat.completion.chunk"}
     async with aclosing(news):
         yield _chunk(head, {"role": "assistant", "content": ""})

@@ -89,7 +89,7 @@ def _answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _post(request: dict[str, Any], what: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a path that answers a request with `what`, whole or as a stream of its parts."""
+    """Return a path that responds with `what`, whole or as a stream."""
     answer = _answer(f"A {what}, or with `stream` its events.", schema)
     answer["content"]["text/event-stream"] = {"schema": _TEXT}
     refusals = {status: _answer(text, _REFUSED) for status, text in _REFUSALS.items()}

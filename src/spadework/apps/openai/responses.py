@@ -31,20 +31,20 @@ _PARAMS = {
 
 
 class Item(BaseModel):
-    """An item of the input: a message, or what has no role and is not read."""
+    """An input item: a message, or one without a role, which is ignored."""
 
     role: Role | None = None
     content: str | list[Part] | None = None
 
 
 class TextForm(BaseModel):
-    """The form of the text that is asked for."""
+    """The requested form of the text."""
 
     format: Format | None = None
 
 
 class ResponseRequest(BaseModel):
-    """A request to `/v1/responses`; parameters of sampling have no effect."""
+    """A request to `/v1/responses`; sampling parameters have no effect."""
 
     model: str
     input: str | Annotated[list[Item], Field(max_length=1_000)] = Field(
@@ -63,7 +63,7 @@ class ResponseRequest(BaseModel):
     text: TextForm | None = None
 
     def as_chat(self) -> ChatRequest:
-        """Return the same as a chat request."""
+        """Return the equivalent chat request."""
         said = self.input
         items = [Item(role="user", content=said)] if isinstance(said, str) else said
         wishes = [Message(role="system", content=self.instructions)] if self.instructions else []
@@ -83,7 +83,7 @@ class ResponseRequest(BaseModel):
 
 
 def named_here(refused: Refused) -> Refused:
-    """Return a refusal of a chat request with the parameter's name in this API."""
+    """Return a chat request's refusal with this API's parameter name."""
     refused.param = _PARAMS.get(refused.param or "", refused.param)
     return refused
 
@@ -110,7 +110,7 @@ async def stream_response(
 
 
 def response_at_once(greeted: Greeted, asked: ChatRequest) -> Response:
-    """Return what needed no research as a response, whole or as a stream."""
+    """Return an answer without research as a response, whole or as a stream."""
     body, message = _body(asked, _ASIDE + uuid4().hex), _message(greeted.answer, [])
     ended = _ended(body, [message], "stop", greeted.usage)
     if not asked.stream:

@@ -47,8 +47,8 @@ Progress: TypeAlias = "Lines | Live"
 
 
 class Lines:
-    """A line an event worth one, of searches and pages one for all that came before the next line;
-    `as_json` a line of JSON an event.
+    """One line per event worth one; searches and pages since the previous line share one.
+    `as_json`: one JSON line per event.
     """
 
     def __init__(self, *, as_json: bool = False) -> None:
@@ -70,7 +70,7 @@ class Lines:
             self.note(text)
 
     def _sum_up(self) -> None:
-        """Print what was searched and read since it was last told."""
+        """Print what was searched and read since the last summary."""
         if self._searches or self._read or self._unread:
             done = f"searched {number_of(self._searches, 'time')}, " if self._searches else ""
             unread = f", {len(self._unread)} could not be read" if self._unread else ""
@@ -90,7 +90,7 @@ class Lines:
         """Do nothing."""
 
     async def close(self) -> None:
-        """Print what is not yet told."""
+        """Print what is left."""
         self._sum_up()
 
 

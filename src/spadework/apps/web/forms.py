@@ -18,7 +18,7 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.page_store import write_atomically
 
 CSRF = "spadework_csrf"
-#: Most files given along with a question, and most bytes of them all.
+#: Maximum files of a question, and their total bytes.
 UPLOAD_FILES, UPLOAD_BYTES = 5, 20_000_000
 _TOO_MANY = f"At most {UPLOAD_FILES} files can be given along with a question."
 #: Maximum non-file fields of a form, and their total bytes: questions and plans are short.

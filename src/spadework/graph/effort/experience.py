@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from spadework.values import Forecast, Span
 
-#: Runs that say more than constants; and the newest that are asked.
+#: Minimum runs that outweigh constants, and maximum runs used, newest first.
 LEAST, MOST = 5, 20
-#: Parts into which the range cuts runs: one of them ends below it, one above it.
+#: The range excludes one of this many parts of runs at each end.
 PARTS = 20
 #: The estimated quantities, with their digits.
 DIGITS: dict[str, int] = dict.fromkeys(("rounds", "searches", "pages", "calls", "tokens"), 0)

@@ -67,7 +67,7 @@ async def check_changed(
     changed = [section for section in sections if section not in base.sections]
     found = await verify_sections(model, state["plan"], changed, material, check)
     made = {section.heading: section for section in found.sections}
-    # A section of which nothing held shows what it cites; the one before it is better.
+    # A section that lost every sentence only shows its quotes; the previous one is better.
     empty = {s.heading for s in changed if base.of(s.heading) and _fell_to_code(s, made)}
     stands: list[Section] = []
     places: dict[str, int] = {}

@@ -193,7 +193,7 @@ def _as_judged(
     before = old.evidence_ids if old and not old.near else ()
     rested = [e for e in known if e.id in before]
     if not judgement.covered:
-        # Where nothing is claimed, rounds do not add up to more than one may quote.
+        # Without claims, all rounds together may quote no more than one.
         sizes = accumulate((len(e.quote) for e in rested), initial=sum(len(e.quote) for e in found))
         rested = [e for e, size in zip(rested, list(sizes)[1:], strict=True) if size <= ROOM]
     return list(dict.fromkeys([*named, *found, *rested]))

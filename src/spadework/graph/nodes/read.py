@@ -38,7 +38,7 @@ from spadework.tools.stores.journal import Journal
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Attempt, Hit, Page, Problem, Task, Unread
 
-#: A page is slow after `SLOW_SECONDS`, at the latest after this share of its time.
+#: A page is slow after `SLOW_SECONDS`, or this share of its time if that is less.
 SLOW_SHARE, SLOW_SECONDS = 0.3, 10.0
 #: A page has its own deadline; one named by the user is abandoned this long after it.
 GRACE_SECONDS = 2.0

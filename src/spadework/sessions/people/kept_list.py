@@ -36,7 +36,7 @@ class ListFile(Generic[Row]):
 
     @property
     def version(self) -> int:
-        """Return the known version: always the same, since the file itself is looked at."""
+        """Return the known version: constant, since the file itself is checked."""
         return 0
 
     @property
@@ -89,7 +89,7 @@ class ListFile(Generic[Row]):
 def kept_list(
     path: Path, rows: TypeAdapter[list[Row]], database_url: SecretStr | None
 ) -> ListFile[Row]:
-    """Return the list of the file at `path`, or the one of its name in the database."""
+    """Return the list in the file at `path`, or in the database under its name."""
     if database_url is None:
         return ListFile(path, rows)
     table: ListFile[Row] = shared_backend().list_table(

@@ -24,7 +24,7 @@ from spadework.tools.web.slots import far_place
 #: Texts per request: every known server accepts this many, and the response stays within a few
 #: megabytes.
 BATCH = 64
-#: The embeddings of one batch are not waited for longer.
+#: Maximum seconds to wait for a batch.
 _BATCH_SECONDS = 60.0
 #: Longer texts are cut: models accept about 8,000 tokens.
 MAX_CHARS = 16_000

@@ -239,8 +239,8 @@ class _Drawn:
 
 
 def place_of(source: Source, quotes: Iterable[Evidence], code: str) -> str:
-    """Return where a source stands and, where its quotes are in another language than `code`, that
-    language by its own name.
+    """Return a source's address and, if its quotes are not in the language `code`, their language
+    by its own name.
     """
     told = language_of(" ".join(e.quote for e in quotes if e.kind in ("text", "item")))
     foreign = told and told != code.partition("-")[0]

@@ -28,7 +28,7 @@ from spadework.tools.web.slots import far_place
 from spadework.values import Attempt
 
 MAX_CONNECTIONS = 100
-#: Most redirects followed for one page.
+#: Maximum redirects per page.
 REDIRECTS = 8
 KEEPALIVE_SECONDS = 15.0
 #: Total attempts after broken connections or these statuses. 503 means "later": see LATER.

@@ -17,7 +17,7 @@ from spadework.tools.web.urls import host_of
 
 #: Seconds per response of a server.
 SERVER_SECONDS = 2.0
-#: Most bytes of kept pages, packed. The least recently used go first.
+#: Maximum compressed bytes of stored pages. The least recently used are deleted first.
 MOST_BYTES = 200_000_000
 
 

@@ -71,7 +71,7 @@ def group_near_duplicates(texts: Mapping[str, str], until: float = inf) -> dict[
     """
     found = {key: key for key in texts}
     firsts: list[tuple[str, Sketch, Sketch]] = []
-    # Which firsts hold a hash, so that only texts with enough in common are compared.
+    # First texts by hash, so that only texts with enough in common are compared.
     shingles, words = (defaultdict[int, list[int]](list) for _ in "ab")
     for key, text in texts.items():
         if time.monotonic() > until:

@@ -63,8 +63,8 @@ def months(text: str, language: str = DEFAULT) -> set[str]:
 
 
 def dates(text: str, language: str = DEFAULT) -> set[str]:
-    """Return what dates something in a text: months beside a number, years, times of the day, days
-    of the week.
+    """Return the dates in a text: months next to a number, years, times of day, days of the
+    week.
     """
     told = (number for number in numbers(text, language) if _YEAR.fullmatch(number))
     days = filter(language_named(language).is_weekday, _LETTERS.findall(text.casefold()))

@@ -19,7 +19,7 @@ _WORDS = (
     "stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns",
     "articles", "points", "compares", "weekdays",
 )  # fmt: skip
-#: Words by a word.
+#: Words listed under a word.
 _WORDS_BY_WORD = ("other_words", "other_side", "dimensions")
 #: Patterns used unchanged.
 _IN_ANY_CASE = ("joins", "joint", "belongs", "regarding", "goes_on", "last_verb", "says_what")
@@ -96,7 +96,7 @@ class Language:
     demonym: re.Pattern[str] = _NEVER  # a word that says where somebody is from
     request: re.Pattern[str] = _NEVER  # start of a request that includes a text
     label: re.Pattern[str] = _NEVER  # text before a part of a text
-    form: re.Pattern[str] = _NEVER  # what asks for a form of the answer
+    form: re.Pattern[str] = _NEVER  # requirements on the form of the answer
     other_side: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # stems of possessive relations
@@ -331,9 +331,7 @@ class Phrases:
         return "rtl" if self.language in _RIGHT_TO_LEFT else "ltr"
 
     def __call__(self, name: str, **values: object) -> str:
-        """Return a phrase by name, with its values filled in; in English where the language has
-        none.
-        """
+        """Return a phrase by name with its values; in English if the language has none."""
         own = language(self.language).report or _headings().get(self.language, {})
         return (own.get(name) or language(DEFAULT).report[name]).format(**values)
 

@@ -108,8 +108,8 @@ def _compute(
 
 
 def _is_named(name: str, question: str, asked: set[str], keys: set[str], known: Language) -> bool:
-    """Return whether a question names a column: by all words of its name, but for figures and
-    units, and not as a part of another name ("population density"). `keys` are words of a row.
+    """Return whether a question names a column: by all words except figures and units, and not as
+    part of another name ("population density"). `keys` are words of a row.
     """
     every = _stems(name, known)
     own = {stem for stem in every if stem.isalpha() and not is_unit(stem)} or every

@@ -93,7 +93,7 @@ def read(
             links += block.links
     if not lines:
         return blocks
-    # A comment of a thread stands alone in its table, beside cells for its votes and depth.
+    # A thread's comment is alone in its table, next to cells for votes and depth.
     alone = not header and len(lines[0]) > 1 and sum(map(bool, chain(*lines))) == 1
     kind, text = ("p", assemble(last).strip()) if alone else ("table", _markdown(lines, header))
     return [*blocks, Block(kind, text, chars, link_chars, frame, inside, tuple(links))]

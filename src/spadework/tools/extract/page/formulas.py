@@ -210,7 +210,7 @@ def tex(node: LexborNode) -> str:
 
 
 def _said(node: LexborNode, attributes: dict[str, str | None]) -> str:
-    """Return what an image or a drawing says that it shows."""
+    """Return the text alternative of an image or drawing."""
     said = next(filter(None, map(attributes.get, (*_SOURCES, "alt", "aria-label"))), "")
     title = node.css_first("title") if node.tag == "svg" and not said else None
     return title.text() if title is not None else said or ""

@@ -62,7 +62,7 @@ _LANGUAGE = re.compile(
     r"(?:-session)?(?:\s|$))|(?P<layout>(?:lang|highlight|code|sourceCode)[-:\s](?!highlight)))\s*"
     r"(?P<name>[\w+#.-]+)"
 )
-#: Blocks of code that are marked by their class alone, and what none of them holds.
+#: Code blocks marked only by their class, and elements that none of them contains.
 _LISTING = re.compile(r"(?:^|\s)code-?block(?:\s|$)", re.IGNORECASE)
 _NO_LINES = "pre,p,ul,ol,table,h1,h2,h3,h4,h5,h6,textarea"
 _NO_LANGUAGE = frozenset((
@@ -91,7 +91,7 @@ def code_text(node: LexborNode) -> str:
 
 
 def is_listing(node: LexborNode, tag: str, attributes: dict[str, str | None]) -> bool:
-    """Return whether a `<div>` is named a block of code, and holds lines and no other blocks."""
+    """Return whether a `<div>` is named a code block and contains only lines."""
     names = attributes.get("class") if tag == "div" else ""
     if not names or "ode" not in names or not _LISTING.search(names):
         return False
@@ -99,7 +99,7 @@ def is_listing(node: LexborNode, tag: str, attributes: dict[str, str | None]) ->
 
 
 def lines_of(node: LexborNode) -> str:
-    """Return the code of an element that is one by its class; its children may be its lines."""
+    """Return the code of an element marked by its class; its children may be its lines."""
     inside = list(node.iter())
     are_lines = inside and all(part.tag == "div" for part in inside)
     lines = map(code_text, inside) if are_lines else [code_text(node)]
@@ -144,7 +144,7 @@ def language(node: LexborNode) -> str:
             if attributes.get(name):
                 return _clean(attributes[name] or "")
         for match in _LANGUAGE.finditer(attributes.get("class") or ""):
-            # Classes of layout begin with the same words, such as `code-block`.
+            # Layout classes begin with the same words, such as `code-block`.
             found = _clean(match["name"])
             if found and (not match["layout"] or is_language(found)):
                 return found

@@ -119,7 +119,7 @@ _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])|(?:left|top|text-indent)\s*:\s*-\d{3,}",
     re.I,
 )
-#: The values among these, which are found faster, and the most characters of a name before them.
+#: Values among these, which are faster to find, and the maximum length of the name before them.
 _MAY_HIDE = re.compile(r":\s*(?:none|hidden|0[\d.]*|-\d{3,})", re.I)
 _NAME = 20
 _CLASS = re.compile(r"\.([\w-]+)")

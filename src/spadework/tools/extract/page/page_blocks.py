@@ -98,7 +98,7 @@ KNOWN_CONTAINERS = frozenset((
     "nextra-content", "content__default", "wiki-content", "article-body", "post-content",
     "entry-content",
 ))  # fmt: skip
-#: What sets a part of a text apart, and the kinds of it, one of which no title may repeat.
+#: Callouts and their kinds, which a title does not repeat.
 _CALLOUT = re.compile(
     r"(?:^|[\s_-])(?:admonition|alert|callout|custom-block|aside)(?:$|[\s_-])", re.IGNORECASE
 )

@@ -45,7 +45,7 @@ class Walker:
         self._items: tuple[Item, ...] = ()
         self._numbers: list[int | None] = []
         self._heading = ""
-        #: What the next paragraph says first, in the callout that says so.
+        #: The label for the next paragraph, and the callout it belongs to.
         self._lead = (self._frame, "")
 
     def walk(self, root: LexborNode) -> list[Block]:
@@ -135,7 +135,7 @@ class Walker:
             self._line.code(text)
 
     def _is_done(self, node: LexborNode, tag: str, attributes: dict[str, str | None]) -> bool:
-        """Return whether a block is left out, or read as a whole: code, or a table of data."""
+        """Return whether a block is dropped or read as a whole: code, or a data table."""
         if tag in elements.VERBATIM:
             self._emit_code(code_text(node), language(node))
         elif is_listing(node, tag, attributes):
@@ -258,7 +258,7 @@ def _holds_blocks(node: LexborNode) -> bool:
 
 
 def _sets_apart(attributes: dict[str, str | None]) -> bool:
-    """Return whether an inline element stands on lines of its own, by its style or its class."""
+    """Return whether style or class puts an inline element on its own lines."""
     return bool(
         _LINE_OF_ITS_OWN.search(attributes.get("style") or "")
         or "block" in (attributes.get("class") or "").split()
@@ -266,13 +266,13 @@ def _sets_apart(attributes: dict[str, str | None]) -> bool:
 
 
 def _is_titled(node: LexborNode, kind: str) -> bool:
-    """Return whether a callout says itself what kind of one it is, or has a title that does."""
+    """Return whether a callout's text or title states its kind."""
     begins = node.text().lstrip()[: len(kind)].lower() == kind.lower()
     return begins or node.css_first("[class*=title i],[class*=heading i]") is not None
 
 
 def _is_alone(node: LexborNode) -> bool:
-    """Return whether nothing but white space stands beside an element, up to the next block."""
+    """Return whether only white space surrounds an element, up to the next block."""
     return _ends_line(node.prev, back=True) and _ends_line(node.next, back=False)
 
 

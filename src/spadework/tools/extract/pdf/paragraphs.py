@@ -27,7 +27,7 @@ _BULLETS = frozenset("•▪‣–*-")
 _BULLET = re.compile(r"[•▪‣–*-]\s|\(?\d{1,2}[.)]\s|\[\d+\]")
 #: Dot leaders of a table of contents.
 _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\w+$")
-#: A number that begins a paragraph, as Markdown that makes no list of it.
+#: A number at the start of a paragraph, escaped so that Markdown makes no list of it.
 _NUMBERED = re.compile(r"^(\d{1,2})\\([.)] )")
 _WORD_BREAK = re.compile(rf"(\w+){BROKEN}(\w+)")
 
@@ -43,7 +43,7 @@ def as_blocks(pages: list[list[Line]]) -> list[str]:
 
 
 def _in_steps(made: list[str]) -> list[str]:
-    """Return the blocks with those that are numbered one after the other as items of a list."""
+    """Return the blocks with consecutively numbered ones as list items."""
     numbers = [int(found[1]) if (found := _NUMBERED.match(text)) else -9 for text in made]
     around = zip([-9, *numbers], numbers, [*numbers[1:], -9], strict=False)
     return [

@@ -33,7 +33,7 @@ class _Holder:
     gone = False
 
 
-#: Pages open in the browser at once, and most bytes that one may load and send.
+#: Maximum open pages, and maximum bytes that a page may load and send.
 PAGES, MOST_BYTES = 4, 50_000_000
 _lock = threading.Lock()
 _holders: set[_Holder] = set()

@@ -86,7 +86,7 @@ Spare = Callable[[], Coroutine[Any, Any, Provider | None]]
 AUTO, MCP = "auto", "mcp"
 DUCKDUCKGO, LIBRARY = "duckduckgo", "library"
 KNOWN = (AUTO, *PROVIDERS, MCP, LIBRARY)
-#: Longest wait to find out whether the web can be reached.
+#: Seconds to find out whether the web is reachable.
 PROBE_SECONDS = 2.0
 
 
