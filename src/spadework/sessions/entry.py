@@ -21,7 +21,7 @@ _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 
 @asynccontextmanager
-async def entered(
+async def admitted(
     session_id: str,
     brief: Brief,
     settings: Settings,

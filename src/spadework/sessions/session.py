@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,8 +23,8 @@ from spadework.graph.parts import Replay
 from spadework.graph.session_id import new_session_id
 from spadework.sessions import quotas
 from spadework.sessions.brief import Brief
-from spadework.sessions.entry import by_workers, entered
-from spadework.sessions.handing_on import LEAST_CLOSING, handed_on
+from spadework.sessions.entry import admitted, by_workers
+from spadework.sessions.event_queue import LEAST_CLOSING, Tell, handed_on
 from spadework.sessions.lookups.gathering_session import Gathering, needed_providers
 from spadework.sessions.metrics.run_history import experience, took
 from spadework.sessions.metrics.tally import TALLY
@@ -64,6 +65,8 @@ class Session:
         self._answers: asyncio.Queue[str] = asyncio.Queue()
         #: Stored settings that were ignored, in words.
         self._set_aside = ""
+        #: Seconds that writing took, once there is a result.
+        self._writing: float | None = None
         #: Events already known to a watcher of others' run; None: those reported here.
         self.seen: int | None = None
 
@@ -173,52 +176,65 @@ class Session:
         building an index. Closing the iterator cancels the run, which can be resumed. Raises
         SettingsError, SessionBusy, DiskFailed, SessionUnreadable.
         """
-        return handed_on(self._events(progress), self.folder, self.budget)
+        return handed_on(partial(self._run, progress), self.folder, self.budget)
 
-    async def _events(self, progress: Callable[[str], None] | None) -> AsyncGenerator[Event, None]:
-        if told := await self._ended():
-            for event in told:
-                yield event
+    async def _run(self, progress: Callable[[str], None] | None, tell: Tell) -> None:
+        """Run the session in this task, telling each event once, as it happens."""
+        if await self._tell_ended(tell):
             return
         if self.elsewhere:
-            watched = backend_of(self.settings).run_by_workers(
-                self, self._stop, self._answers, progress
-            )
+            backend = backend_of(self.settings)
+            watched = backend.run_by_workers(self, self._stop, self._answers, progress)
             async with aclosing(watched) as events:
                 async for event in events:
-                    yield event
+                    tell(event)
             return
+        records = await self._begin()
+        me = self.session_id, self.brief, self.settings, self.budget
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(admitted(*me, self._stop, progress))
+            stack.enter_context(hold_session(self.folder))
+            # Meanwhile another process may have run it, to its end or not.
+            if await self._tell_ended(tell):
+                return
+            await records.take_up()
+            if self._set_aside:
+                records.record.tell(Notice(text=self._set_aside))
+            set_today(records.metadata.began)
+            count = stack.enter_context(TALLY.counted())
+            context = await stack.enter_async_context(self._opened(records, progress))
+            await stack.enter_async_context(
+                quotas.day_limit(self.budget, self.settings, replayed=bool(self._replay))
+            )
+            note = context.journal.note("brief", "", self.brief.told())
+            await in_its_time(note, self.folder, self.budget)
+            work = await stack.enter_async_context(aclosing(self._work(context, records)))
+            async for event in work:
+                await records.saw(event)
+                late = [Notice(text=sentence) for sentence in records.late.told()]
+                if isinstance(event, Finished):
+                    self._writing = self.budget.closing()
+                for each in (*late, event):
+                    count(each)
+                    tell(each)
+
+    async def _begin(self) -> Records:
+        """Record the question while it waits, so that it can be resumed."""
         await quotas.check(self.settings, replayed=bool(self._replay))
         if self.settings.otel:
             await asyncio.to_thread(telemetry.providers)  # before anything is charged
         await asyncio.to_thread(make_folder, self.folder)
         with hold_session(self.folder):
-            records = await Records.begin(
-                self.folder, self.brief, self.settings, self.budget.limits
-            )
-        # The question is recorded while it waits, so that it can be resumed.
-        me = self.session_id, self.brief, self.settings, self.budget
-        async with entered(*me, self._stop, progress):
-            with hold_session(self.folder):
-                # Meanwhile another process may have run it, to its end or not.
-                for event in (told := await self._ended()):
-                    yield event
-                if told:
-                    return
-                await records.take_up()
-                if self._set_aside:
-                    records.record.tell(Notice(text=self._set_aside))
-                set_today(records.metadata.began)
-                async with aclosing(TALLY.counted(self._opened(records, progress))) as events:
-                    async for event in events:
-                        yield event
+            limits = self.budget.limits
+            return await Records.begin(self.folder, self.brief, self.settings, limits)
 
-    async def _ended(self) -> tuple[Event, ...]:
+    async def _tell_ended(self, tell: Tell) -> bool:
         if (done := await asyncio.to_thread(whole_result, self.folder)) is None:
-            return ()
+            return False
         await asyncio.to_thread(end_drawing, self.folder, self.settings, done)
-        begun = start_event(self.session_id, self.brief, done.mode, done.searched, resumed=True)
-        return begun, Finished(result=done)
+        tell(start_event(self.session_id, self.brief, done.mode, done.searched, resumed=True))
+        tell(Finished(result=done))
+        return True
 
     @property
     def elsewhere(self) -> bool:
@@ -226,54 +242,48 @@ class Session:
         own = bool(self._replay or self._providers)
         return not own and by_workers(self.session_id, self.brief, self.settings)
 
+    @asynccontextmanager
     async def _opened(
         self, records: Records, progress: Callable[[str], None] | None
-    ) -> AsyncGenerator[Event, None]:
-        opening = SessionContext.open(
-            self.folder,
-            self.settings,
-            self.budget,
-            stop=self._stop,
-            progress=progress,
-            providers=self._replay or needed_providers(self.brief, self._providers),
-        )
+    ) -> AsyncIterator[SessionContext]:
+        """Open what the run works with; close it within the time that is left."""
         try:
-            context = await opening
+            context = await SessionContext.open(
+                self.folder,
+                self.settings,
+                self.budget,
+                stop=self._stop,
+                progress=progress,
+                providers=self._replay or needed_providers(self.brief, self._providers),
+            )
         except SettingsError:
             await records.discard()
             raise
         records.late.left = self.budget.left
-        writing: float | None = None
         try:
             context.experience = await experience(self.settings.home)
             context.tell_into(records.record)
-            async with quotas.day_limit(self.budget, self.settings, replayed=bool(self._replay)):
-                note = context.journal.note("brief", "", self.brief.told())
-                await in_its_time(note, self.folder, self.budget)
-                async with aclosing(self._work(context, records)) as events:
-                    async for event in events:
-                        await records.saw(event)
-                        for sentence in records.late.told():
-                            yield Notice(text=sentence)
-                        if isinstance(event, Finished):
-                            writing = self.budget.closing()
-                        yield event
+            yield context
         except DiskHangs:
             context.journal.hangs = True
             raise
         finally:
-            began = time.monotonic()
-            if context.journal.hangs:
-                await let_go(context.close(), LEAST_CLOSING)
-            else:
-                await context.close()
-                with suppress(OSError):
-                    await records.record.written()
-            if writing is not None and self._replay is None:
-                if not context.journal.hangs:
-                    closing = time.monotonic() - began
-                    await on_disk(took, self.settings.home, writing=writing, closing=closing)
-                await self._told_of(records)
+            await self._close(context, records)
+
+    async def _close(self, context: SessionContext, records: Records) -> None:
+        began, hangs = time.monotonic(), context.journal.hangs
+        if hangs:
+            await let_go(context.close(), LEAST_CLOSING)
+        else:
+            await context.close()
+            with suppress(OSError):
+                await records.record.written()
+        if self._writing is None or self._replay is not None:
+            return
+        if not hangs:
+            closing = time.monotonic() - began
+            await on_disk(took, self.settings.home, writing=self._writing, closing=closing)
+        await self._told_of(records)
 
     async def _told_of(self, records: Records) -> None:
         """Count the run's alerts, and export it to OpenTelemetry if requested."""

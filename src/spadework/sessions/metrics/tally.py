@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import get_args
 
 from spadework.events import Called, Event, Finished, Read, Searched, Unanswered
@@ -41,16 +41,21 @@ class Tally:
         self.refused = Counter[str]()
         self.alerts = Counter[str]()
 
-    async def counted(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-        """Yield a run's events and count them; without a result it was `stopped`, or `broken`."""
+    @contextmanager
+    def counted(self) -> Iterator[Callable[[Event], None]]:
+        """Count a run by its events, given to the function; without a result it was `stopped`, or
+        `broken`.
+        """
         how = "stopped"
+
+        def count(event: Event) -> None:
+            nonlocal how
+            self.saw(event)
+            how = "" if isinstance(event, Finished) else how
+
         try:
-            async with aclosing(events):
-                async for event in events:
-                    self.saw(event)
-                    how = "" if isinstance(event, Finished) else how
-                    yield event
-        except (asyncio.CancelledError, GeneratorExit):
+            yield count
+        except asyncio.CancelledError:
             raise
         except BaseException:
             how = how and "broken"

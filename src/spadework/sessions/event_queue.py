@@ -5,8 +5,7 @@ it, and waits a limited time for its end.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 
 from spadework.budget import Budget
@@ -17,17 +16,20 @@ from spadework.sessions.storage.disk import disk_faults
 #: deadline, but at least the minimum.
 CLOSING_SECONDS, LEAST_CLOSING = 10.0, 1.0
 
+#: Tells whoever watches a session of an event.
+Tell = Callable[[Event], None]
+
 
 async def handed_on(
-    events: AsyncGenerator[Event, None], folder: Path, budget: Budget
+    run: Callable[[Tell], Awaitable[None]], folder: Path, budget: Budget
 ) -> AsyncGenerator[Event, None]:
-    """Yield the events of the session in `folder` as they happen. Closing the iterator cancels the
-    run.
+    """Yield the events that `run` tells, of a session in `folder`. Closing the iterator cancels
+    the run.
 
-    Raises what the run raises, and disk faults as our errors.
+    Raises what the run raises, with disk faults as our errors.
     """
     queue: asyncio.Queue[Event | None] = asyncio.Queue()
-    running = asyncio.create_task(_drive(events, folder, queue))
+    running = asyncio.create_task(_drive(run, folder, queue))
     over = False
     try:
         while (event := await queue.get()) is not None:
@@ -47,12 +49,10 @@ async def handed_on(
 
 
 async def _drive(
-    events: AsyncGenerator[Event, None], folder: Path, queue: asyncio.Queue[Event | None]
+    run: Callable[[Tell], Awaitable[None]], folder: Path, queue: asyncio.Queue[Event | None]
 ) -> None:
     try:
         with disk_faults(folder):
-            async with aclosing(events):
-                async for event in events:
-                    queue.put_nowait(event)
+            await run(queue.put_nowait)
     finally:
         queue.put_nowait(None)
