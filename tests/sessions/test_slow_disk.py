@@ -90,7 +90,7 @@ HANGING = {
 def test_the_process_ends_in_time(settings: Settings, hanging: str) -> None:
     done, seconds = asked(
         settings,
-        "from spadework.sessions import records",
+        "from spadework.sessions.record import records",
         "from spadework.tools.stores.page_store import PageStore",
         "write = records.write_atomically",
         "def hangs(path, *rest):",
