@@ -20,8 +20,9 @@ from rich.console import Console
 
 from spadework.agents.report.editorial_review import review
 from spadework.apps.mcp.agentic_search import structure_result
-from spadework.apps.openai.chat_completion import around, cite_marks, message_of
-from spadework.apps.openai.completion_stream import stream_chunks
+from spadework.apps.openai.chat_completion import around, cite_marks, completion_of
+from spadework.apps.openai.chat_request import ChatRequest
+from spadework.apps.openai.completion_stream import news_of, stream_chunks
 from spadework.apps.terminal.progress import word_event
 from spadework.apps.terminal.report import draw_report
 from spadework.budget import Limits
@@ -204,9 +205,17 @@ async def test_v1() -> None:
         for event in (*events(), Finished(result=RESULT)):
             yield event
 
-    lines = [line async for line in stream_chunks(told(), {"id": "x"}, with_usage=True)]
+    asked = ChatRequest.model_validate(
+        {
+            "model": "spadework",
+            "messages": [{"role": "user", "content": "What is a heron?"}],
+            "stream_options": {"include_usage": True},
+        }
+    )
+    lines = [line async for line in stream_chunks(news_of(told()), asked, "x")]
     parsed = [json.loads(line[6:]) for line in lines if line.startswith("data: {")]
-    for body in (*parsed, message_of(RESULT), around(RESULT), {"marked": cite_marks(RESULT)}):
+    marked = {"marked": cite_marks(RESULT)}
+    for body in (*parsed, completion_of(asked, RESULT), around(RESULT), marked):
         assert not [text for text in strings(body) if UNSEEN.search(text)]
     assert all(line.endswith("\n\n") and line.count("\n") == 2 for line in lines)
     thoughts = [p["choices"][0]["delta"].get("reasoning_content") for p in parsed if p["choices"]]
