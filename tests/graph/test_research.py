@@ -5,6 +5,7 @@ deadlines.
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from contextlib import aclosing
 from pathlib import Path
@@ -12,10 +13,12 @@ from typing import Any, get_args
 
 import pytest
 
+from spadework.agents.llm.client import Model as ModelClient
 from spadework.errors import SettingsError
 from spadework.graph.context import SessionContext
 from spadework.graph.nodes.read import read_pages
 from spadework.graph.research import graph
+from spadework.graph.session_id import new_session_id
 from spadework.graph.state import Task
 from spadework.sessions.one_call import research
 from spadework.sessions.session import Session
@@ -297,6 +300,19 @@ async def test_a_search_that_fails_costs_its_topic_and_no_other(
     assert any(p.stage == "search" and p.subject == "searxng" for p in result.problems)
     assert "“Lighthouse” is open" in result.report
     assert "searxng" in result.report.partition("## Problems")[2]
+
+
+async def test_the_client_of_a_model_is_imported_beside_the_event_loop(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ended = threading.Event()
+    monkeypatch.setattr(ModelClient, "check", lambda model: ended.wait(timeout=10))
+    opening = asyncio.create_task(SessionContext.open(tmp_path / new_session_id(), settings))
+    asyncio.get_running_loop().call_later(0.2, ended.set)
+    began = time.monotonic()
+    context = await opening
+    assert time.monotonic() - began < 8, "the loop stood still, so that nothing else went on"
+    await context.close()
 
 
 @pytest.mark.parametrize("fault", get_args(SearchFault))

@@ -187,7 +187,8 @@ class SessionContext:
         context: Self = await in_time(opened(), folder / "session.sqlite", budget.left(), cls.close)
         try:
             if context.asked:
-                context.asked.check()  # loads no files of the session
+                # The client of a model takes seconds to import: the event loop goes on meanwhile.
+                await asyncio.to_thread(context.asked.check)
         except BaseException:
             await context.close()
             raise

@@ -65,5 +65,5 @@ async def _model(settings: Settings, budget: Budget, closing: AsyncExitStack) ->
     closing.push_async_callback(journal.close)
     model = Model(settings, budget, journal, name)
     closing.push_async_callback(model.close)
-    model.check()
+    await asyncio.to_thread(model.check)
     return model
