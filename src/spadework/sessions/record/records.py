@@ -126,8 +126,8 @@ class Records:
         self.late.try_again()
         for name, data in drawn_report(result, self.metadata).items():
             await self._write(name, data)
-        if not self.proven:  # otherwise written with the first evidence
-            await self._write(LEDGER, drawn_ledger([]))
+        # What was proven last may not have been heard of yet.
+        await self._write(LEDGER, drawn_ledger(self.course.evidence))
         await self._draw()
         return self.folder / stamp_name(REPORT, self.metadata)
 

@@ -51,6 +51,7 @@ _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+")
 _FIRST = re.compile(rf"[\s{_OPENING}]*(\w+)")
 #: "3." and "XX." before a word are ordinals; a year is not.
 _ORDINAL = re.compile(r"\d{1,3}|[ivx]+")
+_WORD_END = re.compile(r"\W")
 
 
 def sentences(text: str, code: str = "") -> list[tuple[int, int]]:
@@ -171,7 +172,7 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> boo
         return False
     ordinal = known.ordinals and _ORDINAL.fullmatch(word)
     if {word, written} & known.maybe_last or _INITIALS.fullmatch(word + ".") or ordinal:
-        return re.split(r"\W", following, maxsplit=1)[0].lower() in known.starters
+        return _WORD_END.split(following, maxsplit=1)[0].lower() in known.starters
     return True
 
 
