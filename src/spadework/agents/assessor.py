@@ -18,6 +18,7 @@ from spadework.agents.llm.structured_output import at_most, within
 from spadework.prompts import render
 from spadework.tools.ranking.query_operators import in_words
 from spadework.tools.search.search_filters import MOST_SITES, domains
+from spadework.tools.text.markdown import one_line
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import (
     Evidence,
@@ -35,6 +36,8 @@ MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
 MOST_QUOTES = 40
 LIKELY = 0.5
+#: Maximum differences between sources that are told, and characters of one.
+MOST_DIFFERENCES, DIFFERENCE_CHARS = 8, 250
 
 
 class QuoteAnswer(Visible):
@@ -72,6 +75,7 @@ class AssessmentAnswer(Visible):
     covered: bool
     score: float
     evidence: list[QuoteAnswer] = at_most(MOST_QUOTES)
+    differences: list[str] = at_most(MOST_DIFFERENCES, [])
     gaps: list[str] = at_most(MOST_RECOMMENDATIONS)
     gap_queries: list[GapQuery] = at_most(MOST_RECOMMENDATIONS)
     quality: QualityAnswer
@@ -113,9 +117,12 @@ async def assess(
             standard=model.settings.standard(plan.question_type),
         )
         answer = await model.ask("assessor", prompt, AssessmentAnswer, seconds=seconds)
+        told = [one for one in answer.differences if not is_injection(one)]
+        differences = tuple(one_line(one, DIFFERENCE_CHARS) for one in told)
         named = [numbered.spots(quote.first, quote.last, quote.claim) for quote in answer.evidence]
         spots = tuple(chain(*named))
         judgement = judgement_of(answer, shown, spots, proven=bool(spots or known))
+        judgement = replace(judgement, differences=differences)
         problems.extend(report_unnamed(topic.name, answer.evidence, numbered))
         if known or (judgement.spots and not leads_on(plan)):
             return judgement

@@ -119,7 +119,10 @@ async def outline(
         open_ones=[
             (c.topic, c.state, c.gaps) for c in known.coverage.values() if c.state != "answered"
         ],
-        conflicts=[_sides_of(conflict, ledger) for conflict in known.conflicts],
+        conflicts=[
+            *(_sides_of(conflict, ledger) for conflict in known.conflicts),
+            *(f"{c.topic}: {one}" for c in known.coverage.values() for one in c.differences),
+        ],
         words=known.words,
         most_words=known.most_words,
         asked_on=known.asked_on,

@@ -82,8 +82,9 @@ class Shortfall(Value):
 class Coverage(Value):
     """How well the ledger covers a topic. `score` is 0..1; `gaps` describe what is missing.
 
-    `quality` is the latest judgement, None if not rated; `near`: its evidence is only the closest
-    read, and probably not an answer.
+    `differences` are figures, dates and names that sources give differently. `quality` is the
+    latest judgement, None if not rated; `near`: its evidence is only the closest read, and probably
+    not an answer.
     """
 
     topic: str
@@ -91,6 +92,7 @@ class Coverage(Value):
     score: float = Field(ge=0, le=1)
     evidence_ids: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
     recommendations: tuple[Recommendation, ...] = ()
     quality: Quality | None = None
     near: bool = False

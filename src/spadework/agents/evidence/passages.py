@@ -79,6 +79,7 @@ class Judgement:
     recommendations: tuple[Recommendation, ...] = ()
     quality: Quality | None = None
     near: bool = False
+    differences: tuple[str, ...] = ()
 
 
 Span = tuple[int, int]

@@ -78,7 +78,8 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
             more = found.evidence_ids if context.judging and not found.near else ()
             ids = tuple(dict.fromkeys([*old.evidence_ids, *more]))
             found = old.model_copy(update={"recommendations": wanted, "evidence_ids": ids})
-        coverage[topic.name] = found
+        told = (*(old.differences if old else ()), *judgement.differences)
+        coverage[topic.name] = found.model_copy(update={"differences": tuple(dict.fromkeys(told))})
     done = _round(number, before, before | coverage, (len(ledger), len(ledger) + len(added)))
     standard = context.settings.standard(state["plan"].question_type)
     lacking = shortfalls(state["plan"], before | coverage, [*ledger, *added], standard)
