@@ -123,10 +123,16 @@ def office_recall(chance: random.Random) -> float:
             said.append(f"w{next(numbers)}x")  # noqa: B023 - it is used up in this turn
             return said[-1]  # noqa: B023
 
-        shown = read(_office_file(n % 4, word, chance))
+        shown = read(_rtf_file(word) if n % 5 == 4 else _office_file(n % 5, word, chance))
         found += sum(one in shown for one in said)
         all_of += len(said)
     return found / all_of
+
+
+def _rtf_file(word: Callable[[], str]) -> bytes:
+    note, remark = (f"{{{name} {word()}}}" for name in (r"\footnote", r"\*\annotation"))
+    box = rf"{{\shp{{\*\shpinst{{\shptxt {word()}\par}}}}}}"
+    return rf"{{\rtf1\ansi {word()}{note}{remark} {word()}\par {box}}}".encode()
 
 
 def _office_file(kind: int, word: Callable[[], str], chance: random.Random) -> bytes:
