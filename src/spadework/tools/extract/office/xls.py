@@ -20,6 +20,8 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.markdown_writer import blocks, heading, not_shown, sheet_table
 from spadework.tools.extract.office.xlsx import MAX_SHEETS, Range, lapse, spread
 
+#: What calamine raises, but for a panic of Rust, which is no Exception.
+_FAULTS = (CalamineError, ValueError, OSError)
 _Value = float | str | bool | date | datetime | time | timedelta | None
 
 
@@ -35,7 +37,9 @@ def extract_xls(body: bytes, url: str) -> Extracted:
             parts = [_sheet(book.get_sheet_by_name(name)) for name in shown[:MAX_SHEETS]]
     except PasswordError:
         raise Unreadable("The workbook is locked by a password.") from None
-    except (CalamineError, ValueError, OSError) as error:
+    except BaseException as error:
+        if not isinstance(error, _FAULTS) and type(error).__module__ != "pyo3_runtime":
+            raise
         raise Unreadable(f"The workbook is damaged: {str(error)[:100].strip(' .')}.") from None
     parts.append(not_shown(len(shown) - MAX_SHEETS, "sheets"))
     return Extracted(title=file_name(url), markdown=blocks(parts), kind="xls")
