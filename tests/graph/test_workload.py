@@ -69,6 +69,12 @@ def test_without_a_model_a_simple_question_has_no_pages_taken_away() -> None:
     assert [calls(task) for task in tasks_of(plan_of("simple", 1), model=False)] == [14]
 
 
+@pytest.mark.parametrize("topics", [1, 3])
+def test_deep_effort_without_a_model_reads_200_to_400_pages(topics: int) -> None:
+    tasks = tasks_of(plan_of("simple", topics), model=False, effort="deep")
+    assert 200 <= pages_of(tasks) <= 400
+
+
 @pytest.mark.parametrize("topics", [8, 10, 12])
 def test_deep_effort_reads_200_to_400_pages_for_a_complex_question(topics: int) -> None:
     plan, settings = plan_of("complex", topics), Settings.load(effort="deep")

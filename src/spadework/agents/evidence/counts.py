@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from spadework.agents.evidence.confirmation import asked_of
 from spadework.agents.evidence.passages import Judgement, PassageView, Spot
+from spadework.agents.extractive.question_parts import counted
 from spadework.tools.text.facts import numbers, spelled_numbers, stems
 from spadework.tools.text.language import ENGLISH, Phrases, language, spoken
 from spadework.tools.text.markdown import blocks, plain, units
@@ -190,9 +191,10 @@ def states_count(topic: Topic, asked: set[str], quotes: Sequence[str]) -> bool:
     """Return whether a sentence of some quotes states a number of the things in question."""
     code = spoken(topic.question)
     known = numbers(topic.question, code)
+    things = stems(counted(topic.question, code), code) or asked
     told = (plain(quote[start:end]) for quote in quotes for start, end in sentences(quote))
     return any(
-        (numbers(one, code) | spelled_numbers(one, code)) - known and asked & stems(one, code)
+        (numbers(one, code) | spelled_numbers(one, code)) - known and things & stems(one, code)
         for one in told
     )
 

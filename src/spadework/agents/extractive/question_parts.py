@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, takewhile
 
 from spadework.agents.extractive.comparison import Compared, compared
 from spadework.agents.extractive.taking_up import take_up
@@ -207,6 +207,18 @@ def _undated(words: Sequence[str], known: Language) -> str:
     while best and best[-1][0].islower():
         best = best[:-1]
     return " ".join(best)
+
+
+def counted(text: str, code: str) -> str:
+    """Return what a question counts: the words behind "how many" up to a function word; "" where it
+    counts nothing, or its language has no spaces.
+    """
+    known = language(code)
+    found = known.cues["count"].search(text) if "count" in known.cues else None
+    if not found or known.unspaced or found[0].split()[0].casefold() not in known.stop:
+        return ""
+    behind = WORD.findall(text[found.end() :])
+    return " ".join(takewhile(lambda word: word.casefold() not in known.stop, behind))
 
 
 def content_words(text: str) -> str:

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import takewhile
 
 from spadework.agents.extractive.candidates import Candidate
-from spadework.agents.extractive.question_parts import WORD, names_in, read
+from spadework.agents.extractive.question_parts import counted, names_in, read
 from spadework.tools.text.facts import (
     OTHER_WORDS,
     dates,
@@ -53,15 +52,15 @@ class Slot:
         self.kind = read(text).expects
         self.words = self.stems - _form_words(text, code)
         # What is asked for, and its subject, are always required.
-        counted = [word for word in terms(text, code) if word in self.words][:1]
+        first = [word for word in terms(text, code) if word in self.words][:1]
         typed = [word for word in question.split() if not word.strip("?!.,;:¿¡").isalpha()]
         named = [*names_in(question), *typed, *_cue_words(text, code)]
-        self._kept = stems(" ".join(named), code).union(counted)
+        self._kept = stems(" ".join(named), code).union(first)
         self._denies = is_negated(question, code)
         self._numbers = numbers(question, code) | spelled_numbers(question, code)
         self._names = names(f"- {question}")
         self._says_what = _says_what(text, code)
-        self._counted = _count_words(text, code)
+        self._counted = stems(counted(text, code), code)
         self._dimensions = _asked_dimensions(text, code)
 
     @property
@@ -162,18 +161,6 @@ def _says_what(text: str, code: str) -> re.Pattern[str] | None:
     return known.says_what if found and known.says_what.search(f"{found[0]} a") else None
 
 
-def _count_words(text: str, code: str) -> Stems:
-    """Return the stems of what a question counts: the content words after "how many"."""
-    known = language(code)
-    found = known.cues["count"].search(text) if "count" in known.cues else None
-    if not found or known.unspaced or found[0].split()[0].casefold() not in known.stop:
-        return frozenset()
-    words = takewhile(
-        lambda word: word.casefold() not in known.stop, WORD.findall(text[found.end() :])
-    )
-    return stems(" ".join(words), code)
-
-
 def _asked_dimensions(text: str, code: str) -> frozenset[str]:
     known = language(code)
     found = known.cues["measure"].search(text) if "measure" in known.cues else None
@@ -189,6 +176,11 @@ def _cue_words(text: str, code: str) -> list[str]:
 def _form_words(text: str, code: str) -> Stems:
     """Return the stems of a question phrase: "how many", "which year"."""
     known = language(code)
-    found = [m[0] for cue in known.cues.values() if (m := cue.search(text))]
-    asks = [words for words in found if words.split()[0].casefold() in known.stop]
+    found = [(name, m) for name, cue in known.cues.items() if (m := cue.search(text))]
+    asks = [
+        m[0]
+        for name, m in found
+        # "List the …" says no more than "which".
+        if m[0].split()[0].casefold() in known.stop or (name == "items" and not m.start())
+    ]
     return frozenset().union(*(stems(words, code) for words in asks))

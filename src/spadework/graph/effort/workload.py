@@ -19,6 +19,8 @@ GAP_PAGES = 5
 #: Factor on the preset's pages at deep effort; the page limit bounds complex questions.
 DEEP_TIMES: dict[Complexity, int] = {"simple": 2, "moderate": 4, "complex": 4}
 DEEP_GAP_TIMES = 2
+#: The same without a model, to which a page costs only its reading.
+DEEP_TIMES_ALONE = 20
 
 
 class Workload(NamedTuple):
@@ -43,10 +45,11 @@ def workload(plan: Plan, settings: Settings, *, model: bool) -> Workload:
     most, deep = PRESETS[settings.preset][1], settings.effort == "deep"
     simple = model and (plan.complexity == "simple" or settings.effort == "quick")
     pages = min(SIMPLE_PAGES, most) if simple else most
+    times = DEEP_TIMES[plan.complexity] if model else DEEP_TIMES_ALONE
     standard = settings.standard(plan.question_type)
     return Workload(
         queries=SIMPLE_QUERIES if simple and not deep else QUERIES,
-        pages=most * DEEP_TIMES[plan.complexity] if deep else pages,
+        pages=most * times if deep else pages,
         gap_queries=standard.searches,
         gap_pages=min(GAP_PAGES, most) * (DEEP_GAP_TIMES if deep else 1),
         gap_seconds=standard.seconds,
