@@ -26,7 +26,9 @@ from spadework.sessions.session import Session
 from spadework.sessions.storage.files import read_metadata, session_folder
 from spadework.settings import Settings
 from spadework.tools.text import tokens
+from tests.world.brain import play
 from tests.world.held import Held
+from tests.world.model import Model
 
 SENTENCE = "Quillon is a wind-up radio that plays for 45 minutes after one winding."
 NOTES = (
@@ -690,3 +692,22 @@ async def test_a_response_that_fails_says_why(client: AsyncOpenAI, settings: Set
         await client.responses.create(model="spadework", input=[])
     with pytest.raises(openai.NotFoundError, match="The model 'gpt-5' does not exist"):
         await client.responses.create(model="gpt-5", input="x")
+
+
+async def test_usage_is_what_the_server_of_the_model_has_counted(
+    settings: Settings, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in model.env.items():
+        monkeypatch.setenv(name, value)
+    play(model, {"Quillon": "Quillon radio"})
+    written = Settings.load(
+        home=settings.home, search="library", library=settings.library, iterations=1
+    )
+    wish: list[Any] = [{"role": "system", "content": "At most 80 words, as a table."}]
+    async with serving(written) as (base, _), talking(base) as client:
+        answer = await client.chat.completions.create(model="spadework", messages=[*wish, *ASKED])
+    told, said = (sum(used) for used in zip(*(r.used for r in model.requests), strict=True))
+    assert answer.usage is not None
+    assert (answer.usage.prompt_tokens, answer.usage.completion_tokens) == (told, said)
+    [plan] = [request for request in model.requests if request.schema_name == "PlanAnswer"]
+    assert "At most 80 words, as a table." in plan.prompt
