@@ -10,6 +10,8 @@ import time
 import psycopg
 import pytest
 
+from spadework.backend import backend_of
+from spadework.extras import how_to_install
 from spadework.machines.database_check import AWAY, database_fault
 from spadework.machines.database_check import database as checked
 from spadework.machines.postgres.migration import HEAD
@@ -73,7 +75,8 @@ async def test_one_that_cannot_be_used_is_one_sentence_in_time() -> None:
             assert "secret" not in check.said and "\n" not in check.said
             assert await database_fault(settings) == AWAY
             assert time.monotonic() - began < 8
-    assert await checked(Settings.load(database_url=None)) == []
+    alone = Settings.load()
+    assert await backend_of(alone).database(alone) == []
 
 
 async def test_packages_that_are_missing_are_named_with_their_mend(
@@ -83,5 +86,5 @@ async def test_packages_that_are_missing_are_named_with_their_mend(
     [check] = await checked(Settings.load(database_url="postgresql://127.0.0.1/name"))
     assert (check.state, check.hint) == (
         "broken",
-        'Install it: pip install "spadework[postgres]".',
+        f"Install it: {how_to_install('postgres')}.",
     )
