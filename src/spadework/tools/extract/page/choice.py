@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from spadework.tools.extract.page.block_features import PageView
 from spadework.tools.extract.page.constants import (
-    ALIKE,
     BAR,
     BARS,
     CLEAN_ENOUGH,
@@ -20,7 +19,6 @@ from spadework.tools.extract.page.constants import (
     DEFINED_CHARS,
     FEW_BLOCKS,
     FURNITURE,
-    HEADED,
     LEAST_REPEATED_CHARS,
     LIKELY_CHARS,
     LONG_ENOUGH,
@@ -112,16 +110,7 @@ def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
         chance > bars.get(block.kind, least) for block, chance in zip(blocks, chances, strict=True)
     ]
     defined = _defined(view, chances, DEFINED * least)
-    return list(
-        _once(
-            block
-            for n, block in enumerate(blocks)
-            if taken[n]
-            or n in defined
-            or _headed(view, taken, n, chances[n] > HEADED * least)
-            or _last_alike(blocks, taken, n)
-        )
-    )
+    return list(_once(block for n, block in enumerate(blocks) if taken[n] or n in defined))
 
 
 def _own(blocks: list[Block]) -> list[Block]:
@@ -151,32 +140,6 @@ def _likely(blocks: list[Block], chances: list[float], places: list[int], least:
     mass = sum(blocks[n].chars + 1 for n in places)
     mean = sum(chances[n] * (blocks[n].chars + 1) for n in places) / mass
     return 0 < len(said) < len(places) and sum(said) >= DEFINED_CHARS * len(said) and mean > least
-
-
-def _headed(view: PageView, taken: list[bool], n: int, likely: bool) -> bool:
-    """Return whether block `n` is all there is under a chosen heading."""
-    alone = n + 1 < len(taken) and view.blocks[n + 1].kind in _HEADINGS
-    return likely and n > 0 and taken[n - 1] and view.blocks[n - 1].kind in _HEADINGS and alone
-
-
-def _last_alike(blocks: list[Block], taken: list[bool], n: int) -> bool:
-    """Return whether block `n` ends its element after equal blocks that were all chosen: the last
-    block scores low, but a run of paragraphs ends with one of them.
-    """
-    block, before = blocks[n], blocks[max(0, n - ALIKE) : n]
-    if n + 1 < len(blocks) and blocks[n + 1].frame.parent is block.frame.parent:
-        return False
-    return (
-        len(before) == ALIKE
-        and all(taken[n - ALIKE : n])
-        and all(_siblings(block, other) for other in before)
-        and block.link_chars * 2 <= block.chars
-    )
-
-
-def _siblings(one: Block, other: Block) -> bool:
-    mine, its = one.frame, other.frame
-    return (one.kind, mine.traits) == (other.kind, its.traits) and mine.parent is its.parent
 
 
 def _once(blocks: Iterator[Block]) -> Iterator[Block]:

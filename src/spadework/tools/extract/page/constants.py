@@ -40,11 +40,6 @@ LEVELLED = 0.5
 FEW_BLOCKS = 4
 #: A page's title belongs to its first block of this length.
 TITLED_CHARS = 120
-#: A single block under a chosen heading needs this share of the threshold.
-HEADED = 0.7
-#: An element's last block is kept if this many equal ones before it are: 34 blocks of 889 web
-#: pages, which move no figure by over .0003; newspaper4k's articles gain .001.
-ALIKE = 3
 #: A definition list with definitions of this average length is kept whole from this share of the
 #: threshold on average: half of its terms would mislead.
 DEFINED_CHARS, DEFINED = 40, 0.8
