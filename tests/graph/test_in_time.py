@@ -40,6 +40,7 @@ async def test_a_page_of_one_sign_does_not_hold_a_run_up(
 
 @pytest.mark.full
 @pytest.mark.timed
+@pytest.mark.timeout(330)
 @pytest.mark.parametrize("busy", [0, 6])
 @pytest.mark.parametrize("sentences", alike.SIZES)
 def test_deep_effort_over_near_alike_pages_ends_in_its_time(
