@@ -32,7 +32,7 @@ from spadework.tools.extract.html import parsed
 from spadework.tools.extract.page.block_features import PageView, as_parent, frames_of
 from spadework.tools.extract.page.metadata import KINDS, clues, likely_kinds, told_by
 from spadework.tools.extract.page.page_blocks import Block, Frame
-from spadework.tools.extract.page.surroundings import Surroundings
+from spadework.tools.extract.page.scorer import Surroundings
 
 FOLDS = 5
 LEAST_PAGES = 20

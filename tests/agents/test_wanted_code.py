@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spadework.agents.evidence.wanted_code import wants_code
+from spadework.agents.evidence.expectation import wants_code
 
 
 @pytest.mark.parametrize(

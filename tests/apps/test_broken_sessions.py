@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from spadework.apps.openai.answered_sessions import recall_session, remember
+from spadework.apps.openai.api import recall_session, remember
 from spadework.settings import Settings
 from tests.apps.mcp.serving import over_http
 from tests.apps.process import Terminal

@@ -15,10 +15,9 @@ import pytest
 
 from spadework.agents.llm.client import Model as ModelClient
 from spadework.errors import SettingsError
-from spadework.graph.context import SessionContext
+from spadework.graph.context import SessionContext, new_session_id
 from spadework.graph.nodes.read import read_pages
 from spadework.graph.research import graph
-from spadework.graph.session_id import new_session_id
 from spadework.graph.state import Task
 from spadework.sessions.one_call import research
 from spadework.sessions.session import Session

@@ -35,8 +35,8 @@ from spadework.events import (
     parse_event,
 )
 from spadework.graph import research
+from spadework.graph.context import new_session_id
 from spadework.graph.followup.reception import receive as greet
-from spadework.graph.session_id import new_session_id
 from spadework.graph.state import ResearchState
 from spadework.settings import Settings
 from spadework.tools.export.markdown_report import escape_markdown, safe_url

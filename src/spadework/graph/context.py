@@ -9,10 +9,12 @@ same graph.
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import InitVar, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self, TypeVar
 from weakref import WeakValueDictionary
@@ -21,12 +23,12 @@ from spadework.agents.llm.client import Model
 from spadework.agents.llm.examination import Examined
 from spadework.budget import Budget
 from spadework.deadline import Mark
+from spadework.errors import SettingsError
 from spadework.graph.effort.experience import Took
 from spadework.graph.effort.workload import Workload, workload
 from spadework.graph.pages.fallback_search import StandIns
 from spadework.graph.pages.page_assignment import PageAssignment
 from spadework.graph.parts import PagesAlone, Parts, Replay, open_parts
-from spadework.graph.session_id import checked_session_id
 from spadework.settings import Settings
 from spadework.tools.fetch.page_reader import Reader
 from spadework.tools.library.library import Library
@@ -34,7 +36,23 @@ from spadework.tools.ranking.link_authority import LinkStore
 from spadework.tools.stores.disk import in_time
 from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.page_store import PageStore
+from spadework.tools.stores.private_files import is_session_id
 from spadework.values import Mode, Plan, Problem
+
+
+def checked_session_id(session_id: str) -> str:
+    """Return the id itself. Raises SettingsError if it could name a folder outside the sessions."""
+    if not is_session_id(session_id):
+        raise SettingsError(
+            f"session_id cannot be {session_id[:80]!r}: letters, digits, - and _ are allowed."
+        )
+    return session_id
+
+
+def new_session_id() -> str:
+    """Return a session id that sorts by time."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
 
 T = TypeVar("T", bool, int, float, str)
 

@@ -19,7 +19,7 @@ from spadework.agents.llm.probe import default_model
 from spadework.budget import Budget
 from spadework.deadline import WRITE_NOW, shares_of
 from spadework.errors import ModelError
-from spadework.graph.effort.waits import Stopped, unless_stopped
+from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.graph.pages.page_cache import PageCache
 from spadework.settings import Role, Settings
 from spadework.tools.dense.passage_vectors import Meaning, meaning_of

@@ -24,7 +24,7 @@ from langgraph.types import Overwrite
 from spadework.errors import SpadeworkError
 from spadework.events import Assessed, Finished, Planned, Wrote
 from spadework.graph import checkpoint_types, routes, worker
-from spadework.graph.context import context_of
+from spadework.graph.context import checked_session_id, context_of, new_session_id
 from spadework.graph.effort.expected_gain import price
 from spadework.graph.effort.model_examination import begin, judge, judge_in_time, leave_out
 from spadework.graph.emit import emitter
@@ -45,7 +45,6 @@ from spadework.graph.nodes.write import compose_report
 from spadework.graph.pages.fetch import attached_pages
 from spadework.graph.report.body import draft
 from spadework.graph.run_end import DiskStopped, nothing_left, stopped_by
-from spadework.graph.session_id import checked_session_id, new_session_id
 from spadework.graph.state import (
     GIVEN,
     ResearchInput,

@@ -17,10 +17,9 @@ from spadework.clock import set_today
 from spadework.errors import SessionNotFound, SettingsError
 from spadework.events import Event, Finished, Notice
 from spadework.graph.chat import MOST_WISHES
-from spadework.graph.context import SessionContext
-from spadework.graph.effort.waits import Stopped, unless_stopped
+from spadework.graph.context import SessionContext, new_session_id
+from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.graph.parts import Replay
-from spadework.graph.session_id import new_session_id
 from spadework.sessions import quotas
 from spadework.sessions.brief import Brief
 from spadework.sessions.entry import admitted, by_workers

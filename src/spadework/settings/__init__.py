@@ -26,15 +26,13 @@ from spadework.errors import SettingsError
 from spadework.form import as_form, sentence
 from spadework.home import absolute
 from spadework.settings.budgets import Budgets
-from spadework.settings.environment import tell_unread
-from spadework.settings.front_doors import Serving
-from spadework.settings.kinds import Cleaning, Effort, Role
+from spadework.settings.environment import Cleaning, Effort, Role, tell_unread
+from spadework.settings.interfaces import Serving, Users
 from spadework.settings.model_choice import Models
 from spadework.settings.observability import Observing
 from spadework.settings.page_reading import Reading
 from spadework.settings.roles import Judging
 from spadework.settings.search import Searching
-from spadework.settings.users import Users
 
 __all__ = ["DEFAULT_MODEL", "DEFAULT_SMALL_MODEL", "Cleaning", "Effort", "Role", "Settings"]
 

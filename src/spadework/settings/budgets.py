@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from spadework.form import by_effort
-from spadework.settings.kinds import Effort
+from spadework.settings.environment import Effort
 
 
 class Budgets(BaseModel, defer_build=True, use_attribute_docstrings=True):

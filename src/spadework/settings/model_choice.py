@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, SecretStr
 
-from spadework.settings.kinds import own
+from spadework.settings.environment import own
 
 
 class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):

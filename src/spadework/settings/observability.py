@@ -6,7 +6,7 @@ from typing import get_args
 
 from pydantic import BaseModel, field_validator
 
-from spadework.settings.kinds import Concern, LogLevel
+from spadework.settings.environment import Concern, LogLevel
 
 CONCERNS: tuple[Concern, ...] = get_args(Concern)
 LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, field_validator
 
-from spadework.settings.kinds import Cleaning, Words
+from spadework.settings.environment import Cleaning, Words
 
 
 class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):

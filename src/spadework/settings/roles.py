@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, Field, SecretStr
 
 from spadework.form import by_effort
-from spadework.settings.kinds import own
+from spadework.settings.environment import own
 from spadework.values import QuestionType
 
 #: Question types that need several voices, and the domains that count as several.

@@ -10,7 +10,7 @@ from pydantic_settings import NoDecode
 
 from spadework.codes import LANGUAGE
 from spadework.form import by_effort
-from spadework.settings.kinds import Country, Day, Sites, own
+from spadework.settings.environment import Country, Day, Sites, own
 
 
 class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import ModelError
-from spadework.tools.dense import vector_tables
+from spadework.tools.dense import vectors as vector_tables
 from spadework.tools.dense.embedder import BATCH, EndpointEmbedder
 from spadework.tools.dense.passage_vectors import Meaning
 from spadework.tools.dense.vector_fill import LEAST, fill

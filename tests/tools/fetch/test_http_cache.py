@@ -19,9 +19,8 @@ import zstandard
 from spadework.errors import Blocked, FetchError, NotAllowed, TooLarge, Unreachable, Unreadable
 from spadework.settings import Settings
 from spadework.tools.extract.extracted import Extracted, Link
-from spadework.tools.fetch import extraction_cache
-from spadework.tools.fetch.client import Web
-from spadework.tools.fetch.extraction_cache import Cleaned
+from spadework.tools.fetch import client as extraction_cache
+from spadework.tools.fetch.client import Cleaned, Web
 from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.http_cache import Store
 from tests.tools.fetch.site import BODY, Site

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from spadework.tools.web import slots
-from spadework.tools.web.slots import Room, place
+from spadework.tools.web import fair_queue as slots
+from spadework.tools.web.fair_queue import Room, place
 
 
 class Shop:

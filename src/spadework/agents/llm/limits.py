@@ -19,7 +19,7 @@ from spadework.settings import Role
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.page_store import write_atomically
 from spadework.tools.stores.shared_rooms import shared_place
-from spadework.tools.web.slots import Room
+from spadework.tools.web.fair_queue import Room
 
 #: Tokens of a role's long answer, until its model is known, and for the estimate.
 ANSWERS: dict[Role, int] = {

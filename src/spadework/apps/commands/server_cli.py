@@ -79,6 +79,6 @@ def serve(
 
     After SIGTERM, runs may continue for a while. The next `serve` resumes the rest.
     """
-    from spadework.apps.web.serve_command import serve as serve_page
+    from spadework.apps.web.app import serve as serve_page
 
     serve_page(options.settings_of(context), host, port)

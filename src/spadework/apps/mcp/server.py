@@ -5,43 +5,185 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from copy import deepcopy
 from importlib.metadata import version
 from inspect import signature
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError, UnexpectedToolError
 from mcp_types import (
     CallToolResult,
     InputRequiredResult,
     ListResourcesResult,
     PaginatedRequestParams,
+    Resource,
     Tool,
     ToolAnnotations,
 )
 
 from spadework.apps.mcp.agentic_search import agentic_search
 from spadework.apps.mcp.intelligent_research import intelligent_research_with_advanced_scraping
+from spadework.apps.mcp.output_schemas import PAGE_TEXT
 from spadework.apps.mcp.research_report import create_research_report
-from spadework.apps.mcp.resources import add_resources, list_resources
-from spadework.apps.mcp.schemas import offer_tools, shorten_schemas
 from spadework.apps.mcp.scrape_url import advanced_scrape_url
-from spadework.apps.mcp.serp_search import serp_search
-from spadework.apps.mcp.session_data import get_session_data
-from spadework.apps.mcp.tool_context import ToolContext, caller_of
+from spadework.apps.mcp.serp_search import OFFERED, serp_search
+from spadework.apps.mcp.session_data import Record, get_session_data, load_record, page_text
+from spadework.apps.mcp.tool_context import Call, ToolContext, caller_of, door_of
 from spadework.apps.mcp.tool_errors import word_fault
+from spadework.apps.outputs import prints_pdf
 from spadework.apps.patience import Left, apart
 from spadework.backend import backend_of
-from spadework.errors import Stopping
+from spadework.errors import SessionNotFound, SpadeworkError, Stopping
+from spadework.prompts import fence
 from spadework.sessions import quotas
+from spadework.sessions.lookups.search_only import usable
 from spadework.sessions.people.people import People
 from spadework.sessions.people.user import Scope
 from spadework.sessions.storage.retention import prune
+from spadework.sessions.storage.session_list import readable_sessions
 from spadework.settings import Settings
 from spadework.tools.text.markdown import one_line
+
+SESSIONS = "spadework://sessions/"
+MARKDOWN = "text/markdown"
+MOST_LISTED = 20
+
+
+def add_resources(server: MCPServer[ToolContext]) -> None:
+    """Offer the report and pages of each session."""
+
+    @server.resource(
+        f"{SESSIONS}{{session_id}}",
+        name="session",
+        title="The report of a session",
+        description="For a session that gathered pages: the list of them. Newest: latest.",
+        mime_type=MARKDOWN,
+    )
+    async def session(session_id: str, call: Context[ToolContext]) -> str:
+        return await _read_resource(call, session_id, "")
+
+    @server.resource(
+        f"{SESSIONS}{{session_id}}/pages/{{page}}",
+        name="page",
+        title="A page as a session has read it",
+        description="page: the number of a source of the report.",
+        mime_type=MARKDOWN,
+    )
+    async def page(session_id: str, page: str, call: Context[ToolContext]) -> str:
+        return await _read_resource(call, session_id, page)
+
+
+def list_resources(home: Path) -> list[Resource]:
+    """Return the newest sessions."""
+    return [
+        Resource(
+            uri=f"{SESSIONS}{one.id}",
+            name=one.id,
+            title=one_line(one.query, 100),
+            description=one.status or "not finished",
+            mime_type=MARKDOWN,
+        )
+        for one in islice(readable_sessions(home), MOST_LISTED)
+    ]
+
+
+async def _read_resource(call: Call, session_id: str, page: str) -> str:
+    try:
+        if not caller_of(call.request_context.request).may("read"):
+            raise SessionNotFound(f"There is no session {session_id[:80]!r}.")
+        home = await door_of(call).home_of(session_id)
+        record = await asyncio.to_thread(load_record, home, session_id)
+        text = await asyncio.to_thread(page_text, record, page) if page else _report(record)
+        return fence(text)
+    except SpadeworkError as error:
+        raise ResourceError(word_fault(error)) from None
+
+
+def _report(record: Record) -> str:
+    if record.result is not None:
+        return record.result.report
+    return f"# {one_line(record.metadata.query)}\n\nThis session is not finished: {record.state}."
+
+
+Schema = dict[str, Any]
+
+#: Keywords a model does not need, in arguments and in outputs, whose fields are always present.
+#: Validation uses the full schemas.
+_OF_ARGUMENTS = ("title", "additionalProperties", "minLength", "maxLength")
+_OF_ANSWERS = (*_OF_ARGUMENTS, "default", "required", "minimum", "maximum")
+
+
+def shorten_schemas(tool: Tool) -> Tool:
+    """Return the tool with short schemas; objects in output lists are described by their fields."""
+    given = tool.output_schema
+    if given:
+        named: Mapping[str, Schema] = given.get("$defs", {})
+        fields = {
+            name: _short(one, _OF_ANSWERS, named) for name, one in given["properties"].items()
+        }
+        given = {"type": "object", "properties": fields}
+    return tool.model_copy(
+        update={
+            "description": " ".join((tool.description or "").split()),
+            "input_schema": _short(tool.input_schema, _OF_ARGUMENTS, {}),
+            "output_schema": given,
+        }
+    )
+
+
+def _short(schema: Schema, dropped: tuple[str, ...], named: Mapping[str, Schema]) -> Schema:
+    """Return a schema without `dropped` keywords, with references described in words."""
+    if "$ref" in schema:
+        told = _describe_fields(named[schema["$ref"].removeprefix("#/$defs/")])
+        return {"type": "object", "description": schema.get("description", told)}
+    made: Schema = {}
+    for name, value in schema.items():
+        if name in dropped or (name == "default" and not value):
+            continue
+        if name == "properties":
+            made[name] = {key: _short(one, dropped, named) for key, one in value.items()}
+        elif isinstance(value, dict):
+            made[name] = _short(value, dropped, named)
+        elif name == "anyOf":
+            made |= _either([_short(one, dropped, named) for one in value])
+        else:
+            made[name] = value
+    return made
+
+
+def _describe_fields(schema: Schema) -> str:
+    """Describe an object's fields in words; mention page text only once."""
+    said = {name: one.get("description", "") for name, one in schema["properties"].items()}
+    fields = ", ".join(
+        f"{name} ({words.removesuffix('.')})" if words and PAGE_TEXT not in words else name
+        for name, words in said.items()
+    )
+    return f"{fields}. {PAGE_TEXT}" if PAGE_TEXT in said.values() else fields
+
+
+def _either(options: list[Schema]) -> Schema:
+    """Return a choice of schemas; null alternatives become part of the type."""
+    others = [one for one in options if one != {"type": "null"}]
+    if len(others) == 1 and len(options) == 2 and isinstance(others[0].get("type"), str):
+        return others[0] | {"type": [others[0]["type"], "null"]}
+    return {"anyOf": options}
+
+
+def offer_tools(tools: Sequence[Tool], settings: Settings) -> list[Tool]:
+    """Return the tools without what this server lacks."""
+    made = [tool.model_copy(update={"input_schema": deepcopy(tool.input_schema)}) for tool in tools]
+    arguments = {tool.name: tool.input_schema["properties"] for tool in made}
+    provider = arguments["serp_search"]["provider"]
+    provider["description"] = provider["description"].replace(OFFERED, ", ".join(usable(settings)))
+    if not prints_pdf():
+        arguments["create_research_report"]["format"]["enum"].remove("pdf")
+    return made
+
 
 INSTRUCTIONS = (
     "spadework researches questions on the web, or in the library of its owner, and proves every"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, aclosing, contextmanager, suppress
@@ -14,7 +16,6 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from spadework.apps.openai.answered_sessions import recall_session, remember
 from spadework.apps.openai.chat_completion import completion_of, fitting, most_words
 from spadework.apps.openai.chat_request import MODELS, ChatRequest, Refused, no_model, read_request
 from spadework.apps.openai.completion_stream import (
@@ -35,13 +36,71 @@ from spadework.apps.openai.responses import (
 from spadework.apps.patience import Left, apart
 from spadework.apps.web.page_context import web_of
 from spadework.backend import backend_of
-from spadework.errors import DaySpent, SessionNotFound, SettingsError, SpadeworkError, Stopping
+from spadework.errors import (
+    DaySpent,
+    DiskFailed,
+    SessionError,
+    SessionNotFound,
+    SettingsError,
+    SpadeworkError,
+    Stopping,
+)
 from spadework.events import Event, Finished
 from spadework.sessions import quotas
 from spadework.sessions.receptionist import Greeted, receive
 from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
+from spadework.sessions.storage.files import read_metadata, session_folder
+from spadework.settings import Settings
+from spadework.tools.stores.page_store import write_atomically
 from spadework.values import Result
+
+FOLDER = "answers"
+_LOG = logging.getLogger(__name__)
+
+
+async def remember(settings: Settings, answer: str, session_id: str) -> None:
+    """Record which session gave an answer; only on this machine if the database is down."""
+    known, noted = _hash(answer), False
+    with suppress(DiskFailed, SettingsError):
+        noted = await backend_of(settings).note_answer(settings, known, session_id)
+    if not noted:
+        try:
+            await asyncio.to_thread(_write, settings.home / FOLDER / known, session_id)
+        except OSError as error:  # the answer is there, but cannot be followed up
+            _LOG.warning("Session %s: its answer cannot be noted: %s", session_id, error)
+
+
+async def recall_session(settings: Settings, answer: str) -> str:
+    """Return the session that gave an answer; "" if unknown, deleted or broken."""
+    known = _hash(answer)
+    session_id = await backend_of(settings).answered_by(settings, known) or await asyncio.to_thread(
+        _read, settings.home / FOLDER / known
+    )
+    try:
+        await backend_of(settings).find(settings, session_id)
+        folder = session_folder(settings.home, session_id)
+        return (await asyncio.to_thread(read_metadata, folder)).id
+    except SessionError:
+        return ""
+
+
+def _write(path: Path, session_id: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, session_id.encode())
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _hash(answer: str) -> str:
+    # Clients trim answers, and some change line ends.
+    return hashlib.sha256(" ".join(answer.split()).encode(errors="replace")).hexdigest()
+
 
 RunsOf = Callable[[Request], Runs]
 

@@ -13,7 +13,7 @@ from spadework.errors import SettingsError
 from spadework.sessions.people.user import Scope as Permission
 from spadework.sessions.people.user import User, user_name
 from spadework.settings import Settings
-from spadework.settings.users import networks_of
+from spadework.settings.interfaces import networks_of
 
 #: Scopes of a user named by a proxy.
 SCOPES: frozenset[Permission] = frozenset(("read", "ask"))

@@ -14,7 +14,7 @@ from spadework.agents.llm.examination import Examined, examine_model, result_at
 from spadework.errors import BudgetSpent, ModelError
 from spadework.events import Notice
 from spadework.graph.context import SessionContext
-from spadework.graph.effort.waits import Stopped, unless_stopped
+from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.graph.emit import Emit
 from spadework.settings import Role
 from spadework.values import Problem

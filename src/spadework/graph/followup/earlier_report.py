@@ -16,8 +16,7 @@ from spadework.agents.extractive import writer as extractive
 from spadework.agents.extractive.lead import plan
 from spadework.agents.report.marked_text import one_a_heading
 from spadework.agents.reviser import Turn
-from spadework.graph.context import SessionContext
-from spadework.graph.session_id import checked_session_id
+from spadework.graph.context import SessionContext, checked_session_id
 from spadework.graph.state import Earlier, ResearchState, proving
 from spadework.tools.stores.page_store import PageStore
 from spadework.values import Coverage, Evidence, Plan, Question, Result, Section, Shortfall, Value

@@ -13,7 +13,7 @@ from typing import Any, cast, get_args
 from spadework.errors import FetchError, TooSlow
 from spadework.events import Read, Reading
 from spadework.graph.context import SessionContext
-from spadework.graph.effort.waits import unless_stopped
+from spadework.graph.effort.workload import unless_stopped
 from spadework.graph.emit import Emit
 from spadework.graph.pages.fetch import (
     from_knowledge,

@@ -15,13 +15,12 @@ from pydantic import ValidationError
 
 from spadework.clock import today
 from spadework.events import Searched
-from spadework.graph.context import SessionContext
+from spadework.graph.context import SessionContext, checked_session_id
 from spadework.graph.emit import Emit
 from spadework.graph.followup.earlier_report import answers_of
 from spadework.graph.nodes.search import leads_of
 from spadework.graph.pages.fetch import Kept, name_for_people
 from spadework.graph.pages.provider_search import ranked_hits
-from spadework.graph.session_id import checked_session_id
 from spadework.tools.knowledge.entry import enough, fresh_since, relevant, subject
 from spadework.tools.ranking.selection import KNOWLEDGE
 from spadework.tools.search.search_filters import is_wanted

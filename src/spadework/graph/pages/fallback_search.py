@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from spadework.errors import SpadeworkError
-from spadework.graph.effort.waits import Stopped, unless_stopped
+from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.graph.parts import provider_again
 from spadework.tools.search.dispatch.provider_choice import Spare
 from spadework.tools.search.provider import Provider

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from typing import NamedTuple
 
-from spadework.graph.effort.waits import Stopped, unless_stopped
+from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.tools.ranking.fusion import reciprocal_rank_fusion
 from spadework.tools.stores.journal import Journal
 

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, SearchError
 from spadework.graph.context import SessionContext
-from spadework.graph.effort.waits import Stopped, unless_stopped
+from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.settings import Settings
 from spadework.tools.fetch.guard import is_http_url
 from spadework.tools.ranking.recency import is_dated

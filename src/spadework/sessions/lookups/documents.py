@@ -13,9 +13,8 @@ from tempfile import TemporaryDirectory
 
 from spadework.budget import Budget
 from spadework.errors import FetchError, NotAllowed, SettingsError, Unreadable
-from spadework.graph.context import SessionContext
+from spadework.graph.context import SessionContext, new_session_id
 from spadework.graph.parts import PagesAlone
-from spadework.graph.session_id import new_session_id
 from spadework.settings import Settings
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.child import read_apart

@@ -12,7 +12,7 @@ from typing import Any, cast
 from spadework.errors import FetchError, SearchError, SpadeworkError
 from spadework.events import Event, Finished, Read, Reading, Timed, Troubled
 from spadework.graph.context import SessionContext
-from spadework.graph.effort.waits import Stopped
+from spadework.graph.effort.workload import Stopped
 from spadework.graph.nodes.gather import CANCELLED, Gathered, begin_state, gather, result_of_pages
 from spadework.graph.nodes.read import page_at, told_failure, told_page
 from spadework.graph.nodes.recall import recorded_pages

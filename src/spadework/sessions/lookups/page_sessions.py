@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from spadework.budget import Budget
+from spadework.graph.context import new_session_id
 from spadework.graph.nodes.gather import asked_of
 from spadework.graph.nodes.recall import recorded_pages
-from spadework.graph.session_id import new_session_id
 from spadework.sessions.brief import Brief
 from spadework.sessions.lookups.documents import Linked, checked_address, tell_links
 from spadework.sessions.session import Session

@@ -33,7 +33,7 @@ from spadework.events import (
     read_event,
 )
 from spadework.sessions.storage.session_file import LOG, readable_bytes
-from spadework.settings.kinds import Concern
+from spadework.settings.environment import Concern
 from spadework.settings.observability import LEVELS, levels_of
 from spadework.tools.stores.page_store import write_atomically
 from spadework.tools.stores.private_files import private_file, private_folder

@@ -18,8 +18,8 @@ from spadework.settings import Settings
 from spadework.tools.web import name_lookup
 from spadework.tools.web.api_keys import read_key
 from spadework.tools.web.connections import certificates, closing_lines, proxy_for
+from spadework.tools.web.fair_queue import far_place
 from spadework.tools.web.retries import ask_again
-from spadework.tools.web.slots import far_place
 
 #: Texts per request: every known server accepts this many, and the response stays within a few
 #: megabytes.

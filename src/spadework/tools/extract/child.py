@@ -13,7 +13,7 @@ from spadework.tools.extract.frames import answer
 from spadework.tools.extract.office.office import modern, old_office
 from spadework.tools.extract.process import Ended, Process
 from spadework.tools.web.background_threads import aside, begin
-from spadework.tools.web.slots import place
+from spadework.tools.web.fair_queue import place
 
 #: Maximum reading processes at a time.
 WORKERS = 2

@@ -1,5 +1,5 @@
 """Places at resources shared by all machines, in addition to the process's own
-(`spadework.tools.web.slots`), for sessions with a shared database; without one there are normally
+(`tools/web/fair_queue`), for sessions with a shared database; without one there are normally
 none.
 """
 

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from spadework.errors import TooSlow, Unreadable
 from spadework.tools.web.background_threads import aside
+from spadework.tools.web.fair_queue import place
 from spadework.tools.web.process_groups import kill_group
-from spadework.tools.web.slots import place
 
 #: The first bytes of Office files before 2007.
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"

@@ -20,7 +20,7 @@ from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import check_url, printable_url
 from spadework.tools.web.background_threads import aside
 from spadework.tools.web.chromium import HOW_TO_INSTALL, headless_shell, installed_chromium
-from spadework.tools.web.slots import far_place
+from spadework.tools.web.fair_queue import far_place
 
 if TYPE_CHECKING:  # Playwright is an extra
     from spadework.tools.fetch.browser.engine import Engine

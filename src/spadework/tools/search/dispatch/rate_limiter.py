@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 from spadework.errors import QuotaSpent, Throttled
 from spadework.tools.stores.shared_rooms import Opening, shared_place
-from spadework.tools.web.waiters import Waiter
+from spadework.tools.web.fair_queue import Waiter
 
 #: Shorter waits are not reported.
 LEAST_SECONDS = 0.5

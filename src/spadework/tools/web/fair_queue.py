@@ -1,18 +1,40 @@
-"""Slots for limited resources such as hosts, shared fairly by all sessions of the process in any
-thread. With a database they are also shared between machines.
-"""
+"""Fair queues for limited resources such as hosts, across the threads and loops of a process."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from spadework.tools.stores.shared_rooms import shared_place
-from spadework.tools.web.waiters import Waiter
+
+
+@dataclass(eq=False)
+class Waiter:
+    """A waiter in the running event loop; `called` is done when its turn has come."""
+
+    loop: asyncio.AbstractEventLoop = field(init=False)
+    called: asyncio.Future[None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.called = self.loop.create_future()
+
+    def call(self) -> bool:
+        """End the wait, from any thread. Return False if its event loop is closed."""
+        try:
+            self.loop.call_soon_threadsafe(self._tell)
+        except RuntimeError:
+            return False
+        return True
+
+    def _tell(self) -> None:
+        if not self.called.done():
+            self.called.set_result(None)
 
 
 @dataclass(eq=False)
