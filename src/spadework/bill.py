@@ -32,7 +32,7 @@ class Bill:
             before = self.amounts.get(name, 0)
             self.amounts[name] = None if amount is None or before is None else before + amount
 
-    def taken(self) -> dict[str, float | None]:
+    def take(self) -> dict[str, float | None]:
         """Return the amounts and empty the bill."""
         amounts, self.amounts = self.amounts, {}
         return amounts

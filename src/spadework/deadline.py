@@ -87,24 +87,24 @@ class Deadline:
             return self.replayed
         return (self._paused_at or time.monotonic()) - self.started
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Return the seconds until the deadline, never below 0."""
         return max(0.0, self.seconds - self.elapsed())
 
     def until_closing(self) -> float:
         """Return the seconds until there is only time for closing by code."""
-        return max(0.0, self.left() - self._kept)
+        return max(0.0, self.seconds_left() - self._reserve_seconds)
 
-    def closing(self) -> float:
+    def closing_seconds(self) -> float:
         """Return the seconds that closing has taken so far from its reserve and in addition."""
-        return max(0.0, self.elapsed() - (self.seconds - self._kept))
+        return max(0.0, self.elapsed() - (self.seconds - self._reserve_seconds))
 
     @property
-    def _kept(self) -> float:
+    def _reserve_seconds(self) -> float:
         return min(self.reserve, CLOSING_SHARE * self.seconds)
 
     @property
-    def _writing(self) -> float:
+    def _writing_seconds(self) -> float:
         share = self.shares["write"] * self.seconds
         return share if self.written is None else min(share, AGAIN * self.written)
 
@@ -121,7 +121,7 @@ class Deadline:
         """
         return max(self.phase(*phases), min(least, self.phase(*phases, "read") / 2))
 
-    def judging(self, call: float) -> float:
+    def judging_seconds(self, call: float) -> float:
         """Return the seconds for judging a round: at least a few calls' time, up to half the time
         of judging and writing, since unjudged evidence deserves little care in writing.
         """
@@ -135,7 +135,7 @@ class Deadline:
 
     def may_rewrite(self) -> bool:
         """Return whether there is time to rewrite weak parts of the report."""
-        return self.until_closing() >= self._writing
+        return self.until_closing() >= self._writing_seconds
 
     def reckoned(self, *phases: Phase) -> float:
         """Return the phases' seconds by the clock, even in a replay, which never waits."""
@@ -144,7 +144,7 @@ class Deadline:
         coming: list[Phase] = [name for name in order[order.index(phases[0]) :] if name != "write"]
         if not coming:
             return left
-        kept = min(left, self._writing)
+        kept = min(left, self._writing_seconds)
         part = sum(self.shares[name] for name in phases if name != "write")
         before = (left - kept) * part / sum(self.shares[name] for name in coming)
         if "write" in phases:
@@ -154,7 +154,7 @@ class Deadline:
     def until(self, mark: Mark) -> float:
         """Return the seconds until less time is left than `mark`."""
         share, most = mark
-        return max(0.0, self.left() - min(share * self.seconds, most))
+        return max(0.0, self.seconds_left() - min(share * self.seconds, most))
 
     def under(self, mark: Mark) -> bool:
         """Return whether less time is left than `mark`."""

@@ -14,7 +14,7 @@ from spadework.agents.evidence.multi_hop import asks_for_a_relation
 from spadework.agents.evidence.passages import Judgement, Numbered, PassageView, Spot
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.llm.client import Model, first_of
-from spadework.agents.llm.structured_output import at_most, within
+from spadework.agents.llm.structured_output import at_most, bounded
 from spadework.prompts import render
 from spadework.tools.ranking.query_operators import in_words
 from spadework.tools.search.search_filters import MOST_SITES, domains
@@ -62,11 +62,11 @@ class GapQuery(Visible):
 class QualityAnswer(Visible):
     """The passages as a base for an answer, each 0 to 10."""
 
-    accuracy: float = within(0, 10)
-    completeness: float = within(0, 10)
-    relevance: float = within(0, 10)
-    source_quality: float = within(0, 10)
-    clarity: float = within(0, 10)
+    accuracy: float = bounded(0, 10)
+    completeness: float = bounded(0, 10)
+    relevance: float = bounded(0, 10)
+    source_quality: float = bounded(0, 10)
+    clarity: float = bounded(0, 10)
 
 
 class AssessmentAnswer(Visible):
@@ -113,7 +113,7 @@ async def assess(
             question=plan.question,
             topic=topic,
             known=known,
-            passages=numbered.told(),
+            passages=numbered.as_prompt(),
             standard=model.settings.standard(plan.question_type),
         )
         answer = await model.ask("assessor", prompt, AssessmentAnswer, seconds=seconds)

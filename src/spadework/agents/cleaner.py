@@ -12,7 +12,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from spadework.agents.llm.client import Model, first_of
-from spadework.agents.llm.structured_output import within
+from spadework.agents.llm.structured_output import bounded
 from spadework.prompts import render
 from spadework.settings import Cleaning
 from spadework.tools.text.cleanliness import cleanliness, is_matter
@@ -44,7 +44,7 @@ _INSTALLS = re.compile(
 class JudgeAnswer(Visible):
     """How clean a page is, 0 to 1."""
 
-    score: float = within(0, 1)
+    score: float = bounded(0, 1)
 
 
 class CleanAnswer(Visible):

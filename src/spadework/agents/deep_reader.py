@@ -70,7 +70,7 @@ async def read_share(
     async def ask(model: Model) -> Spots:
         passages = [
             told | {"topics": [n + 1 for n in one.topics]}
-            for told, one in zip(numbered.told(), share, strict=True)
+            for told, one in zip(numbered.as_prompt(), share, strict=True)
         ]
         prompt = render(
             "reader", question=plan.question, topics=topics, passages=passages, most=MOST_NAMED

@@ -110,7 +110,7 @@ def prompt_of(
     question: Question, hits: Sequence[Hit], searching: Sequence[str], *, quick: bool
 ) -> Prompt:
     """Return the lead's prompt."""
-    answers = [tokens.beginning(answer, ANSWER_TOKENS) for answer in question.answers]
+    answers = [tokens.first_tokens(answer, ANSWER_TOKENS) for answer in question.answers]
     titles = dict.fromkeys(one_line(hit.title, TITLE_CHARS) for hit in hits if hit.title)
     return render(
         "lead",

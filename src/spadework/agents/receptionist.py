@@ -244,7 +244,7 @@ def by_rules(said: str) -> Received | None:
     """Classify a message other than a chore by rules; None if unsure. Small talk is answered in its
     language; other words with it may be a question.
     """
-    left, talk, kind = _beside(said)
+    left, talk, kind = _split_small_talk(said)
     if kind and not left:
         return Received(kind="talk", answer=talk.about if kind == "opens" else talk.welcome)
     words = len(_UNSPACED.findall(left)) + len(_WORD.findall(_UNSPACED.sub(" ", left)))
@@ -252,7 +252,7 @@ def by_rules(said: str) -> Received | None:
     return None if doubtful else RESEARCH
 
 
-def _beside(said: str) -> tuple[str, Talk, str]:
+def _split_small_talk(said: str) -> tuple[str, Talk, str]:
     """Return what remains of a message without small talk, in the language that leaves the least,
     with that language's phrases, and whether it "opens" or "closes"; "" if it is no small talk.
     """

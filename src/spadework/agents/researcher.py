@@ -47,7 +47,7 @@ async def check_hits(
     listed = [
         {
             "domain": domain_of(hit.url),
-            "text": tokens.beginning(f"{hit.title} — {hit.snippet}", HIT_TOKENS),
+            "text": tokens.first_tokens(f"{hit.title} — {hit.snippet}", HIT_TOKENS),
         }
         for hit in first
     ]

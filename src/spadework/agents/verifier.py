@@ -21,7 +21,7 @@ from spadework.agents.llm.client import Model
 from spadework.agents.llm.structured_output import Reply
 from spadework.agents.report.checks import note_doubts
 from spadework.agents.report.material import Entry, Material, entry_of
-from spadework.agents.report.sentence_context import Stated, leaning, state_sentences
+from spadework.agents.report.sentence_context import Stated, leans, state_sentences
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.tools.text.language import Phrases
@@ -175,7 +175,7 @@ def _check_by_code(
             continue
         cited, sentence = material.cited(each.ids), each.sentence
         # A cell says something about its row, so its own words are not all it says.
-        own = each.told == sentence.text and own_words(sentence, cited)
+        own = each.in_words == sentence.text and own_words(sentence, cited)
         if cited and (own or own_cell(sentence.text, each.row, cited)):
             findings[each] = Finding("supported")
         elif is_count(sentence, cited, material.pages, material.question, Phrases(material.home)):
@@ -198,7 +198,7 @@ def _left_to_judge(whole: Stated, cited: Sequence[Evidence], material: Material)
     """
     made = []
     for part in whole.parts:
-        alone = part is not whole and not (part.row or leaning(part.sentence))
+        alone = part is not whole and not (part.row or leans(part.sentence))
         if alone and own_words(part.sentence, cited):
             continue
         unfounded = material.unfounded(part.sentence, cited)
@@ -243,7 +243,7 @@ async def _batch(
     entries = {e.id: entry_of(e) for own in cited for e in own}
     items = [
         {
-            "sentence": one.told if one.sentence.code else plain(one.told),
+            "sentence": one.in_words if one.sentence.code else plain(one.in_words),
             "code": one.sentence.code,
             "ids": [e.id for e in own],
             "inferred": one.sentence.inferred,

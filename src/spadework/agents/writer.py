@@ -57,14 +57,14 @@ async def write(
     model: Model | None, plan: Plan, outline: Outline, *, seconds: float, asked_on: str = ""
 ) -> tuple[tuple[Section, ...], list[Problem]]:
     """Return the sections of the outline, in order, for a question asked on a date."""
-    asked = _asked(plan, asked_on)
+    asked = _question_fields(plan, asked_on)
     done = await asyncio.gather(
         *(_section(model, asked, outline, section, seconds) for section in outline.sections)
     )
     return tuple(section for section, _ in done), [p for _, problems in done for p in problems]
 
 
-def _asked(plan: Plan, asked_on: str) -> dict[str, object]:
+def _question_fields(plan: Plan, asked_on: str) -> dict[str, object]:
     return {
         "question": plan.question,
         "asked_on": asked_on,
@@ -159,7 +159,7 @@ async def summarise(
         for section in sections
     ]
     found = [_describe_findings(one) for one in first]
-    prompt = render("summary", **_asked(plan, asked_on), sections=told, first=found)
+    prompt = render("summary", **_question_fields(plan, asked_on), sections=told, first=found)
 
     async def ask(model: Model) -> Section:
         answer = await model.ask("writer", prompt, SummaryAnswer, seconds=seconds)

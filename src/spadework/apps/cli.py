@@ -119,7 +119,7 @@ def ask(
     settings = options.settings_of(context)
     from spadework.apps.outputs import Output as Wanted
 
-    wanted = Wanted(output, as_json, events).checked()
+    wanted = Wanted(output, as_json, events).check()
     from spadework.apps.terminal.question_input import session_of
 
     session = session_of(" ".join(question), settings, attach or (), follow, last=continue_)

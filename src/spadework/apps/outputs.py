@@ -58,7 +58,7 @@ class Output:
     as_json: bool = False
     events: bool = False
 
-    def checked(self) -> Output:
+    def check(self) -> Output:
         """Return itself. Raises SettingsError early for a file that cannot be written."""
         if self.as_json and self.events:
             raise SettingsError(

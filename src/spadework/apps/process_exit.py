@@ -31,7 +31,7 @@ class Leaving:
         done. Python's own teardown of modules takes seconds on a busy machine and achieves nothing.
         """
         self.alone, self._code = True, 1
-        atexit.register(self._left)  # first registered, last called
+        atexit.register(self._flush)  # first registered, last called
         try:
             yield
             self._code = 0
@@ -39,7 +39,7 @@ class Leaving:
             self._code = left.code if isinstance(left.code, int) else int(bool(left.code))
             raise
 
-    def _left(self) -> None:
+    def _flush(self) -> None:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
@@ -71,7 +71,7 @@ class Leaving:
         if not self._closed.wait(seconds):
             end_all()
             self._code = code
-            self._left()
+            self._flush()
 
 
 LEAVING = Leaving()

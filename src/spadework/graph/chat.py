@@ -58,7 +58,7 @@ class Teller:
         self._round = 1
         self._begun: set[str] = set()
 
-    def told(self, event: Event) -> Iterator[AIMessageChunk]:
+    def describe(self, event: Event) -> Iterator[AIMessageChunk]:
         """Yield the message chunks for an event, if any."""
         if isinstance(event, Planned):
             topics = (_quote_words(topic.name) for topic in event.plan.topics)
@@ -191,7 +191,7 @@ async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
     async with aclosing(_events(research.graph, asked)) as events:
         async for event in events:
             runtime.stream_writer(event.model_dump(mode="json"))
-            for piece in teller.told(event):
+            for piece in teller.describe(event):
                 push_message(piece, state_key=None)
             if isinstance(event, Finished):
                 result = event.result

@@ -202,7 +202,9 @@ class SessionContext:
             _contexts[session_id] = context
             return context
 
-        context: Self = await in_time(opened(), folder / "session.sqlite", budget.left(), cls.close)
+        context: Self = await in_time(
+            opened(), folder / "session.sqlite", budget.seconds_left(), cls.close
+        )
         try:
             if context.asked:
                 # The client of a model takes seconds to import: the event loop goes on meanwhile.

@@ -17,9 +17,9 @@ from spadework.graph.followup.earlier_report import as_it_was, keep
 from spadework.graph.followup.recheck import Base, check_changed
 from spadework.graph.followup.revise import extend_report
 from spadework.graph.nodes.assess import after, assess_round
-from spadework.graph.nodes.verify import Check, standing, verify_sections
+from spadework.graph.nodes.verify import Check, verify_ledger, verify_sections
 from spadework.graph.nodes.write import find_disputes
-from spadework.graph.state import Earlier, ResearchState, proving
+from spadework.graph.state import Earlier, ResearchState, proofs
 from spadework.tools.stores.disk import DiskHangs, in_time
 from spadework.values import Problem, Question, Result
 
@@ -60,7 +60,7 @@ async def _judge_unjudged(context: SessionContext, state: ResearchState) -> Rese
     """Return the state with topics whose passages were never judged, each judged by code as time
     allows, and a problem for each.
     """
-    until = time.monotonic() + max(LEAST_SECONDS, JUDGING * context.budget.left())
+    until = time.monotonic() + max(LEAST_SECONDS, JUDGING * context.budget.seconds_left())
     finds, context.judging = state.get("finds", []), None
     read = {page.url: page for find in finds for page in find.pages}
     state = {**state, "pages": read | state.get("pages", {})}
@@ -88,13 +88,13 @@ async def _write_by_code(
     context: SessionContext, state: ResearchState, question: str
 ) -> ResearchState:
     plan = state.get("plan") or extractive_lead.plan(Question(text=question), [])
-    evidence = proving(state)
+    evidence = proofs(state)
     late = Problem(
         stage="writer", subject="report", reason=LATE_REPORT, effect="Code has composed it."
     )
     written, _ = await writer.write(None, plan, by_topic(plan, evidence), seconds=0)
     texts = await context.pages.texts(e.content_hash for e in evidence)
-    material, _ = standing(evidence, texts, plan.question, plan.language)
+    material, _ = verify_ledger(evidence, texts, plan.question, plan.language)
     kept = await verify_sections(None, plan, written, material, Check(0))
     disputes, uncompared = await find_disputes(context, {**state, "plan": plan}, texts)
     return {
@@ -112,9 +112,9 @@ async def _follow_by_code(
 ) -> ResearchState:
     now: ResearchState = {"plan": before.plan, **state}
     now = cast("ResearchState", {**now, **await extend_report(context, now, None, before)})
-    evidence, plan = proving(now), now["plan"]
+    evidence, plan = proofs(now), now["plan"]
     texts = await context.pages.texts(e.content_hash for e in evidence)
-    material, _ = standing(evidence, texts, plan.question, plan.language)
+    material, _ = verify_ledger(evidence, texts, plan.question, plan.language)
     base = Base(before.sections, before.citations)
     changes = await check_changed(now, None, base, material, Check(0, summed=False))
     return {**now, "sections": changes["sections"], "citations": changes["citations"]}

@@ -52,7 +52,7 @@ async def entries(
     texts = {spot.page.content_hash: "" for spot in spots}
     for digest in texts:
         texts[digest] = await context.pages.get(digest)
-    least = max(LEAST_SECONDS, LEAST_SHARE * context.budget.left())
+    least = max(LEAST_SECONDS, LEAST_SHARE * context.budget.seconds_left())
     until = time.monotonic() + share * max(least, context.budget.phase("assess"))
     made, left = await asyncio.to_thread(_enter, topic, spots, ledger, texts, until)
     if not left:

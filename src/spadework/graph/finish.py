@@ -12,7 +12,7 @@ from spadework.graph.report.coverage_gaps import list_unreached, unread_hits
 from spadework.graph.report.sources import sources_of
 from spadework.graph.routes import KNOWN
 from spadework.graph.run_end import status_of
-from spadework.graph.state import ResearchState, proving, queries_of
+from spadework.graph.state import ResearchState, proofs, queries_of
 from spadework.tools.export.markdown_report import sentences_markdown, to_markdown
 from spadework.tools.text.language import Phrases
 from spadework.tools.web.urls import canonical_url
@@ -128,7 +128,7 @@ def _ended_by(context: SessionContext, state: ResearchState) -> str:
 
 
 def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
-    coverage, evidence = state.get("coverage", {}), proving(state)
+    coverage, evidence = state.get("coverage", {}), proofs(state)
     queries = queries_of(state)
     made, gaps = [], (Phrases(state["plan"].language)("gap_unassessed"),)
     for name in (topic.name for topic in state["plan"].topics):

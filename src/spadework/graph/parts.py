@@ -75,7 +75,7 @@ class Opened(Value):
             | {f"{role}_model": m for role in get_args(Role) if (m := settings.model_for(role))},
         )
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON."""
         return self.model_dump(mode="json")
 
@@ -190,7 +190,7 @@ async def open_parts(
         model, asked = _models(settings, budget, journal, name, replay)
         if model:
             opened.push_async_callback(model.close)
-        await journal.note("opened", "", Opened.of(settings, name, choice, problems).told())
+        await journal.note("opened", "", Opened.of(settings, name, choice, problems).as_json())
         cleanings = await journal.count("clean")
         store = None if replay else knowledge_of(settings, meaning)
         web = await opened.enter_async_context(Web(settings))
@@ -283,5 +283,5 @@ def _models(
         model = Model(settings, budget, journal, name)
         return model, model
     other = replay.anew
-    anew = Model(other, budget, journal.asking(), other.model) if other else None
+    anew = Model(other, budget, journal.for_new_requests(), other.model) if other else None
     return Model(settings, budget, journal, name, anew), anew

@@ -40,7 +40,7 @@ from spadework.graph.nodes.fuse import fuse_finds
 from spadework.graph.nodes.plan import foreseen, make_plan, today
 from spadework.graph.nodes.recall import earlier_pages
 from spadework.graph.nodes.scores import checked_scores, score_topics
-from spadework.graph.nodes.verify import Check, standing, still_proven
+from spadework.graph.nodes.verify import Check, still_proven, verify_ledger
 from spadework.graph.nodes.write import compose_report
 from spadework.graph.pages.fetch import attached_pages
 from spadework.graph.report.body import draft
@@ -54,7 +54,7 @@ from spadework.graph.state import (
     WorkerState,
     checked_input,
     left_over,
-    proving,
+    proofs,
 )
 from spadework.settings import Settings
 from spadework.tools.stores.disk_faults import disk_fault
@@ -186,11 +186,11 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     """Check every sentence, repair what fails, and summarize the rest."""
     context, made = await context_of(state["session_id"], runtime.context), state["plan"]
     context.budget.writing = True
-    ledger = proving(state)
+    ledger = proofs(state)
     texts = await context.pages.texts(e.content_hash for e in ledger)
     # A follow-up to a report has its own names.
     asked = "\n".join(dict.fromkeys([made.question, state.get("question", "")]))
-    material, lost = standing(ledger, texts, asked, made.language)
+    material, lost = verify_ledger(ledger, texts, asked, made.language)
     model, unfit = await judge_in_time(context, "verify")
     base = base_of(state)
     check = Check(
@@ -225,7 +225,7 @@ async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     """Compose and return the result."""
     context = await context_of(state["session_id"], runtime.context)
     await context.was_stopped("save")
-    kept, none = context.page_cache.kept, list[Problem]()
+    kept, none = context.page_cache.settle, list[Problem]()
     late = await context.journal.moment("late problems", "", list[Problem], kept, none)
     result = result_of(context, state, late)
     await keep(context, state, result)

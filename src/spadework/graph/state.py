@@ -160,7 +160,7 @@ class ResearchInput(BaseModel):
 GIVEN = ResearchInput(question="").model_dump(exclude={"question", "session_id"})
 
 
-def proving(state: ResearchState) -> list[Evidence]:
+def proofs(state: ResearchState) -> list[Evidence]:
     """Return the ledger as used: of a judged topic, the entries its judgement names, in order."""
     coverage, known = state.get("coverage", {}), {e.id: e for e in state.get("evidence", [])}
     judged = [known[i] for found in coverage.values() for i in found.evidence_ids if i in known]

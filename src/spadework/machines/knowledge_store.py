@@ -114,7 +114,7 @@ class PostgresKnowledge:
         }
         return await asyncio.to_thread(answer, matches, known, question, terms, limit)
 
-    async def known(self, url: str, *, since: datetime | None = None) -> Entry | None:
+    async def find(self, url: str, *, since: datetime | None = None) -> Entry | None:
         """Return a page; see `Knowledge.known`."""
         least = since.timestamp() if since else 0.0
         rows = await self._ask(_USE, self._owner, canonical_url(url), least)
@@ -193,7 +193,7 @@ class PostgresKnowledge:
         try:
             async with asyncio.timeout(WHOLE_SECONDS):
                 database = await self._opened()
-                return await database.again(partial(work, database))
+                return await database.retry(partial(work, database))
         except (DatabaseDown, SettingsError, TimeoutError) as error:
             said = error.strerror if isinstance(error, DatabaseDown) else str(error).rstrip(".")
             raise KnowledgeError(

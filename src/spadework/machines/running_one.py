@@ -40,7 +40,7 @@ async def run_one(shared: SharedSessions, settings: Settings, session_id: str, w
     another local process) it waits for the next worker.
     """
     [outcome] = await asyncio.gather(
-        _taken(shared, settings, session_id, worker), return_exceptions=True
+        _claim(shared, settings, session_id, worker), return_exceptions=True
     )
     if isinstance(outcome, DiskFailed | SessionBusy | OSError):
         _log.warning("Session %s is left: %s", session_id, outcome)
@@ -53,7 +53,7 @@ async def run_one(shared: SharedSessions, settings: Settings, session_id: str, w
         await _fail(shared, session_id, said)
 
 
-async def _taken(shared: SharedSessions, settings: Settings, session_id: str, worker: str) -> None:
+async def _claim(shared: SharedSessions, settings: Settings, session_id: str, worker: str) -> None:
     kept = await shared.find(session_id)
     if kept is None:
         return

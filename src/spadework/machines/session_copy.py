@@ -33,7 +33,7 @@ BUSY_SECONDS, LOOK_SECONDS = 15.0, 0.2
 MOST_FOLLOWED = 6
 
 
-async def bring(
+async def copy_session(
     shared: SharedSessions, settings: Settings, kept: Kept, *, patient: bool = True
 ) -> Path:
     """Return a session's up-to-date folder in the settings' home; waits for a local process that
@@ -65,7 +65,7 @@ async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -
         before = await shared.find(follows) if follows else None
         if before is None or before.owner != kept.owner:
             break
-        await bring(shared, settings, before)
+        await copy_session(shared, settings, before)
         follows = json.loads(before.brief)["follows"]
     folder = settings.home / "sessions" / kept.id
     await _fill(shared, folder, kept)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from spadework.backend import MOST_LISTED
 from spadework.errors import DiskFailed, SessionError, SettingsError
-from spadework.machines.session_copy import bring, metadata_at
+from spadework.machines.session_copy import copy_session, metadata_at
 from spadework.machines.shared import shared_sessions
 from spadework.sessions.record.records import delete_session
 from spadework.sessions.storage.files import make_folder
@@ -46,7 +46,7 @@ async def find(settings: Settings, session_id: str) -> bool:
         if kept.live:  # its runner may be local and need the folder's lock
             await _know(settings, kept)
         else:
-            await bring(shared, settings, kept, patient=False)
+            await copy_session(shared, settings, kept, patient=False)
         return kept.live
 
 

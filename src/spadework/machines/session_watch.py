@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from spadework.errors import SessionError, SessionNotFound, SettingsError
 from spadework.events import VERSION, Ended, Event, Finished, read_event
-from spadework.machines.session_copy import bring
+from spadework.machines.session_copy import copy_session
 from spadework.machines.shared import shared_sessions
 from spadework.sessions import quotas
 from spadework.sessions.brief import Brief
@@ -50,7 +50,7 @@ async def run_by_workers(
         await submit(shared, settings, brief, known)
         seen = session.seen if session.seen is not None else await _ended(shared, folder.name)
         watched = watch(shared, settings, session.session_id, seen, told or (lambda text: None))
-        said = forwarding(shared, session.session_id, stop, answers)
+        said = forward_answers(shared, session.session_id, stop, answers)
         async with said, aclosing(watched) as events:
             async for _, event in events:
                 yield event
@@ -73,7 +73,7 @@ async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known
         )
     paths = _named(brief.attachments)
     files = {name: await on_disk(_read, path) for name, path in paths.items()}
-    told = brief.told() | {"attachments": list(paths)}
+    told = brief.as_json() | {"attachments": list(paths)}
     metadata = known.model_dump(mode="json") | {"attachments": list(paths)}
     # ASCII-escaped JSON: PostgreSQL rejects some characters.
     texts = (json.dumps(told), json.dumps(metadata))
@@ -130,7 +130,7 @@ async def watch(
 
 
 @asynccontextmanager
-async def forwarding(
+async def forward_answers(
     shared: SharedSessions, session_id: str, stop: asyncio.Event, answers: asyncio.Queue[str]
 ) -> AsyncIterator[None]:
     """Forward the user's commands to the run."""
@@ -159,7 +159,7 @@ async def _known_result(
     kept = await shared.find(session_id)
     if kept is None or kept.state != "finished":
         return None
-    return await on_disk(whole_result, await bring(shared, settings, kept))
+    return await on_disk(whole_result, await copy_session(shared, settings, kept))
 
 
 async def _ended(shared: SharedSessions, session_id: str) -> int:
@@ -187,7 +187,7 @@ async def _brought(
 ) -> Finished:
     if (kept := await shared.find(session_id)) is None:
         return event
-    folder = await bring(shared, settings, kept)
+    folder = await copy_session(shared, settings, kept)
     result = event.result.model_copy(update={"session_dir": str(folder)})
     return event.model_copy(update={"result": result})
 

@@ -37,9 +37,9 @@ class ListTable(ListFile[Row]):
         return self._known[0] if self._known else UNKNOWN
 
     @property
-    def begun(self) -> bool:
+    def exists(self) -> bool:
         """Whether it was ever changed, here or there."""
-        return self._taken()[0] > 0 or self._before.exists()
+        return self._take_row()[0] > 0 or self._before.exists()
 
     def read(self) -> list[Row]:
         """Return all rows. Raises SettingsError if the database cannot be used."""
@@ -50,14 +50,14 @@ class ListTable(ListFile[Row]):
 
     def current(self) -> list[Row]:
         """Return the rows last read."""
-        return self._taken()[1]
+        return self._take_row()[1]
 
     def take(self, version: int, rows: str) -> None:
         """Take over rows from the database."""
         self._known = version, self._rows.validate_json(rows)
 
     @contextmanager
-    def changing(self) -> Iterator[list[Row]]:
+    def edit(self) -> Iterator[list[Row]]:
         """Yield the rows to change in place, then store them. Raises SettingsError if that
         fails.
         """
@@ -68,7 +68,7 @@ class ListTable(ListFile[Row]):
             yield rows
             held.rows = self._rows.dump_json(rows).decode()
 
-    def _taken(self) -> tuple[int, list[Row]]:
+    def _take_row(self) -> tuple[int, list[Row]]:
         if self._known is None:
             self.read()
         assert self._known

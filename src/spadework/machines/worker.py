@@ -42,7 +42,7 @@ async def work(
         from spadework.machines.postgres.queue import Leaving, Queue
 
         def idle() -> int:  # sessions waiting for a user or for admission can do so elsewhere
-            return admission.here().out + admission.here().waiting
+            return admission.here().out + admission.here().queue_length
 
         leaving = Leaving(settings.drain_seconds, idle, told or asyncio.Event())
 

@@ -62,7 +62,7 @@ class Admission:
         return self._inside.total()
 
     @property
-    def waiting(self) -> int:
+    def queue_length(self) -> int:
         """The number of sessions waiting."""
         return len(self._waiting)
 

@@ -48,7 +48,7 @@ class Brief:
         return cls(question, attachments, follows, *_apart(before))
 
     @classmethod
-    def again(cls, home: Path, metadata: Metadata) -> Self:
+    def reopen(cls, home: Path, metadata: Metadata) -> Self:
         """Return the brief of a stored session. If the one it follows is gone or damaged, it has no
         earlier questions, since only pages and plan are copied.
         """
@@ -59,7 +59,7 @@ class Brief:
         made = cls(*asked, *_apart(before), metadata.wishes, metadata.most_words)
         return replace(made, kind=metadata.kind, pages=metadata.pages)
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Return all of it as JSON."""
         return asdict(self)
 

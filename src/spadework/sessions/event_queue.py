@@ -39,7 +39,7 @@ async def handed_on(
     finally:
         try:
             # A reader that has the result need not interrupt the closing until the deadline.
-            rest = max(LEAST_CLOSING, min(CLOSING_SECONDS, budget.left()))
+            rest = max(LEAST_CLOSING, min(CLOSING_SECONDS, budget.seconds_left()))
             await asyncio.wait({running}, timeout=rest if over else 0)
         finally:
             running.cancel()

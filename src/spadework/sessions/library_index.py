@@ -63,7 +63,7 @@ SECONDS = 1.5
 async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
     """Return at most `most` questions that the library answers; () without a readable index."""
     try:
-        _, library = await Library.made(settings.library, home=settings.common)
+        _, library = await Library.open_built(settings.library, home=settings.common)
         if library is None:
             return ()
         try:

@@ -104,7 +104,7 @@ class DayLimit:
 _limits: dict[tuple[Path, SecretStr | None], DayLimit] = {}
 
 
-def _made(settings: Settings) -> DayLimit:
+def _day_limit(settings: Settings) -> DayLimit:
     if settings.database_url is None:
         return DayLimit(settings.home)
     limit: DayLimit = backend_of(settings).day_limit(settings)
@@ -115,7 +115,7 @@ async def day_limit_of(settings: Settings) -> DayLimit | None:
     """Return a home's current limit, None without one. Raises DaySpent if it is used up."""
     if not settings.user_money:
         return None
-    limit = _limits.setdefault((settings.home, settings.database_url), _made(settings))
+    limit = _limits.setdefault((settings.home, settings.database_url), _day_limit(settings))
     limit.money = settings.user_money
     await limit.refresh()
     limit.check()
@@ -154,14 +154,14 @@ def place(
 ) -> AbstractAsyncContextManager[None]:
     """Wait for admission to the process; `progress` receives the position in the queue."""
 
-    def told(place: int, of: int) -> None:
+    def report_place(place: int, of: int) -> None:
         if progress:
             full = whose.most and admission.here().inside_of(whose.user) >= whose.most
             why = why_waiting(whose.most if full else 0)
             progress(f"{why}: place {place} of {of} in the queue.")
 
     whose = _whose(settings)
-    return admission.here().place(settings.parallel_sessions, stop, told, whose)
+    return admission.here().place(settings.parallel_sessions, stop, report_place, whose)
 
 
 def stepped_out(settings: Settings) -> AbstractContextManager[None]:

@@ -45,7 +45,7 @@ class Run:
         self._more = asyncio.Event()
 
     @property
-    def asked(self) -> Asked | None:
+    def open_question(self) -> Asked | None:
         """The question the user is being asked now."""
         told = (event for event in reversed(self.told) if isinstance(event, (Asked, Answered)))
         last = None if self.over else next(told, None)
@@ -140,7 +140,7 @@ class Runs:
         if session_id not in self._runs and await backend.find(self.settings, session_id):
             self.start(await asyncio.to_thread(Session.resume, session_id, home=self.settings.home))
 
-    def running(self, session_id: str) -> Run | None:
+    def find_running(self, session_id: str) -> Run | None:
         """Return a session's run, None if it does not run here."""
         return self._runs.get(session_id)
 
@@ -191,12 +191,12 @@ class Runs:
     async def _drive(self, run: Run) -> None:
         session, loop = run.session, asyncio.get_running_loop()
 
-        def told(text: str) -> None:
+        def notify(text: str) -> None:
             loop.call_soon_threadsafe(run.note, text)
 
         try:
             await on_disk(_mark, session.folder / SERVED)
-            async with aclosing(session.events(progress=told)) as events:
+            async with aclosing(session.events(progress=notify)) as events:
                 async for event in events:
                     run.tell(event)
                     if isinstance(event, Finished | Ended):  # Ended, of one that workers run

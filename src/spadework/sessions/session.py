@@ -112,7 +112,7 @@ class Session:
         begun = vars(metadata.limits) if metadata.limits else {}
         limits = {name: value for name, value in begun.items() if name not in asked}
         budget = Budget(**{**vars(Budget.of(kept).limits), **limits})
-        made = cls(session_id, Brief.again(home, metadata), kept, budget)
+        made = cls(session_id, Brief.reopen(home, metadata), kept, budget)
         made._set_aside = "" if settings else set_aside
         return made
 
@@ -205,14 +205,14 @@ class Session:
             await stack.enter_async_context(
                 quotas.day_limit(self.budget, self.settings, replayed=bool(self._replay))
             )
-            note = context.journal.note("brief", "", self.brief.told())
+            note = context.journal.note("brief", "", self.brief.as_json())
             await in_its_time(note, self.folder, self.budget)
             work = await stack.enter_async_context(aclosing(self._work(context, records)))
             async for event in work:
                 await records.saw(event)
-                late = [Notice(text=sentence) for sentence in records.late.told()]
+                late = [Notice(text=sentence) for sentence in records.late.sentences()]
                 if isinstance(event, Finished):
-                    self._writing = self.budget.closing()
+                    self._writing = self.budget.closing_seconds()
                 for each in (*late, event):
                     count(each)
                     tell(each)
@@ -258,7 +258,7 @@ class Session:
         except SettingsError:
             await records.discard()
             raise
-        records.late.left = self.budget.left
+        records.late.left = self.budget.seconds_left
         try:
             context.experience = await experience(self.settings.home)
             context.tell_into(records.record)

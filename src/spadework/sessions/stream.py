@@ -54,7 +54,7 @@ async def parts_until_deadline(
                 async with asyncio.timeout(_next_mark(budget, unwritten, told=told)):
                     part = await queue.get()
             except TimeoutError:
-                if told and budget.writing and budget.left():
+                if told and budget.writing and budget.seconds_left():
                     continue
                 if told:
                     return
@@ -78,7 +78,7 @@ def _next_mark(budget: Budget, unwritten: Mark, *, told: bool) -> float | None:
         return None
     if not told:
         return budget.until(WRITE_NOW)
-    return budget.left() + GRACE_SECONDS if budget.writing else budget.until(unwritten)
+    return budget.seconds_left() + GRACE_SECONDS if budget.writing else budget.until(unwritten)
 
 
 async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) -> None:
@@ -163,11 +163,11 @@ async def in_its_time(work: Coroutine[Any, Any, T], folder: Path, budget: Budget
     """Run journal work in a session's folder until the deadline, or slightly longer in a run
     resumed after it. Raises DiskHangs.
     """
-    return await in_time(work, folder / JOURNAL, budget.left())
+    return await in_time(work, folder / JOURNAL, budget.seconds_left())
 
 
 def _emergency(budget: Budget) -> Notice:
-    share, left = 100 * WRITE_NOW[0], budget.left()
+    share, left = 100 * WRITE_NOW[0], budget.seconds_left()
     return Notice(
         text=(
             f"Less than {share:.0f} % of the time is left ({left:.0f} s): nothing more is searched"

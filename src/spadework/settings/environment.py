@@ -24,7 +24,7 @@ Words = Annotated[tuple[str, ...], NoDecode]
 _SITE = re.compile(r"(?:library|https?)://\S+|[^\s/:]+\.[^\s/:.]+", re.IGNORECASE)
 
 
-def own(name: str) -> AliasChoices:
+def provider_alias(name: str) -> AliasChoices:
     """Return a provider's own variable, and the same with our prefix."""
     return AliasChoices(f"SPADEWORK_{name}", name)
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, SecretStr
 
-from spadework.settings.environment import own
+from spadework.settings.environment import provider_alias
 
 
 class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
@@ -28,9 +28,11 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Model of the writer. Empty: `model`."""
     verifier_model: str = ""
     """Model of the verifier. Empty: `model`."""
-    openai_api_key: SecretStr | None = Field(None, validation_alias=own("OPENAI_API_KEY"))
+    openai_api_key: SecretStr | None = Field(
+        None, validation_alias=provider_alias("OPENAI_API_KEY")
+    )
     """API key of the model server."""
-    openai_base_url: str = Field("", validation_alias=own("OPENAI_BASE_URL"))
+    openai_base_url: str = Field("", validation_alias=provider_alias("OPENAI_BASE_URL"))
     """Any OpenAI-compatible server. Empty: OpenAI."""
     fallback_model: str = ""
     """Chat model to use when a role's own model fails or its quota is spent. Empty: none."""

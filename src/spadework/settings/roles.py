@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, Field, SecretStr
 
 from spadework.form import by_effort
-from spadework.settings.environment import own
+from spadework.settings.environment import provider_alias
 from spadework.values import QuestionType
 
 #: Question types that need several voices, and the domains that count as several.
@@ -40,9 +40,11 @@ class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
     knowledge_days: float = Field(7, ge=0, le=3_650)
     """Days after which a kept page is stale and fetched again."""
 
-    qdrant_url: str = Field("", validation_alias=own("QDRANT_URL"))
+    qdrant_url: str = Field("", validation_alias=provider_alias("QDRANT_URL"))
     """Address of a Qdrant server that keeps the pages. Empty: they are kept under `home`."""
-    qdrant_api_key: SecretStr | None = Field(None, validation_alias=own("QDRANT_API_KEY"))
+    qdrant_api_key: SecretStr | None = Field(
+        None, validation_alias=provider_alias("QDRANT_API_KEY")
+    )
     """API key of the Qdrant server. Also QDRANT_API_KEY."""
     qdrant_collection: str = Field("spadework", pattern=r"^[\w-]{1,100}$")
     """Collection on the Qdrant server. Everybody who names the same one shares its pages."""

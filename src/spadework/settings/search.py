@@ -10,7 +10,7 @@ from pydantic_settings import NoDecode
 
 from spadework.codes import LANGUAGE
 from spadework.form import by_effort
-from spadework.settings.environment import Country, Day, Sites, own
+from spadework.settings.environment import Country, Day, Sites, provider_alias
 
 
 class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
@@ -23,18 +23,22 @@ class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """
     library: Annotated[tuple[Path, ...], NoDecode] = ()
     """Files and folders to search. Empty: the documentation installed with Python."""
-    searxng_url: str = Field("", validation_alias=own("SEARXNG_URL"))
+    searxng_url: str = Field("", validation_alias=provider_alias("SEARXNG_URL"))
     """A SearXNG server with the JSON format enabled."""
     serper_api_key: SecretStr | None = Field(
         None,
         validation_alias=AliasChoices("SPADEWORK_SERPER_API_KEY", "SERPER_API_KEY", "SERP_API_KEY"),
     )
     """API key of Serper. Also SERPER_API_KEY or SERP_API_KEY."""
-    tavily_api_key: SecretStr | None = Field(None, validation_alias=own("TAVILY_API_KEY"))
+    tavily_api_key: SecretStr | None = Field(
+        None, validation_alias=provider_alias("TAVILY_API_KEY")
+    )
     """API key of Tavily. Also TAVILY_API_KEY."""
-    brave_api_key: SecretStr | None = Field(None, validation_alias=own("BRAVE_API_KEY"))
+    brave_api_key: SecretStr | None = Field(None, validation_alias=provider_alias("BRAVE_API_KEY"))
     """API key of Brave Search. Also BRAVE_API_KEY."""
-    openalex_api_key: SecretStr | None = Field(None, validation_alias=own("OPENALEX_API_KEY"))
+    openalex_api_key: SecretStr | None = Field(
+        None, validation_alias=provider_alias("OPENALEX_API_KEY")
+    )
     """API key of OpenAlex (free); without it only a few searches a day. Also OPENALEX_API_KEY."""
     search_country: Country = ""
     """Country of the results, as two letters such as de or us. Empty: any."""

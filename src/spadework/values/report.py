@@ -341,7 +341,7 @@ class Result(Value):
     def state(self) -> CoverageState | None:
         """How well its topics are covered overall, None without topics."""
         covered = sum(topic.covered for topic in self.topics)
-        return state_as_whole(len(self.topics), covered, self.answering)
+        return state_as_whole(len(self.topics), covered, self.evidence_count)
 
     @property
     def completeness(self) -> float:
@@ -349,6 +349,6 @@ class Result(Value):
         return round(sum(topic.score for topic in self.topics) / max(1, len(self.topics)), 3)
 
     @property
-    def answering(self) -> int:
+    def evidence_count(self) -> int:
         """The number of pieces of evidence for topics that are not open."""
         return sum(len(topic.evidence) for topic in self.topics if topic.state != "open")

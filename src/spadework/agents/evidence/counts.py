@@ -50,14 +50,14 @@ class Listed(NamedTuple):
         return (self.led, *self.items) if self.led else self.items
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """The count as a sentence."""
         return f"“{self.name}”: {self.things} are listed."
 
 
 def asks_how_many(topic: Topic) -> bool:
     """Return whether a topic asks for the number of things."""
-    return topic.expects == "number" and CUE in language(spoken(topic.question)).asked(
+    return topic.expects == "number" and CUE in language(spoken(topic.question)).cues_in(
         topic.question
     )
 
@@ -139,7 +139,9 @@ def counts(
     if not asks_how_many(topic) or states_count(topic, asked, [e.quote for e in own]):
         return []
     found = ((listed, ids) for listed, ids in _quoted_lists(own, pages) if _names(listed, asked))
-    return [Sentence(text=listed.told, evidence_ids=ids, inferred=True) for listed, ids in found]
+    return [
+        Sentence(text=listed.sentence, evidence_ids=ids, inferred=True) for listed, ids in found
+    ]
 
 
 class _Told(NamedTuple):
@@ -184,7 +186,7 @@ def is_count(
         return True
     if not _COUNT.fullmatch(sentence.text):
         return False
-    return any(listed.told == sentence.text for listed, _ in _quoted_lists(cited, pages))
+    return any(listed.sentence == sentence.text for listed, _ in _quoted_lists(cited, pages))
 
 
 def states_count(topic: Topic, asked: set[str], quotes: Sequence[str]) -> bool:

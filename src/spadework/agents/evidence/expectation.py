@@ -68,7 +68,7 @@ _YEAR = re.compile(r"(?<!\d)(?:1\d|20|21)\d\d(?!\d)|\d\d?[./-]\d\d?[./-]\d\d")
 _LISTED = re.compile(r"[,;、，]|\s(?:and|or|und|oder|et|ou|y|o|и|или)\s")
 
 
-def meets(topic: Topic, known: Sequence[Evidence]) -> bool:
+def holds_expected(topic: Topic, known: Sequence[Evidence]) -> bool:
     """Return whether a topic's quotes contain what it expects, as far as code can tell."""
     check = _CHECKS.get(topic.expects)
     return check is None or check(topic, [e for e in known if e.kind != "columns"])
@@ -201,7 +201,7 @@ def shortfalls(
         own, judged = proven[topic.name], coverage.get(topic.name)
         found += [*_shortfalls_code(topic, own, say), *_navigation(topic, own, say)]
         if judged is None or not judged.near:  # without an answer there is nothing to confirm
-            found += _alone(topic, own, say)
+            found += _single_sourced(topic, own, say)
         found += _quality(topic, judged, standard.quality)
     return tuple(found)
 
@@ -215,7 +215,7 @@ def _of_the_kind(
     ledger = [e for own in proven.values() for e in own]
     if kind := _KINDS.get(plan.question_type):
         asks = next((topic for topic in topics if topic.expects == kind.expects), topics[0])
-        if not meets(asks.model_copy(update={"expects": kind.expects}), ledger):
+        if not holds_expected(asks.model_copy(update={"expects": kind.expects}), ledger):
             # A search's added words are English.
             english = plan.language.lower().startswith("en")
             query = kind.query.format(about=about) if english else asks.question
@@ -241,7 +241,7 @@ def _navigation(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator
         yield _lacks("navigation", topic.name, text, f"{_query(topic)} explained")
 
 
-def _alone(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
+def _single_sourced(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
     """Yield a fact with only one origin."""
     if topic.expects in FACTS and len({e.origin for e in own}) == 1:
         text = say("alone", topic=topic.name)

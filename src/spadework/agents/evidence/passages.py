@@ -97,7 +97,7 @@ class Numbered:
         self.shown = tuple(shown)
         self._parts = [(s, span) for s in self.shown for span in quotable(s.text)]
 
-    def told(self) -> list[dict[str, str]]:
+    def as_prompt(self) -> list[dict[str, str]]:
         """Return the passages for a prompt."""
         return [
             {

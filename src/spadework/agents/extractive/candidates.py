@@ -86,7 +86,7 @@ class Candidate:
 def candidates(shown: Sequence[PassageView]) -> list[Candidate]:
     """Return all candidates of the passages, in order."""
     furniture = Furniture(shown)
-    return [found for passage in shown for found in _Passage(passage, furniture).found()]
+    return [found for passage in shown for found in _Passage(passage, furniture).candidates()]
 
 
 class _Passage:
@@ -105,7 +105,7 @@ class _Passage:
         self.opens = True
         self._spaced = not language(self.language).unspaced
 
-    def found(self) -> Iterator[Candidate]:
+    def candidates(self) -> Iterator[Candidate]:
         parts = blocks(self.text)
         for block, after in zip_longest(parts, parts[1:]):
             if block.kind == "heading":
@@ -151,7 +151,7 @@ class _Passage:
             if whole and said and len(text) >= LEAST_CHARS and not leads:
                 read = " ".join(map(self._read, whole))
                 yield replace(
-                    self._made("text", whole, read, block),
+                    self._build("text", whole, read, block),
                     before=texts[n - 1] if n else before,
                     after="" if last else texts[n + 1],
                     around=around,
@@ -160,7 +160,7 @@ class _Passage:
         if 1 < len(spans) <= MOST_TOGETHER and self._whole(spans, 0, block):
             span = (spans[0][0], spans[-1][1])
             if is_ended(texts[-1]) and not leads:
-                yield replace(self._made("text", (span,), self._read(span), block), before=before)
+                yield replace(self._build("text", (span,), self._read(span), block), before=before)
         self.lead = spans[-1] if spans else None
         self.led = self._whole(spans, len(spans) - 1, block) if spans else ()
         self.begun = self.led if spans and is_broken_off(texts[-1]) else None
@@ -172,7 +172,7 @@ class _Passage:
         """Return a sentence, with the previous one if it depends on it; a block's first one with
         the terms it defines or the code it continues. () without those.
         """
-        leans = n and language(self.language).leaning(self._read(spans[n]))
+        leans = n and language(self.language).needs_context(self._read(spans[n]))
         first = n - 1 if leans else n
         span = spans[first][0], spans[n][1]
         if first:
@@ -188,13 +188,13 @@ class _Passage:
         whole = " ".join(texts)
         for n, (span, text) in enumerate(zip(spans, texts, strict=True)):
             yield replace(
-                self._made("item", (span,), text, block),
+                self._build("item", (span,), text, block),
                 before=texts[n - 1] if n else "",
                 after=texts[n + 1] if n + 1 < len(texts) else "",
                 around=whole[:AROUND_CHARS],
             )
         if len(spans) > 1 and len(whole) <= LIST_CHARS:
-            yield replace(self._made("list", tuple(spans), whole, block), around=whole)
+            yield replace(self._build("list", tuple(spans), whole, block), around=whole)
 
     def _rows(self, block: Block) -> Iterator[Candidate]:
         header = header_of(self.text, block)
@@ -207,7 +207,7 @@ class _Passage:
             row = self.text[slice(*span)]
             if span != heads and len(row) <= ROW_CHARS:
                 said = " ".join(plain(row_as_sentence(names, row)).split())
-                made = replace(self._made("row", (span,), said, block), around=around)
+                made = replace(self._build("row", (span,), said, block), around=around)
                 # A caption introduces nothing: a row comes with its columns.
                 leads = is_ended(made.lead) or made.lead.endswith(_LEADS)
                 yield made if leads else replace(made, led=())
@@ -217,9 +217,9 @@ class _Passage:
         if inner and inner[1] - inner[0] <= CODE_CHARS:
             open_ = () if is_ended(self._read(self.lead)) else self.led
             self.begun = (*open_, inner)
-            yield self._made("code", (inner,), self.text[slice(*inner)], block)
+            yield self._build("code", (inner,), self.text[slice(*inner)], block)
 
-    def _made(self, kind: Kind, spans: tuple[Span, ...], text: str, block: Block) -> Candidate:
+    def _build(self, kind: Kind, spans: tuple[Span, ...], text: str, block: Block) -> Candidate:
         """Return a candidate; all but text come with the introducing sentence."""
         placed = tuple(self._placed(span) for span in spans)
         at = self._placed((block.start, block.end))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from spadework.agents.evidence.expectation import meets
+from spadework.agents.evidence.expectation import holds_expected
 from spadework.agents.evidence.passages import PassageView
 from spadework.agents.extractive import lead
 from spadework.agents.extractive.judge import Scored, judge_passages
@@ -33,7 +33,7 @@ def recall_answer(
     ]
     opinion = judge_passages(topic.question, shown)
     found = list(dict.fromkeys(e for one in opinion.chosen for e in _of(one, entries)))
-    enough = opinion.proven and meets(topic, found)
+    enough = opinion.proven and holds_expected(topic, found)
     return tuple(e.id for e in found) if enough else (), round(opinion.share, 3)
 
 

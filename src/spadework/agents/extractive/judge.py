@@ -155,7 +155,7 @@ def choose(
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     least = LEAST * max((one.score for one in ranked), default=0.0)
-    for one in _leading(ranked, slot):
+    for one in _proofs_first(ranked, slot):
         if chosen and chosen[0].proves and slot.is_fact and len(chosen) == MOST_PROVEN:
             break
         size = len(one.candidate.text)
@@ -168,7 +168,7 @@ def choose(
     return _in_lists(chosen)
 
 
-def _leading(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
+def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
     """Return the candidates, proofs first; for a definition, in the order of the best page."""
     proving = [one for one in ranked if one.proves]
     if slot.kind == "definition" and proving:

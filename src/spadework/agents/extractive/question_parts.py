@@ -89,7 +89,7 @@ def parts(question: str) -> list[Asked]:
     split = spoken.joins.split(whole)
     texts = [text.strip(" ?.!;,") for text in split if text.strip(" ?.!;,")]
     if len(texts) < 2:
-        return [_checked(read(whole))]
+        return [_expect(read(whole))]
     later = [take_up(text, texts[0], subject_of(texts[0])) for text in texts[1:]]
     made = [read(f"{text[:1].upper()}{text[1:]}?") for text in (texts[0], *later)]
     taken_up = [text != old for text, old in zip(later, texts[1:], strict=True)]
@@ -98,7 +98,7 @@ def parts(question: str) -> list[Asked]:
         told = {part.expects for part in made if part.expects != "open"}
     elif not all(taken_up):
         told = set()
-    return made if len(told) == len(made) else [_checked(read(whole))]
+    return made if len(told) == len(made) else [_expect(read(whole))]
 
 
 def _stand_alone(texts: Sequence[str], spoken: Language) -> bool:
@@ -123,7 +123,7 @@ def _tells(text: str, spoken: Language) -> bool:
     return len(set(words) - spoken.stop) >= LEAST_WORDS
 
 
-def _checked(part: Asked) -> Asked:
+def _expect(part: Asked) -> Asked:
     """Return a question with its expected answer if code can check it; others vary with phrasing
     without changing any report (benchmarks/README.md).
     """
@@ -135,7 +135,7 @@ def read(text: str) -> Asked:
     comparison has at least two things.
     """
     code = language_of(text) or "en"
-    found = language(code).asked(text)
+    found = language(code).cues_in(text)
     among = compared(text, code) if "compare" in found else None
     for cue, (type_, expects) in _KINDS.items():
         if cue in found and (cue != "compare" or among):

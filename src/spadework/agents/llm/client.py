@@ -56,9 +56,9 @@ class Call(NamedTuple):
     request: Request
     began: float
 
-    def late(self, said: str, charge: Amounts) -> Called:
+    def timed_out(self, said: str, charge: Amounts) -> Called:
         """Return the event of a call that timed out, with its cost."""
-        return self._told("late", said, charge)
+        return self._build_event("late", said, charge)
 
     async def answered(
         self, record: Record, journal: Journal, text: str, shape: type[BaseModel]
@@ -82,9 +82,9 @@ class Call(NamedTuple):
         await self._tell(record, journal, verdict, str(error))
 
     async def _tell(self, record: Record, journal: Journal, verdict: Verdict, reason: str) -> None:
-        record.tell(self._told(verdict, reason, await journal.charge(self.request)))
+        record.tell(self._build_event(verdict, reason, await journal.charge(self.request)))
 
-    def _told(self, verdict: Verdict, reason: str, charge: Amounts) -> Called:
+    def _build_event(self, verdict: Verdict, reason: str, charge: Amounts) -> Called:
         content, money = self.request.content, charge.get("money", 0.0)
         return Called(
             role=self.role,
@@ -162,7 +162,7 @@ class Model:
                 return await self._answer(place, role, prompt, answer, seconds=first)
             except ModelError as error:
                 self._replaced(role, place, error)
-        if self._resting.get(own := self._own(role), 0) > 0 and own not in places:
+        if self._resting.get(own := self._own_model(role), 0) > 0 and own not in places:
             self._resting[own] -= 1
         left = until - time.monotonic()
         return await self._answer(places[-1], role, prompt, answer, seconds=left)
@@ -194,7 +194,7 @@ class Model:
                 said = said or f"{place.label} did not answer in time."
         self._budget.add(model_errors=1)
         await self._journal.note("late", late, said)
-        self.record.tell(call.late(said, bill.amounts))
+        self.record.tell(call.timed_out(said, bill.amounts))
         raise ModelError(said)
 
     def news(self, role: Role) -> list[Problem]:
@@ -250,7 +250,7 @@ class Model:
         user = prompt.user
         for _ in range(MOST_CUTS):
             try:
-                return await self._checked(
+                return await self._shape_reply(
                     place, turn, [Message("system", prompt.system), Message("user", user)], answer
                 )
             except TooLong as error:
@@ -263,7 +263,7 @@ class Model:
                     break
         raise TooLong(f"The request is too long for {place.label}, also when it is cut.")
 
-    async def _checked(
+    async def _shape_reply(
         self, place: Place, turn: Turn, messages: list[Message], answer: type[A]
     ) -> A:
         """Return the reply as `answer`; after one of another shape, ask again and state the
@@ -357,7 +357,7 @@ class Model:
         places = places_of(role, self._settings, self._default)
         return places[1:] if len(places) > 1 and self._resting.get(places[0], 0) > 0 else places
 
-    def _own(self, role: Role) -> Place:
+    def _own_model(self, role: Role) -> Place:
         return places_of(role, self._settings, self._default)[0]
 
     def _replaced(self, role: Role, place: Place, error: ModelError) -> None:

@@ -17,7 +17,7 @@ from spadework.agents.llm.errors import (
     Unsupported,
     Unwanted,
     Withheld,
-    meaning,
+    translate,
 )
 from spadework.agents.llm.limits import CLOSING, LEAST_CONTEXT, Lessons, RoomName, gate_at, usual
 from spadework.agents.llm.probe import listed_context
@@ -105,7 +105,7 @@ class Endpoint:
         Charges calls, tokens and money. Raises Unsupported, TooLong, BadReply, ModelError,
         BudgetSpent.
         """
-        name_lookup.own()
+        name_lookup.install_resolver()
         await tokens.ready()
         words = sum(tokens.count(str(m.content)) for m in messages)
         counted = words + tokens.count(json.dumps(shape.schema))
@@ -194,7 +194,7 @@ class Endpoint:
             used = reply.usage or (request.wish.told, tokens.count(reply.text))
             price = self._price(*used)
         except Exception as error:  # noqa: BLE001 - the border to libraries of providers, which raise whatever comes when they read an answer
-            told = meaning(error, self.name, secret_of(self._settings))
+            told = translate(error, self.name, secret_of(self._settings))
             used, price = (0, 0), self._price(0, 0)
             if isinstance(told, Overlong):
                 told.asked = hold.tokens

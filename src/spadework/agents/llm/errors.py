@@ -106,7 +106,7 @@ _MOST = tuple(
 )
 
 
-def meaning(error: Exception, name: str, secret: str = "") -> ModelError:
+def translate(error: Exception, name: str, secret: str = "") -> ModelError:
     """Translate an error of a provider's library for the model `name`: too long, an unsupported
     parameter or method, a transient fault, or a failure. `secret` is not repeated.
     """
@@ -131,7 +131,9 @@ def meaning(error: Exception, name: str, secret: str = "") -> ModelError:
     return (
         _about_the_account(failed, name)
         or _about_the_request(failed.status, failed.code, said, name)
-        or (Passing if failed.status >= 500 else ModelError)(_standing(failed.status, said, name))
+        or (Passing if failed.status >= 500 else ModelError)(
+            _describe_status(failed.status, said, name)
+        )
     )
 
 
@@ -151,7 +153,7 @@ def _error_of(error: Exception) -> ServerReply | None:
     return ServerReply("error", reason=words, status=status, code=code, after=after)
 
 
-def _standing(status: int, said: str, name: str) -> str:
+def _describe_status(status: int, said: str, name: str) -> str:
     if 300 <= status < 400:
         return (
             f"{name} answered with status {status}: it sends elsewhere, where nobody is asked."
@@ -176,14 +178,14 @@ def _about_the_account(failed: ServerReply, name: str) -> ModelError | None:
 def _about_the_request(status: int, code: str, said: str, name: str) -> ModelError | None:
     parameter = _PARAMETER.search(said)
     if status in (400, 422) and parameter and _REFUSED.search(said):
-        return Unwanted(_standing(status, said, name), parameter[1])
+        return Unwanted(_describe_status(status, said, name), parameter[1])
     if status == 413 or (status in (400, 422, 500) and _is_overlong(said, code)):
         return _overlong(said, name)
     if status in (400, 404, 415, 422, 500, 501) and any(
         word in said.lower()
         for word in ("response_format", "json_schema", "json_object", "tool", "function")
     ):
-        return Unsupported(_standing(status, said, name))
+        return Unsupported(_describe_status(status, said, name))
     return None
 
 

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import httpx
 
-from spadework.agents.llm.errors import Unwanted, meaning
+from spadework.agents.llm.errors import Unwanted, translate
 from spadework.agents.llm.limits import LEAST_CONTEXT
 from spadework.agents.llm.providers import (
     Place,
@@ -45,7 +45,7 @@ UNREADABLE = (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError, Re
 
 async def fetch_model_list(settings: Settings) -> Any:
     """Return the server's list of models as JSON."""
-    name_lookup.own()
+    name_lookup.install_resolver()
     url = settings.openai_base_url.rstrip("/") + "/models"
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
     async with (
@@ -106,7 +106,7 @@ async def greet(place: Place, settings: Settings) -> None:
     """Make the model at a place say a word. Raises ModelError, or SettingsError if these settings
     cannot work.
     """
-    name_lookup.own()
+    name_lookup.install_resolver()
     own = settings_at(place, settings)
     try:
         await _greet(place, own)
@@ -131,7 +131,7 @@ async def _greet(place: Place, settings: Settings) -> None:
                 await chat.bind(**bound).ainvoke(GREETING)
                 return
             except Exception as error:
-                told = meaning(error, place.label, secret_of(settings))
+                told = translate(error, place.label, secret_of(settings))
                 if not (bound and isinstance(told, Unwanted)):
                     raise told from error
     finally:

@@ -58,7 +58,7 @@ def chat_model(
     """Return the LangChain chat model of a name, and a function that closes it."""
     provider, model = provider_of(name)
     if provider != "openai":
-        return _other_provider(name), _nothing
+        return _other_provider(name), _do_nothing
     from openai import DefaultAsyncHttpxClient
 
     from spadework.agents.llm.openai_chat import OpenAIChat
@@ -126,7 +126,7 @@ def reasons(model: str) -> bool:
     return _REASONING.match(model) is not None
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     """Do nothing, for a provider that manages its connections."""
 
 

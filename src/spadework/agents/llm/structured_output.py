@@ -239,7 +239,7 @@ def at_most(count: int, default: Any = ...) -> Any:
     return Field(default, json_schema_extra={"maxItems": count})
 
 
-def within(low: float, high: float) -> Any:
+def bounded(low: float, high: float) -> Any:
     """Declare a number with bounds shown to the model; one beyond them is accepted."""
     return Field(json_schema_extra={"minimum": low, "maximum": high})
 

@@ -326,7 +326,7 @@ def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
     """
     pages = _spoken(there)
     surely = own == pages and not language(own).nouns_in_capitals
-    found = names(said) | _opening(said, own) if surely else _marked_words(said)
+    found = names(said) | _opening_words(said, own) if surely else _marked_words(said)
     # Months and units are checked with their figures.
     checked = {part for name in found for part in name.split("-") if part}
     checked -= spelled_out(said, there)
@@ -346,7 +346,7 @@ def _singular(name: str) -> str:
     return name.removesuffix("s") if len(name) > LEAST_SINGULAR else name
 
 
-def _opening(said: str, code: str) -> set[str]:
+def _opening_words(said: str, code: str) -> set[str]:
     """Return the lower-case first words of sentences that are probably names. One before a comma or
     colon only leads into the sentence ("Meanwhile,", "Trade-offs:").
     """

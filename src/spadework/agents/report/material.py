@@ -149,14 +149,14 @@ class Material:
         known = [*there, Known(self.code)] if sentence.inferred else there
         return find_unfounded(sentence, cited, known, self.home)
 
-    def beside(self, sections: Iterable[Section], names: Iterable[str] = ()) -> Material:
+    def with_code(self, sections: Iterable[Section], names: Iterable[str] = ()) -> Material:
         """Return a copy that includes these sections' code and the named files: what readers should
         save has no source.
         """
         told = (one.text for section in sections for one in section.sentences if one.code)
         return replace(self, code="\n\n".join([*_FILE.findall("\n".join(names)), *told]))
 
-    def founded(self, heading: str, cited: Sequence[Evidence]) -> str:
+    def support_heading(self, heading: str, cited: Sequence[Evidence]) -> str:
         """Return a heading for this evidence; "" if none of it supports the heading."""
         there = [*self._pages(cited), told_of(cited), Known(self.question)]
         return keep_founded_heading(heading, there, self.home)

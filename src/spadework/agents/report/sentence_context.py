@@ -58,7 +58,7 @@ class Stated:
         return f"{self.row}: {self.sentence.text}" if self.row else self.sentence.text
 
     @property
-    def told(self) -> str:
+    def in_words(self) -> str:
         """Its text for a reader who sees it alone."""
         if self.row:
             return f"{self.row}: {self.sentence.text}"
@@ -105,9 +105,9 @@ def _ids(told: Sequence[Sentence], at: Iterable[int]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(id_ for n in at for id_ in told[n].evidence_ids))
 
 
-def leaning(sentence: Sentence) -> bool:
+def leans(sentence: Sentence) -> bool:
     """Return whether a sentence's beginning needs the one before it."""
-    return not sentence.code and language(spoken(sentence.text)).leaning(sentence.text)
+    return not sentence.code and language(spoken(sentence.text)).needs_context(sentence.text)
 
 
 def leant_on(section: Section) -> set[int]:
@@ -120,7 +120,7 @@ def leant_on(section: Section) -> set[int]:
 
 def leans_on_lead(one: Stated) -> bool:
     """Return whether a sentence depends on the line that leads to it."""
-    return bool(one.follows) and not leaning(one.sentence)
+    return bool(one.follows) and not leans(one.sentence)
 
 
 def _before(section: Section) -> dict[int, int]:
@@ -131,13 +131,13 @@ def _before(section: Section) -> dict[int, int]:
         for n, (one, place) in enumerate(zip(told, where, strict=True))
         if place.after is not None
         and (
-            leaning(one)
+            leans(one)
             or (not one.code and leads(told[place.after].text) and n in where[place.after].ahead)
         )
     }
 
 
-def dangling(section: Section, gone: Container[int]) -> set[int]:
+def dangling_leads(section: Section, gone: Container[int]) -> set[int]:
     """Return the positions of sentences that lead to nothing any more."""
     return {
         n

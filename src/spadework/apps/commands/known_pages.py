@@ -29,7 +29,7 @@ _NAME_CHARS = 80
 async def print_pages(store: Knowledge, which: Which, as_json: bool) -> None:
     """Print one line per page on stdout, their number on stderr."""
     count = 0
-    async with aclosing(_closing(store, which)) as pages:
+    async with aclosing(_then_close(store, which)) as pages:
         async for page in pages:
             count += 1
             if as_json:
@@ -53,9 +53,9 @@ async def export_pages(store: Knowledge, which: Which, output: Path) -> None:
             f"{output.name} cannot be exported to: name a folder, or a file that ends in {LINES}."
         )
     made = []
-    async with aclosing(_closing(store, which)) as pages:
+    async with aclosing(_then_close(store, which)) as pages:
         async for page in pages:
-            if entry := await store.known(page.url):
+            if entry := await store.find(page.url):
                 made.append(entry)
     await asyncio.to_thread(_write, made, output)
     say(f"Exported {_pages(len(made))} to {output}.", err=True)
@@ -80,7 +80,7 @@ def _write(entries: list[Entry], output: Path) -> None:
         )
 
 
-async def _closing(store: Knowledge, which: Which) -> AsyncGenerator[Page, None]:
+async def _then_close(store: Knowledge, which: Which) -> AsyncGenerator[Page, None]:
     try:
         async for page in store.pages(which):
             yield page

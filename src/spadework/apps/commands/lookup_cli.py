@@ -102,7 +102,7 @@ def doctor(
     async def examine() -> bool:  # printed before anything that a thread still waits for
         found = await probe(settings)
         for check in found:
-            say(f"{_MARKS[check.state]} {check.said}")
+            say(f"{_MARKS[check.state]} {check.line}")
         return all(check.works for check in found)
 
     raise typer.Exit(0 if asyncio.run(examine()) else 1)

@@ -21,7 +21,7 @@ def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) 
     """Print or write the report of a replay; return 1 if it differs, or may, and no model is
     given.
     """
-    output = Output(to).checked()
+    output = Output(to).check()
     # Every role uses the model, whatever the environment says.
     roles = {f"{role}_model": model for role in get_args(Role)}
     asking = Settings.load(home=home, model=model, **roles) if model else None

@@ -60,7 +60,7 @@ def print_files(home: Path, session_id: str, as_json: bool) -> None:
 
 def export(home: Path, session_id: str, file: Path) -> None:
     """Write the report of a finished session to a file."""
-    Output(file).checked()
+    Output(file).check()
     write_output(_result(home, session_id), file)
     say(str(file), err=True)
 

@@ -45,7 +45,7 @@ def show_session(session_id: str, as_json: AsJson = False, home: Home = None) ->
     """Print the report of a session."""
     from spadework.apps.commands.session_actions import print_report
 
-    print_report(_bring(home, session_id), session_id, as_json)
+    print_report(_fetch_session(home, session_id), session_id, as_json)
 
 
 @sessions.command("files")
@@ -53,7 +53,7 @@ def list_files(session_id: str, as_json: AsJson = False, home: Home = None) -> N
     """List the files of a session, each with its type."""
     from spadework.apps.commands.session_actions import print_files
 
-    print_files(_bring(home, session_id), session_id, as_json)
+    print_files(_fetch_session(home, session_id), session_id, as_json)
 
 
 @sessions.command("export")
@@ -68,7 +68,7 @@ def export_session(
     """Write the report of a session to a file."""
     from spadework.apps.commands.session_actions import export
 
-    export(_bring(home, session_id), session_id, output)
+    export(_fetch_session(home, session_id), session_id, output)
 
 
 @sessions.command("delete")
@@ -77,7 +77,7 @@ def delete_session(session_id: str, home: Home = None) -> None:
     from spadework.apps.commands.session_actions import delete
     from spadework.apps.machines import forget_session
 
-    delete(_bring(home, session_id), session_id)
+    delete(_fetch_session(home, session_id), session_id)
     forget_session(home_of(home), session_id)
 
 
@@ -100,8 +100,8 @@ def resume(
     """Continue an interrupted session. Nothing is charged twice."""
     from spadework.apps.outputs import Output as Wanted
 
-    wanted = Wanted(output, as_json, events).checked()
-    place = _bring(settings_from(home=home).home, session_id)
+    wanted = Wanted(output, as_json, events).check()
+    place = _fetch_session(settings_from(home=home).home, session_id)
     from spadework.apps.terminal.live_run import run
     from spadework.sessions.session import Session
 
@@ -130,7 +130,7 @@ def replay(
     raise typer.Exit(replay_one(place, session_id, model, to))
 
 
-def _bring(home: Path | None, session_id: str) -> Path:
+def _fetch_session(home: Path | None, session_id: str) -> Path:
     from spadework.apps.machines import bring_session
 
     bring_session(home_of(home), session_id)

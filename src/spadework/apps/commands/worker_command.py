@@ -46,7 +46,7 @@ def worker(
 
 
 async def _work(settings: Any, host: str, port: int | None) -> None:
-    from spadework.apps.commands.worker_numbers import telling
+    from spadework.apps.commands.worker_numbers import serve_numbers
     from spadework.apps.messages import log_to_stderr, say
     from spadework.machines.worker import work
 
@@ -61,7 +61,7 @@ async def _work(settings: Any, host: str, port: int | None) -> None:
 
     log_to_stderr()
     told = asyncio.Event()
-    async with telling(settings, host, port, told.is_set):
+    async with serve_numbers(settings, host, port, told.is_set):
         working = asyncio.create_task(work(settings, settings.parallel_sessions, ready, told))
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, leave)

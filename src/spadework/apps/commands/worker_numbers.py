@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from spadework.apps.messages import say
-from spadework.apps.web.listener import config_of, listening, operating_routes
+from spadework.apps.web.listener import config_of, open_listener, operating_routes
 from spadework.apps.web.page_context import Server
 from spadework.apps.web.security import Access, Gate
 from spadework.sessions.health.readiness import Readiness
@@ -31,7 +31,7 @@ class _Aside(uvicorn.Server):
 
 
 @asynccontextmanager
-async def telling(
+async def serve_numbers(
     settings: Settings, host: str, port: int | None, leaves: Callable[[], bool]
 ) -> AsyncIterator[None]:
     """Serve on this port, if any, inside the context. Raises SettingsError for a bad address."""
@@ -42,7 +42,7 @@ async def telling(
     app = Starlette(routes=operating_routes(), middleware=[Middleware(Gate, access=access)])
     app.state.server = server = Server(settings, access)
     server.readiness = Readiness(settings, leaves)
-    sock = listening(host, port)
+    sock = open_listener(host, port)
     say(f"its numbers are at http://{host}:{sock.getsockname()[1]}/metrics", err=True)
     aside = _Aside(config_of(app, GRACE_SECONDS))
     serving = asyncio.create_task(aside.serve([sock]))

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
-from spadework.apps.mcp.answer_pages import leading, tokens_of
+from spadework.apps.mcp.answer_pages import first_within, tokens_of
 from spadework.apps.mcp.call_runs import run
 from spadework.apps.mcp.output_schemas import (
     Completeness,
@@ -143,7 +143,9 @@ def structure_result(
             for problem in result.problems
         ],
     }
-    shown = {name: leading(rows, int(LIST_SHARES[name] * tokens)) for name, rows in lists.items()}
+    shown = {
+        name: first_within(rows, int(LIST_SHARES[name] * tokens)) for name, rows in lists.items()
+    }
     left_out = [
         f"{len(rows) - len(shown[name])} of {len(rows)} {name}"
         for name, rows in lists.items()

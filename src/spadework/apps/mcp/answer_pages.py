@@ -48,7 +48,7 @@ def stretch(text: str, offset: int, chars: int, tokens: int, *, exact: bool = Fa
     return Stretch(window[:size], offset, offset + size, len(text))
 
 
-def leading(items: Sequence[M], tokens: int) -> list[M]:
+def first_within(items: Sequence[M], tokens: int) -> list[M]:
     """Return the first items whose JSON fits in `tokens`."""
     sizes = [count(item.model_dump_json()) + 1 for item in items]
     return list(items[: largest(len(items), lambda n: sum(sizes[:n]) <= tokens)])

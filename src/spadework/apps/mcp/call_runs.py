@@ -85,11 +85,11 @@ async def _stop_task(task: asyncio.Task[None]) -> None:
 async def _follow(session: Session, events: asyncio.Queue[Event | None]) -> None:
     loop = asyncio.get_running_loop()
 
-    def told(text: str) -> None:
+    def notify(text: str) -> None:
         loop.call_soon_threadsafe(events.put_nowait, Notice(text=text))
 
     try:
-        async with aclosing(session.events(progress=told)) as happening:
+        async with aclosing(session.events(progress=notify)) as happening:
             async for event in happening:
                 events.put_nowait(event)
     finally:

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from spadework.apps.mcp.server import ENDS, build_server
 from spadework.apps.messages import log_to_stderr, say
-from spadework.apps.web.listener import config_of, listening
+from spadework.apps.web.listener import config_of, open_listener
 from spadework.apps.web.permissions import user_of
 from spadework.apps.web.security import TOKEN_FILE, Access, Gate
 from spadework.settings import Settings
@@ -46,11 +46,11 @@ def mcp_routes(settings: Settings) -> Mounted:
     assert isinstance(route, Route)
 
     @asynccontextmanager
-    async def running() -> AsyncIterator[None]:
+    async def lifespan() -> AsyncIterator[None]:
         async with app.router.lifespan_context(app):
             yield
 
-    return Mounted([Route(PATH, endpoint=_Watched(route.app))], running)
+    return Mounted([Route(PATH, endpoint=_Watched(route.app))], lifespan)
 
 
 class _Watched:
@@ -88,7 +88,7 @@ def serve_http(settings: Settings, host: str, port: int) -> None:
     log_to_stderr()
     access = Access.of(settings, host)
     app = build_app(settings, access)
-    with listening(host, port, both=True) as sock:
+    with open_listener(host, port, both=True) as sock:
         shown, bound = f"[{host}]" if ":" in host else host, sock.getsockname()[1]
         say(f"MCP at http://{shown}:{bound}{PATH}", err=True)
         if access.token:

@@ -31,7 +31,7 @@ from spadework.sessions.lookups.page_sessions import (
     GatheredPages,
     PageText,
     gathered_pages,
-    gathering,
+    gathering_session,
 )
 from spadework.tools.text.markdown import one_line
 
@@ -58,7 +58,7 @@ async def intelligent_research_with_advanced_scraping(
     """
     door = door_of(call)
     settings = door.settings.with_(search=provider or None)
-    session = gathering(query, pages=max_pages, settings=settings)
+    session = gathering_session(query, pages=max_pages, settings=settings)
     result = await run(session, call.report_progress)
     found = await gathered_pages(session, result)
     return await asyncio.to_thread(_answer, query, found, door.form_tokens, as_json=as_json)

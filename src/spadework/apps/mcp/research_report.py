@@ -13,7 +13,7 @@ from spadework.apps.mcp.answer_pages import stretch
 from spadework.apps.mcp.call_runs import run
 from spadework.apps.mcp.output_schemas import AsJson, Format, ReportAnswer, SessionId, build_answer
 from spadework.apps.mcp.session_data import MOST_CHARS, load_record
-from spadework.apps.mcp.tool_context import Call, ToolContext, bring, door_of
+from spadework.apps.mcp.tool_context import Call, ToolContext, door_of, fetch_session
 from spadework.apps.outputs import write_output
 from spadework.prompts import fence
 from spadework.sessions.lookups.excerpts import of_quotes
@@ -45,7 +45,7 @@ async def create_research_report(
     agentic_search with its session_id.
     """
     door = door_of(call)
-    await bring(door.settings, session_id)
+    await fetch_session(door.settings, session_id)
     record = await asyncio.to_thread(load_record, door.settings.home, session_id)
     result = record.result or await _close_session(record.folder.name, door, call)
     return await asyncio.to_thread(

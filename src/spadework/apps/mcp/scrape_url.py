@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from spadework.apps.mcp.answer_pages import leading, stretch
+from spadework.apps.mcp.answer_pages import first_within, stretch
 from spadework.apps.mcp.call_runs import run
 from spadework.apps.mcp.output_schemas import (
     AsJson,
@@ -21,7 +21,7 @@ from spadework.apps.mcp.output_schemas import (
 from spadework.apps.mcp.tool_context import Call, ToolContext, door_of
 from spadework.errors import FetchError, NotAllowed, SettingsError
 from spadework.prompts import fence
-from spadework.sessions.lookups.page_sessions import PageText, begun_with, page_of, reading
+from spadework.sessions.lookups.page_sessions import PageText, begun_with, page_of, reading_session
 from spadework.tools.text.markdown import one_line
 from spadework.values import Page
 
@@ -69,7 +69,7 @@ async def advanced_scrape_url(
 async def _read(call: Call, url: str, door: ToolContext) -> Path:
     """Read the page in a session and return its folder. Raises FetchError."""
     try:
-        session = reading(url, settings=door.settings)
+        session = reading_session(url, settings=door.settings)
     except SettingsError as error:
         raise NotAllowed(str(error)) from None
     await run(session, call.report_progress, session.settings.page_seconds)
@@ -87,7 +87,7 @@ def _answer(
         offset=part.offset,
         next_offset=part.next_offset,
         markdown=part.text,
-        links=leading(shapes, int(LINKS_SHARE * tokens)),
+        links=first_within(shapes, int(LINKS_SHARE * tokens)),
     )
     return build_answer(made, _text(made), as_json=as_json)
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from spadework.apps.mcp.answer_pages import leading
+from spadework.apps.mcp.answer_pages import first_within
 from spadework.apps.mcp.call_runs import Teller
 from spadework.apps.mcp.output_schemas import (
     AsJson,
@@ -79,7 +79,7 @@ def _answer(query: str, looked: Looked, most: int, tokens: int, *, as_json: bool
     shaped = SearchAnswer(
         query=one_line(query),
         searched=list(looked.searched),
-        hits=leading(rows, tokens),
+        hits=first_within(rows, tokens),
         failed=list(looked.failed),
         notices=list(looked.notices),
     )

@@ -28,7 +28,7 @@ class ToolContext:
         """Return the caller's home, after fetching the session from workers."""
         await self.people.look()
         settings = self.people.settings_of(self.user)
-        await bring(settings, session_id)
+        await fetch_session(settings, session_id)
         return settings.home
 
     @property
@@ -47,7 +47,7 @@ ANSWER_TOKENS = 20_000
 Call = Context[ToolContext, Any]
 
 
-async def bring(settings: Settings, session_id: str) -> None:
+async def fetch_session(settings: Settings, session_id: str) -> None:
     """Fetch a session from the workers, or the list for "latest"."""
     if session_id == LATEST:
         await backend_of(settings).know_all(settings)

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from spadework.apps.openai.chat_completion import completion_of, fitting, most_words
+from spadework.apps.openai.chat_completion import completion_of, most_words, shorten
 from spadework.apps.openai.chat_request import MODELS, ChatRequest, Refused, no_model, read_request
 from spadework.apps.openai.completion_stream import (
     AS_IT_COMES,
@@ -216,7 +216,7 @@ class Door:
                 async for _, event in events:
                     told = event
                     if isinstance(event, Finished):
-                        result = await fitting(event.result, most_tokens)
+                        result = await shorten(event.result, most_tokens)
                         told = Finished(result=result)
                         await remember(runs.settings, result.report, session_id)
                     yield told

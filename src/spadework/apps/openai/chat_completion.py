@@ -32,7 +32,7 @@ def most_words(most_tokens: int) -> int:
     return max(1, int(WORDS_A_TOKEN * most_tokens)) if most_tokens else 0
 
 
-async def fitting(result: Result, most_tokens: int) -> Result:
+async def shorten(result: Result, most_tokens: int) -> Result:
     """Return the result, its report shortened to the first whole blocks that fit and the sources
     they cite.
     """

@@ -125,7 +125,7 @@ async def _events(
 ) -> AsyncGenerator[_Json | None, None]:
     body, thought = _body(asked, _PREFIX + session_id), ""
     item: _Json = {"type": "reasoning", "id": f"rs_{uuid4().hex}", "summary": []}
-    for event in [*_begin(body), *_thinking(item, thought, "added")]:
+    for event in [*_begin(body), *_reasoning(item, thought, "added")]:
         yield event
     async for told in news:
         if told is None:
@@ -136,7 +136,7 @@ async def _events(
         elif isinstance(told, Result):
             item |= {"summary": [{"type": "summary_text", "text": thought}]}
             message = _message(told.report, cite_marks(told))
-            for event in [*_thinking(item, thought, "done"), *_message_events(message, 1)]:
+            for event in [*_reasoning(item, thought, "done"), *_message_events(message, 1)]:
                 yield event
             end = finish_reason(told, asked.most_tokens)
             yield _last(_ended(body, [item, message], end, told.usage) | around(told))
@@ -153,7 +153,7 @@ def _last(body: _Json) -> _Json:
     return {"type": f"response.{body['status']}", "response": body}
 
 
-def _thinking(item: _Json, thought: str, end: str) -> list[_Json]:
+def _reasoning(item: _Json, thought: str, end: str) -> list[_Json]:
     """Return the events with which the summary of reasoning is "added" or "done"."""
     part = _of_summary(item, f"part.{end}", {"part": {"type": "summary_text", "text": thought}})
     whole = {"type": f"response.output_item.{end}", "output_index": 0, "item": item}

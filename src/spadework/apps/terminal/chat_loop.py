@@ -204,7 +204,7 @@ class Chat:
     async def run(self) -> None:
         """Process lines until the end of input or /quit."""
         if self._screen.live:
-            self._screen.show(views.greeting(self._settings, version("spadework")))
+            self._screen.show(views.draw_header(self._settings, version("spadework")))
         while (line := await self._lines.line()) is not None:
             meant = parse(line)
             if isinstance(meant, Command) and meant.name == "quit":
@@ -290,7 +290,7 @@ class Chat:
 
 def _export_result(result: Result, name: str) -> Path:
     file = absolute(Path(name.strip("\"'")))
-    Output(file).checked()
+    Output(file).check()
     write_output(result, file)
     return file
 

@@ -167,7 +167,7 @@ def run(session: Session, output: Output) -> int:
             _print(result, output)
             code = EXIT[result.status]
         finally:
-            LEAVING.begin(session.budget.left(), code)
+            LEAVING.begin(session.budget.seconds_left(), code)
 
     result = asyncio.run(_run(session, output, deliver))
     if result is None:
@@ -192,7 +192,7 @@ async def _run(
         # Threads still waiting for the disk would keep the process alive: do not wait for them.
         say(describe_error(error), err=True)
         if LEAVING.alone:
-            LEAVING.begin(session.budget.left(), FAILED)
+            LEAVING.begin(session.budget.seconds_left(), FAILED)
         raise SystemExit(FAILED) from None
 
 

@@ -17,7 +17,7 @@ from spadework.tools.text.markdown import one_line
 from spadework.values import Evidence, Result, Source
 
 
-def greeting(settings: Settings, version: str) -> Text:
+def draw_header(settings: Settings, version: str) -> Text:
     """Return two lines: the program and its configuration."""
     model = settings.model_for("lead") or (
         "the model of your server" if settings.openai_base_url else "none, so answers are quotes"

@@ -80,8 +80,8 @@ async def _session(web: Web, form: FormData) -> Session:
 async def answer(request: Request) -> Response:
     """Answer a question of the run: in words, with an option, or with the topics."""
     form = await form_of(request)
-    run = _running(request)
-    asked = run.asked
+    run = _find_run(request)
+    asked = run.open_question
     if asked is None:
         raise HTTPException(409, "This session is not waiting for an answer any more.")
     if asked.kind == "clarify":
@@ -121,7 +121,7 @@ async def edit_plan(request: Request) -> Response:
 async def stop(request: Request) -> Response:
     """Stop searching and write the report with the evidence so far."""
     await form_of(request)
-    _running(request).session.stop()
+    _find_run(request).session.stop()
     if "hx-request" in request.headers:
         return HTMLResponse(part("_stopping.html"))
     return _redirect_back(request)
@@ -131,7 +131,7 @@ async def cancel(request: Request) -> Response:
     """End the run without a report; it can be resumed."""
     web = web_of(request)
     await form_of(request)
-    _running(request)
+    _find_run(request)
     await web.runs.cancel(request.path_params["id"])
     return _redirect_back(request)
 
@@ -141,7 +141,7 @@ async def resume(request: Request) -> Response:
     web = web_of(request)
     await form_of(request)
     session_id = await known_session(web, request.path_params["id"])
-    if web.runs.running(session_id) is None:
+    if web.runs.find_running(session_id) is None:
         quotas.check_open()
         web.runs.start(await asyncio.to_thread(Session.resume, session_id, home=web.settings.home))
     return _redirect_back(request)
@@ -152,15 +152,15 @@ async def delete(request: Request) -> Response:
     web = web_of(request)
     await form_of(request)
     session_id = await known_session(web, request.path_params["id"])
-    if web.runs.running(session_id) is not None:
+    if web.runs.find_running(session_id) is not None:
         raise SessionBusy("This session is still running.", hint="Cancel it first, then delete it.")
     await asyncio.to_thread(delete_session, web.settings.home, session_id)
     await backend_of(web.settings).forget(web.settings, session_id)
     return RedirectResponse("/", 303)
 
 
-def _running(request: Request) -> Run:
-    run = web_of(request).runs.running(request.path_params["id"])
+def _find_run(request: Request) -> Run:
+    run = web_of(request).runs.find_running(request.path_params["id"])
     if run is None or run.over:
         raise HTTPException(409, "This session does not run any more.")
     return run

@@ -26,7 +26,7 @@ from spadework.apps.mcp.http import mcp_routes
 from spadework.apps.messages import log_to_stderr, number_of, say
 from spadework.apps.openai.api import openai_routes
 from spadework.apps.web import actions, event_stream, pages
-from spadework.apps.web.listener import config_of, listening, operating_routes
+from spadework.apps.web.listener import config_of, open_listener, operating_routes
 from spadework.apps.web.page_context import Server
 from spadework.apps.web.security import Access, Gate
 from spadework.backend import backend_of
@@ -120,7 +120,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
     """Serve until a signal. Raises SettingsError for a bad address."""
     log_to_stderr()
     access = Access.of(settings, host)
-    sock = listening(host, port)
+    sock = open_listener(host, port)
     mcp = mcp_routes(settings)
     app = build_app(
         settings, access=access, routes=[*mcp.routes, *openai_routes()], lifespans=[mcp.lifespan]

@@ -78,7 +78,7 @@ class _Stream:
                     news = now
                     if isinstance(beat[1], Started) and beat[1].follows:
                         self._before = await question_of(self._web, beat[1].follows)
-                    if (text := self._told(picture, beat, after, csrf)) is not None:
+                    if (text := self._message(picture, beat, after, csrf)) is not None:
                         yield text
             if not self._web.closing.is_set():
                 yield "event: done\ndata: over\n\n"
@@ -86,27 +86,27 @@ class _Stream:
             streams[self._browser] -= 1
             streams += type(streams)()
 
-    def _told(
+    def _message(
         self, picture: ViewModel, beat: tuple[int, Event], after: int, csrf: str
     ) -> str | None:
         """Return the message of an event, None if the page has it. Notes have no number."""
         n, event = beat
         if n == picture.n and isinstance(event, Notice):
             picture.note = event.text
-            return _message(self._drawn(picture, {"status"}, csrf)) if n >= after else None
+            return _message(self._draw(picture, {"status"}, csrf)) if n >= after else None
         picture.n = n
         changed = picture.take(event)
-        return _message(self._drawn(picture, changed, csrf), n) if n > after else None
+        return _message(self._draw(picture, changed, csrf), n) if n > after else None
 
-    def _drawn(self, picture: ViewModel, changed: set[str], csrf: str) -> str:
-        run = self._web.runs.running(self._id)
+    def _draw(self, picture: ViewModel, changed: set[str], csrf: str) -> str:
+        run = self._web.runs.find_running(self._id)
         return changes(
             picture,
             changed,
             id=self._id,
             csrf=csrf,
             before=self._before,
-            left=run.session.budget.left() if run else 0.0,
+            left=run.session.budget.seconds_left() if run else 0.0,
             settings=self._web.settings,
             seen=self._seen,
         )

@@ -31,7 +31,7 @@ from spadework.values import STATE_WORDS, CoverageState, Evidence, Result
 async def known_session(web: Web, session_id: str) -> str:
     """Return the id itself. Raises SessionNotFound if there is no such session."""
     await web.runs.find(session_id)
-    if web.runs.running(session_id) is None:
+    if web.runs.find_running(session_id) is None:
         await asyncio.to_thread(session_folder, web.settings.home, session_id)
     return session_id
 
@@ -39,7 +39,7 @@ async def known_session(web: Web, session_id: str) -> str:
 async def view_model_of(web: Web, session_id: str) -> tuple[ViewModel, bool]:
     """Return what a session's page shows, and whether it runs. Raises SessionNotFound."""
     await web.runs.find(session_id)
-    run = web.runs.running(session_id)
+    run = web.runs.find_running(session_id)
     if run is None:
         return await asyncio.to_thread(_load_picture, web.settings.home, session_id), False
     return _fold(run.session.question, run.told), not run.over
@@ -140,7 +140,7 @@ async def history_of(web: Web) -> list[Entry]:
         for id_, run in running.items()
         if id_ not in known
     ]
-    held = await asyncio.to_thread(_held, web, kept)
+    held = await asyncio.to_thread(_running_elsewhere, web, kept)
     return [*new, *(_entry(data, web, live, held) for data in kept)][:MOST_LISTED]
 
 
@@ -148,12 +148,12 @@ def _newest(home: Path) -> list[Listed]:
     return list(islice((one for one in list_sessions(home) if one.kind != "read"), MOST_LISTED))
 
 
-def _held(web: Web, listed: Sequence[Listed]) -> frozenset[str]:
+def _running_elsewhere(web: Web, listed: Sequence[Listed]) -> frozenset[str]:
     """Return the listed unfinished sessions that another process is running."""
     unfinished = (one.id for one in listed if not one.status and not one.unreadable)
     folders = web.settings.home / "sessions"
     return frozenset(
-        id_ for id_ in unfinished if web.runs.running(id_) is None and is_held(folders / id_)
+        id_ for id_ in unfinished if web.runs.find_running(id_) is None and is_held(folders / id_)
     )
 
 
@@ -182,12 +182,12 @@ def _entry(data: Listed, web: Web, workers: Set[str], held: Set[str]) -> Entry:
     """Return a session's list entry; workers run some, other processes here hold some."""
     if data.unreadable:
         return Entry(data.id, data.unreadable, UNREADABLE, "Cannot be read")
-    run = web.runs.running(data.id)
+    run = web.runs.find_running(data.id)
     result = run.result if run else None
     live = run is not None and not (run.over or result)
     state = _words(result.status, result.state) if result else _words(data.status, data.found)
     if run is not None and live:
-        state = "waiting for you" if run.asked else "running"
+        state = "waiting for you" if run.open_question else "running"
     if run is None and data.id in workers:
         state, live = "running", True
     elif run is None and data.id in held:

@@ -21,7 +21,7 @@ from spadework.errors import SettingsError
 REQUEST_SECONDS, LEAST_BYTES = 20.0, 20_000
 
 
-def listening(host: str, port: int, *, both: bool = False) -> socket.socket:
+def open_listener(host: str, port: int, *, both: bool = False) -> socket.socket:
     """Return a listening socket; `both`: at `::`, IPv4 too. Raises SettingsError."""
     if not 0 <= port < 65_536:
         raise SettingsError(f"port cannot be {port}: it must be 0 to 65535.")

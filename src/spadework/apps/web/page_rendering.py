@@ -103,23 +103,23 @@ class _Marks:
 
     def text(self, tokens: Sequence[Token], n: int, *_: Any) -> str:
         """Render words."""
-        return self._drawn(tokens[n].content)
+        return self._draw(tokens[n].content)
 
     def code_inline(self, tokens: Sequence[Token], n: int, *_: Any) -> str:
         """Render inline code."""
-        return f"<code>{self._drawn(tokens[n].content)}</code>"
+        return f"<code>{self._draw(tokens[n].content)}</code>"
 
     def fence(self, tokens: Sequence[Token], n: int, *_: Any) -> str:
         """Render a code block."""
-        return f"<pre><code>{self._drawn(tokens[n].content)}</code></pre>\n"
+        return f"<pre><code>{self._draw(tokens[n].content)}</code></pre>\n"
 
     code_block = fence
 
     def image(self, tokens: Sequence[Token], n: int, *_: Any) -> str:
         """Render an image's alternative text."""
-        return self._drawn(tokens[n].content)
+        return self._draw(tokens[n].content)
 
-    def _drawn(self, content: str) -> str:
+    def _draw(self, content: str) -> str:
         made, at = [], 0
         for sign in _SIGNS.finditer(content):
             made.append(self._piece(content[at : sign.start()]))

@@ -22,7 +22,7 @@ from spadework.apps.web.page_rendering import draft_html
 from spadework.apps.web.permissions import refusal, user_of
 from spadework.apps.web.report_view import show_report, web_link
 from spadework.settings import Settings
-from spadework.tools.export.html_report import DRAWN_IN, ending
+from spadework.tools.export.html_report import DRAWN_IN, split_last_word
 from spadework.tools.export.sheet import words
 from spadework.tools.search.dispatch.provider_choice import PROVIDERS
 from spadework.tools.web.urls import host_of
@@ -75,7 +75,7 @@ def changes(picture: ViewModel, changed: Iterable[str], **values: Any) -> str:
 
 def searches(settings: Settings) -> list[tuple[str, str]]:
     """Return what can be searched, as (setting, label), the server's own setting first."""
-    known = [name for name, provider in PROVIDERS.items() if not provider.lacking(settings)]
+    known = [name for name, provider in PROVIDERS.items() if not provider.lacks_setting(settings)]
     names = {"auto": "Chosen by what is reachable", "library": "The library alone"}
     names |= {name: name for name in known}
     first = f"As set: {settings.search}" if settings.search != "auto" else names.pop("auto")
@@ -117,7 +117,7 @@ def environment() -> Environment:
     made.filters |= {
         "words": words,
         "coded": mark_code,
-        "ending": ending,
+        "ending": split_last_word,
         "host": host_of,
         "weblink": web_link,
         "foretold": foretold,

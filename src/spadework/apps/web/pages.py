@@ -94,7 +94,7 @@ async def session(request: Request) -> Response:
     web = seen.web
     picture, live = await view_model_of(web, session_id)
     before = await question_of(web, picture.follows)
-    run = web.runs.running(session_id)
+    run = web.runs.find_running(session_id)
     return await page(
         request,
         "session.html",
@@ -102,7 +102,7 @@ async def session(request: Request) -> Response:
         picture=picture,
         live=live,
         before=before,
-        left=run.session.budget.left() if run else 0.0,
+        left=run.session.budget.seconds_left() if run else 0.0,
         settings=web.settings,
         seen=seen,
     )

@@ -180,7 +180,7 @@ def show_report(result: Result, seen: Iterable[SourceView]) -> ReportView:
         e.id: Proof(
             snapshot(result.session_id, e.content_hash, e.id),
             trusts.get(e.url),
-            _told(verdicts.get(e.id, ""), judged=judged),
+            _verdict_words(verdicts.get(e.id, ""), judged=judged),
             judged,
         )
         for topic in result.topics
@@ -208,7 +208,7 @@ def web_link(url: str) -> str:
     return safe if safe.startswith("http") else ""
 
 
-def _told(verdict: str, *, judged: bool) -> str:
+def _verdict_words(verdict: str, *, judged: bool) -> str:
     """Return a verdict in words: without a model, a verbatim quote says nothing about its value as
     an answer.
     """

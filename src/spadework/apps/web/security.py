@@ -99,11 +99,11 @@ class Gate:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
-            refused = await self._unknowing(scope) or self._refusal(scope)
+            refused = await self._refuse_unverified(scope) or self._refusal(scope)
             await (refused or self._app)(scope, receive, _with_headers(send))
         # WebSockets are not supported.
 
-    async def _unknowing(self, scope: Scope) -> Response | None:
+    async def _refuse_unverified(self, scope: Scope) -> Response | None:
         """Refuse everyone while the users cannot be looked up."""
         if self._access.people is None or scope["path"] in OPEN:
             return None

@@ -63,7 +63,7 @@ def forecast(
         (_tokens(count, 0, settings, 0), _tokens(count, more, settings, 1)) if model else ({}, {})
     )
     called = _calls(count, more, settings) if model else (0, 0)
-    thinking = _thinking(more, called, plan_seconds) if model else (0.0, 0.0)
+    thinking = _model_seconds(more, called, plan_seconds) if model else (0.0, 0.0)
     round_seconds = LOCAL_SECONDS if set(providers) <= LOCAL else ROUND_SECONDS
     return Forecast(
         workers=len(tasks),
@@ -107,7 +107,7 @@ def pages_of(tasks: Sequence[Task]) -> int:
     return min([whole, *(task.together for task in tasks if task.together is not None)])
 
 
-def _thinking(more: int, calls: tuple[int, int], plan_seconds: float) -> tuple[float, float]:
+def _model_seconds(more: int, calls: tuple[int, int], plan_seconds: float) -> tuple[float, float]:
     """Return the seconds of model calls: in waves or, for a slow model, in sequence."""
     if plan_seconds > SLOW_SECONDS:
         return calls[0] * plan_seconds * CALL_SHARE[0], calls[1] * plan_seconds * CALL_SHARE[1]

@@ -40,7 +40,7 @@ async def leave_out(context: SessionContext, emit: Emit | None = None) -> list[P
     model = context.model
     if model is None or len({model.place(role) for role in get_args(Role)}) > 1:
         return []
-    known = await _known(context, model)
+    known = await _earlier_result(context, model)
     if known is None or not known.guessed:
         return []
     context.model, context.unfit = None, False
@@ -60,7 +60,9 @@ async def examines(context: SessionContext) -> bool:
     does not change this.
     """
     if context.examines is None:
-        context.examines = bool(context.model and await _known(context, context.model) is None)
+        context.examines = bool(
+            context.model and await _earlier_result(context, context.model) is None
+        )
     return context.examines
 
 
@@ -71,7 +73,7 @@ async def recall(context: SessionContext) -> None:
     if await leave_out(context):
         return
     context.budget.early |= await context.journal.noted(_COST, "", before=True) or {}
-    found = await context.journal.known(_KIND, "", Examined)
+    found = await context.journal.find(_KIND, "", Examined)
     context.judging = context.model if found and found.passed else None
     context.unfit = found is not None and not found.passed
 
@@ -132,7 +134,7 @@ async def _examine_once(context: SessionContext, model: Model) -> Examined | str
     """Return the result, or why there is none."""
     home = context.settings.common
     try:
-        known = await _known(context, model)
+        known = await _earlier_result(context, model)
         calls = context.budget.limits.calls - context.budget.spent("calls")
         if known is None and calls < FEW_CALLS:
             context.budget.refused = context.budget.refused or "calls"
@@ -153,7 +155,7 @@ async def _examine_once(context: SessionContext, model: Model) -> Examined | str
     return found
 
 
-async def _known(context: SessionContext, model: Model) -> Examined | None:
+async def _earlier_result(context: SessionContext, model: Model) -> Examined | None:
     """Return the result from before this run."""
 
     async def before() -> Examined | None:

@@ -51,7 +51,7 @@ class Permission(Value):
     problems: tuple[Problem, ...] = ()
 
 
-async def sparing(context: SessionContext, *roles: Role) -> Permission:
+async def model_permission(context: SessionContext, *roles: Role) -> Permission:
     """Return whether these roles may be asked; why not, once per run, unless the user chose
     that.
     """

@@ -17,7 +17,7 @@ from spadework.agents.extractive.lead import plan
 from spadework.agents.report.marked_text import one_a_heading
 from spadework.agents.reviser import Turn
 from spadework.graph.context import SessionContext, checked_session_id
-from spadework.graph.state import Earlier, ResearchState, proving
+from spadework.graph.state import Earlier, ResearchState, proofs
 from spadework.tools.stores.page_store import PageStore
 from spadework.values import Coverage, Evidence, Plan, Question, Result, Section, Shortfall, Value
 
@@ -137,7 +137,7 @@ def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, A
 def found_for_it(before: Earlier, state: ResearchState) -> list[Evidence]:
     """Return the entries found for the follow-up."""
     known = {e.id for e in before.evidence}
-    return [e for e in proving(state) if e.id not in known]
+    return [e for e in proofs(state) if e.id not in known]
 
 
 def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:

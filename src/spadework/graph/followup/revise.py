@@ -35,7 +35,7 @@ from spadework.graph.followup.earlier_report import (
 )
 from spadework.graph.nodes.recall import earlier_pages
 from spadework.graph.nodes.write import find_disputes
-from spadework.graph.state import Earlier, ResearchState, proving
+from spadework.graph.state import Earlier, ResearchState, proofs
 from spadework.settings import Settings
 from spadework.values import Plan, Problem, Question, Section, models_among
 
@@ -161,7 +161,7 @@ async def extend_report(
     new, whole = found_for_it(before, state), join_states(before, state)
     plan = whole["plan"]
     now: ResearchState = {**state, "coverage": whole["coverage"], "plan": plan}
-    texts = await context.pages.texts(e.content_hash for e in proving(now))
+    texts = await context.pages.texts(e.content_hash for e in proofs(now))
     changes: dict[str, Any] = {"sections": list(before.sections)}
     if model is not None and new:
         told = _tell_state(state, before, plan, [e.id for e in new])
@@ -180,7 +180,7 @@ def _tell_state(
         plan,
         state.get("title", ""),
         before.sections,
-        proving(state),
+        proofs(state),
         state["question"],
         more,
         state.get("asked_on", ""),

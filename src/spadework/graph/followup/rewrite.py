@@ -17,7 +17,7 @@ from spadework.agents.report.sentence_context import Stated, state_sentences
 from spadework.agents.verifier import Finding
 from spadework.graph.context import SessionContext
 from spadework.graph.nodes.write import MOST_NEAR
-from spadework.graph.state import ResearchState, proving
+from spadework.graph.state import ResearchState, proofs
 from spadework.tools.export.markdown_report import sentences_markdown
 from spadework.tools.text.facts import nearest
 from spadework.values import Evidence, Review, Section, Weakness
@@ -36,11 +36,11 @@ async def rewritten(
         return {}
     sections, plan = state.get("sections", []), state["plan"]
     seconds = context.budget.phase("write")
-    ledger = proving(state)
+    ledger = proofs(state)
     known = {e.id for e in state.get("evidence", [])[: review.entries]}
     fresh = [e for e in ledger if e.id not in known]
     homes = {e.id: _home(e, review, sections, ledger) for e in fresh}
-    asked = _asked(review, sections, fresh, homes)
+    asked = _requests(review, sections, fresh, homes)
     apart = [e for e in fresh if not homes[e.id]]
     weak = [section for section in sections if asked.get(section.heading)]
     done, (more, failed) = await asyncio.gather(
@@ -70,7 +70,7 @@ async def rewritten(
     }
 
 
-def _asked(
+def _requests(
     review: Review, sections: Sequence[Section], fresh: Sequence[Evidence], homes: Mapping[str, str]
 ) -> dict[str, list[str]]:
     asked: dict[str, list[str]] = defaultdict(list)

@@ -11,7 +11,7 @@ from typing import TypedDict
 
 from spadework.agents.assessor import assess
 from spadework.agents.evidence.counts import with_lists, with_tables
-from spadework.agents.evidence.expectation import meets, shortfalls
+from spadework.agents.evidence.expectation import holds_expected, shortfalls
 from spadework.agents.evidence.passages import Judgement, PassageView, to_people
 from spadework.agents.extractive.judge import ROOM
 from spadework.agents.extractive.writer import columns_of
@@ -19,7 +19,7 @@ from spadework.graph.context import SessionContext
 from spadework.graph.effort.expected_gain import no_better
 from spadework.graph.effort.model_policy import ANSWER_TOKENS, payable
 from spadework.graph.evidence import entries
-from spadework.graph.nodes.distil import LEAST_ROOM, Looked, fitting, readable, room_of
+from spadework.graph.nodes.distil import LEAST_ROOM, Looked, first_within, readable, room_of
 from spadework.graph.pages.chunks import show_passage
 from spadework.graph.pages.deep_reading import in_shares
 from spadework.graph.state import ResearchState
@@ -58,7 +58,7 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
     # The latest task of a topic: the plan may have been replaced after its pages were read.
     topics = list({t.topic.name: t.topic for t in tasks if t.topic.name in planned}.values())
     ledger = state.get("evidence", [])
-    seconds = context.budget.judging(state.get("plan_seconds", 0.0))
+    seconds = context.budget.judging_seconds(state.get("plan_seconds", 0.0))
     looked = await in_shares(context, state, topics, seconds)
     looked = looked or await _by_topic(context, state, topics, seconds)
     added = looked.added
@@ -162,7 +162,7 @@ async def _judge(
             for part in to_people(show_passage(pages[p.content_hash], texts[p.content_hash], p))
         ]
         kept = [part for part, _ in parts]
-        kept = fitting(kept, room) if room else kept
+        kept = first_within(kept, room) if room else kept
         return kept, list(dict.fromkeys(p for _, p in parts[: len(kept)]))
 
     heard, seen = await asyncio.to_thread(work)
@@ -206,7 +206,7 @@ def _coverage(
     """Return the coverage: covered if judged so, with a sufficient score, and supported by the
     ledger.
     """
-    met = bool(known) and meets(topic, known)
+    met = bool(known) and holds_expected(topic, known)
     covered = judgement.covered and judgement.score >= completeness and met
     return Coverage(
         topic=topic.name,

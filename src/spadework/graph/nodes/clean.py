@@ -14,8 +14,8 @@ from spadework.graph.effort.model_policy import (
     ANSWER_TOKENS,
     LOOK_TOKENS,
     Permission,
+    model_permission,
     payable,
-    sparing,
 )
 from spadework.graph.nodes.distil import distil_pages
 from spadework.settings import Role
@@ -114,7 +114,7 @@ async def _cleaned(
         poor = payable(context) < CALLS * LOOK_TOKENS + topics * ANSWER_TOKENS
         if poor or not may_clean(ceiling, left, context.cleanings, topics):
             return Permission(given=False)
-        return await sparing(context, *ROLES)
+        return await model_permission(context, *ROLES)
 
     async def work() -> str:
         permission = await context.journal.moment(

@@ -49,7 +49,7 @@ def room_of(topics: int, most: int, together: int) -> int:
     return min(most, together // max(1, topics))
 
 
-def fitting(parts: Sequence[PassageView], room: int) -> list[PassageView]:
+def first_within(parts: Sequence[PassageView], room: int) -> list[PassageView]:
     """Return the first views that fit in `room` tokens."""
     used = accumulate(count(part.text) for part in parts)
     return [part for part, sum_ in zip(parts, used, strict=True) if sum_ <= room]
@@ -114,7 +114,9 @@ async def distil_pages(
 
     def work() -> list[Passage]:
         cuts = _cut_pages(pages, texts, PASSAGE_CHARS)
-        return rank_passages([topic], _telling(cuts, room) if by_model else cuts, room)[topic.name]
+        return rank_passages([topic], _informative(cuts, room) if by_model else cuts, room)[
+            topic.name
+        ]
 
     return await asyncio.to_thread(work)
 
@@ -145,7 +147,7 @@ async def pool_passages(
     def work() -> dict[str, list[Passage]]:
         cuts = _cut_pages(order, texts, PASSAGE_CHARS)
         if anew:
-            found = _once([made for made in cuts if made[:3] in places])
+            found = _distinct([made for made in cuts if made[:3] in places])
             return rank_passages([task.topic for task in tasks], found, room)
         seen = {
             task.topic.name: {
@@ -160,7 +162,7 @@ async def pool_passages(
             task.topic.model_copy(update={"queries": task.queries or task.topic.queries})
             for task in tasks
         ]
-        return rank_passages(topics, _once(_telling(cuts, room)), room, seen)
+        return rank_passages(topics, _distinct(_informative(cuts, room)), room, seen)
 
     return await asyncio.to_thread(work)
 
@@ -173,7 +175,7 @@ def _cut_pages(pages: Sequence[Page], texts: Mapping[str, str], chars: int) -> l
     ]
 
 
-def _telling(cuts: Sequence[Cut], room: Room) -> list[Cut]:
+def _informative(cuts: Sequence[Cut], room: Room) -> list[Cut]:
     """Return the cuts shown to a model: more than headings, contents or menus, and small enough to
     leave room (benchmarks/window.py).
     """
@@ -195,7 +197,7 @@ def rank_passages(
     near = {topic.name: keep_near(_passages(topic, cuts, index), room) for topic in topics}
     text_at = {(one.content_hash, one.start): one.text for one in cuts}
     return {
-        name: _within(
+        name: _first_passages(
             [p for p in passages if text_at[p.content_hash, p.start] not in seen.get(name, ())],
             room,
         )
@@ -225,7 +227,7 @@ def _apart(
     }
 
 
-def _once(cuts: Sequence[Cut]) -> list[Cut]:
+def _distinct(cuts: Sequence[Cut]) -> list[Cut]:
     first: dict[str, Cut] = {}
     for one in cuts:
         first.setdefault(one.text, one)
@@ -294,7 +296,7 @@ def keep_near(passages: Sequence[Passage], room: Room) -> list[Passage]:
     ]
 
 
-def _within(passages: Sequence[Passage], room: Room) -> list[Passage]:
+def _first_passages(passages: Sequence[Passage], room: Room) -> list[Passage]:
     kept: list[Passage] = []
     used = 0
     of_page = Counter[str]()

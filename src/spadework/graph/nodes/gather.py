@@ -74,7 +74,7 @@ async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     lists, problems, heard = await asking if asking else UNASKED
     links = {url: await context.links.of(url) for url in state["read_before"]}
     left = await found_before(context, task, before)
-    found = [*lists, *left, *known.beside(lists), follow_links(links, task.queries, before)]
+    found = [*lists, *left, *known.as_list(lists), follow_links(links, task.queries, before)]
     # Also for pages that were not found by search.
     wish = add_filters(Query(text=""), context.settings)
     return {
@@ -107,7 +107,7 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     if await context.narrowed(BEST_ONLY, f"select {task.round} {task.topic.name}"):
         made = halve_selection(made, await _cached(context, task, made.chosen))
     made, taken = await _assign_selection(context, state, made)
-    emit(Choosing(task, state["hits"], before, refused | against, asked, taken).told(made))
+    emit(Choosing(task, state["hits"], before, refused | against, asked, taken).as_event(made))
     return {
         "chosen": list(made.chosen),
         "reserve": list(made.reserve),

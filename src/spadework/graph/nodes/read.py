@@ -187,7 +187,7 @@ async def page_at(context: SessionContext, url: str) -> Page:
 async def was_readable(journal: Journal, hit: Hit) -> bool | None:
     """Return whether a hit's page could be read; None if not tried in the session."""
     try:
-        return True if await journal.known("page", _key(hit), Page) else None
+        return True if await journal.find("page", _key(hit), Page) else None
     except FetchError:
         return False
 

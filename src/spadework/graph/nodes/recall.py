@@ -39,7 +39,7 @@ class Known(Value):
     enough: bool = False
     problems: tuple[Problem, ...] = ()
 
-    def beside(self, lists: Sequence[Sequence[Hit]]) -> list[list[Hit]]:
+    def as_list(self, lists: Sequence[Sequence[Hit]]) -> list[list[Hit]]:
         """Return the known pages that the web search has not found, as one list: being known adds
         no weight.
         """

@@ -11,7 +11,7 @@ from spadework.agents.researcher import MOST_HITS, check_hits
 from spadework.deadline import BEST_ONLY, SLOWER
 from spadework.events import Checked, Selected
 from spadework.graph.context import SessionContext
-from spadework.graph.effort.model_policy import Permission, leaves_enough, sparing
+from spadework.graph.effort.model_policy import Permission, leaves_enough
 from spadework.graph.emit import Emit
 from spadework.graph.state import WorkerState
 from spadework.tools.extract.expected_type import SLOW, foreseen
@@ -48,7 +48,7 @@ async def looked_at(
             or not leaves_enough(context, tasks, tasks, topics)
         ):
             return Permission(given=False)
-        return await sparing(context, "judge")
+        return await model_permission(context, "judge")
 
     key = {"topic": topic.name, "round": state["task"].round}
     permission = await context.journal.moment("may look", key, Permission, allowed, Permission())
@@ -93,7 +93,7 @@ async def weigh_hits(
     left = [hit for hit in hits if worth.get(hit.url, 1.0)]
     kept = left if len(left) >= ENOUGH else hits
     refused = {hit.url: word_refusal(hit) for hit in hits if not worth.get(hit.url, 1.0)}
-    return [counting(hit, worth.get(hit.url, 1.0)) for hit in kept], refused
+    return [with_worth(hit, worth.get(hit.url, 1.0)) for hit in kept], refused
 
 
 def word_refusal(hit: Hit) -> str:
@@ -102,7 +102,7 @@ def word_refusal(hit: Hit) -> str:
     return f"{why[:1].upper()}{why[1:]}."
 
 
-def counting(hit: Hit, worth: float) -> Hit:
+def with_worth(hit: Hit, worth: float) -> Hit:
     """Scale a hit's score; at 0 it comes last whatever its words."""
     if worth >= 1:
         return hit
@@ -114,7 +114,7 @@ def _worths(context: SessionContext, hits: Sequence[Hit]) -> dict[str, float]:
     web = [hit for hit in hits if not hit.url.startswith(LOCAL)]  # the others have been read
     level_of = {hit.url: context.reader.level_at(hit.url) for hit in web}
     most = context.browser.max_level
-    if any(level >= BROWSER for level in level_of.values()) and context.browser.missing:
+    if any(level >= BROWSER for level in level_of.values()) and context.browser.what_is_missing:
         most = min(most, BROWSER - 1)
     # A host that admitted only browsers will refuse others.
     shut = {url for url, level in level_of.items() if level > most}
@@ -146,7 +146,7 @@ class Choosing:
     taken: AbstractSet[str] = frozenset()
     again: bool = False
 
-    def told(self, made: Selection) -> Selected:
+    def as_event(self, made: Selection) -> Selected:
         """Return the event of the selection."""
         return Selected(
             topic=self.task.topic.name,

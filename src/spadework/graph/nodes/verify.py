@@ -26,8 +26,8 @@ from spadework.agents.verifier import (
 )
 from spadework.graph.nodes.write import cited_by, near, put_right, under_founded
 from spadework.graph.report.sentence_pruning import (
+    drop_repeats,
     keep_what_holds,
-    once,
     settle_changes,
     unlinked,
     unproven,
@@ -53,7 +53,7 @@ class Verified:
         return [each.section for each in self.checked]
 
 
-def standing(
+def verify_ledger(
     ledger: Sequence[Evidence], pages: Mapping[str, str], question: str, language: str = ""
 ) -> tuple[Material, list[Problem]]:
     """Return the entries that are verbatim in their pages, and a problem for each other one."""
@@ -111,7 +111,7 @@ async def verify_sections(
 ) -> Verified:
     """Return the sections with the sentences that hold; one without any shows its quotes."""
     until = time.monotonic() + check.seconds
-    material = material.beside(sections, check.names)
+    material = material.with_code(sections, check.names)
     sections = await asyncio.to_thread(put_right, sections, material)
     findings, problems = await verify(
         model, sections, material, seconds=check.seconds, known=check.known
@@ -128,7 +128,7 @@ async def verify_sections(
         _keep_quotes(one, section, material)
         for (one, _), section in zip(kept, sections, strict=True)
     ]
-    whole = once([*draft.summary, *(one for one, _ in told)])
+    whole = drop_repeats([*draft.summary, *(one for one, _ in told)])
     lost = [problem for _, more in (*kept, *told) for problem in more]
     return Verified(
         tuple(unlinked(one) for one in whole if one.section.sentences), (*problems, *lost)
@@ -142,10 +142,10 @@ async def _improve_draft(
     checked.
     """
 
-    def left() -> float:
+    def seconds_left() -> float:
         return max(0.0, until - time.monotonic())
 
-    seconds = MENDING * left()
+    seconds = MENDING * seconds_left()
     done = await asyncio.gather(
         *(_mend(model, plan, one, material, seconds) for one in draft.checked)
     )
@@ -157,7 +157,7 @@ async def _improve_draft(
     ]
     first = draft.summary if summable(told, plan.language) else []
     again = [one.section.changed(some) for one, some in zip(draft.checked, mends, strict=True)]
-    seconds = MENDING * left()
+    seconds = MENDING * seconds_left()
     (findings, unchecked), (summary, failed) = await asyncio.gather(
         verify(model, again, material, seconds=seconds, known=draft.findings),
         summed_up(model, plan, told, first, seconds=seconds, asked_on=check.asked_on),
@@ -169,7 +169,7 @@ async def _improve_draft(
         for one, changes in zip(draft.checked, mends, strict=True)
     ]
     summed = [under_founded(summary, material)] if summary.sentences else []
-    findings, unseen = await verify(model, summed, material, seconds=left(), known=findings)
+    findings, unseen = await verify(model, summed, material, seconds=seconds_left(), known=findings)
     best, lost = best_of([*(judge_section(one, findings) for one in summed), *first], findings)
     problems = [problem for _, more in done for problem in more]
     return _Draft(checked, findings, best), [*problems, *failed, *unchecked, *unseen, *lost]

@@ -16,7 +16,7 @@ from spadework.agents.report.material import Material
 from spadework.agents.report.sentence_context import state_sentences
 from spadework.graph.context import SessionContext
 from spadework.graph.effort.model_policy import SECTION_TOKENS, payable
-from spadework.graph.state import ResearchState, proving
+from spadework.graph.state import ResearchState, proofs
 from spadework.tools.ranking.conflicts import Heard, conflicts
 from spadework.tools.ranking.trust import trust
 from spadework.tools.text.facts import OTHER_WORDS, stems
@@ -55,8 +55,8 @@ def under_founded(section: Section, material: Material) -> Section:
         if part.quoted
         else part.model_copy(
             update={
-                "text": part.text and material.founded(part.text, cited),
-                "columns": tuple(material.founded(name, cited) for name in part.columns),
+                "text": part.text and material.support_heading(part.text, cited),
+                "columns": tuple(material.support_heading(name, cited) for name in part.columns),
             }
         )
         for part in section.parts
@@ -123,7 +123,7 @@ async def compose_report(
     context: SessionContext, state: ResearchState, model: Model | None
 ) -> dict[str, Any]:
     """Return sections, title and conflicts as the update of the graph's channels."""
-    plan, ledger, read = state["plan"], proving(state), state.get("pages", {})
+    plan, ledger, read = state["plan"], proofs(state), state.get("pages", {})
     until = time.monotonic() + context.budget.phase("write")
     hashes = {e.content_hash for e in ledger} | {page.content_hash for page in read.values()}
     texts = {digest: await context.pages.get(digest) for digest in hashes}
@@ -165,7 +165,7 @@ async def _outline(
     disputes: list[Conflict],
     seconds: float,
 ) -> tuple[Outline, list[Problem]]:
-    plan, ledger, most = state["plan"], proving(state), state.get("most_words", 0)
+    plan, ledger, most = state["plan"], proofs(state), state.get("most_words", 0)
     in_time = seconds >= LEAST_CALLS * state.get("plan_seconds", 0.0)
     if (
         model is None
@@ -200,7 +200,7 @@ async def find_disputes(
     """
     until = time.monotonic() + max(LEAST_SECONDS, COMPARING * context.budget.phase("write"))
     plan, pages = state["plan"], state.get("pages", {})
-    found = await asyncio.to_thread(_disputes, plan, proving(state), pages, texts, until)
+    found = await asyncio.to_thread(_disputes, plan, proofs(state), pages, texts, until)
     if time.monotonic() < until:
         return found, []
     reason = "The time did not suffice to compare all that is quoted."

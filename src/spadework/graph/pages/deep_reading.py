@@ -243,7 +243,7 @@ async def looked_again(
         pages_per_domain=settings.pages_per_domain,
         limit=REFINED_PAGES,
     )
-    emit(Choosing(again, hits, before, refused, made, again=True).told(made))
+    emit(Choosing(again, hits, before, refused, made, again=True).as_event(made))
     more, lost, missed = await read_pages(
         context, again, list(made.chosen), list(made.reserve), emit
     )

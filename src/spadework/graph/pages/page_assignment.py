@@ -62,16 +62,16 @@ class PageAssignment:
             self._full.set()
         async with self._dealing:
             if self._dealt is None:
-                self._dealt = await self._journal.known(
+                self._dealt = await self._journal.find(
                     "deal", self._key, Assignment
-                ) or await self._made(stop, min(ASSIGN_SECONDS, seconds))
+                ) or await self._await_full(stop, min(ASSIGN_SECONDS, seconds))
         gone = {url for urls in self._dealt.values() for url in urls}
         others = frozenset(gone - {*self._dealt.get(topic, ())}) if self._how.own else frozenset()
         # What was assigned before a crash may not be found again.
         mine = frozenset(url for url in self._dealt.get(topic, ()) if url in wish[0])
-        return mine or self._left(wish, gone), others
+        return mine or self._remaining(wish, gone), others
 
-    def _left(self, wish: PageRequest, gone: Set[str]) -> frozenset[str]:
+    def _remaining(self, wish: PageRequest, gone: Set[str]) -> frozenset[str]:
         """Return the pages for a worker without assigned or existing ones."""
         urls, wanted = wish
         room = wanted if self._how.most is None else min(wanted, self._how.most - len(gone))
@@ -81,7 +81,7 @@ class PageAssignment:
         new = [url for url in first if url not in gone]
         return frozenset([*(url for url in first if url in gone), *new[: max(0, room)]])
 
-    async def _made(self, stop: asyncio.Event, seconds: float) -> Assignment:
+    async def _await_full(self, stop: asyncio.Event, seconds: float) -> Assignment:
         with suppress(Stopped, TimeoutError):
             await unless_stopped(stop, self._full.wait(), seconds=seconds)
 

@@ -67,7 +67,7 @@ class PageCache:
         """Return the page at a URL if it was fetched since then."""
         if self._store is None or self.problem or since is None:
             return None
-        entry = await self._answer(self._store.known(url, since=since), None)
+        entry = await self._answer(self._store.find(url, since=since), None)
         return entry if entry and self._may_see(entry) else None
 
     def keep(self, pages: Iterable[Page], text_of: Callable[[str], Awaitable[str]]) -> None:
@@ -79,7 +79,7 @@ class PageCache:
             self._begun |= {page.url for page in new}
             self._adding.add(asyncio.create_task(self._add(self._store, new, text_of)))
 
-    async def kept(self) -> list[Problem]:
+    async def settle(self) -> list[Problem]:
         """Wait briefly for additions; return the current problems."""
         if self._adding:
             await asyncio.wait(self._adding, timeout=REPORT_SECONDS)

@@ -103,9 +103,9 @@ async def _hits(
     limit = context.settings.search_results
     new = False
 
-    async def asked() -> list[Hit]:
+    async def search() -> list[Hit]:
         nonlocal new
-        if (kept := await context.search.known(provider, query, limit=limit)) is not None:
+        if (kept := await context.search.find_cached(provider, query, limit=limit)) is not None:
             context.budget.add(cache_hits=1)
             return kept
         new = True
@@ -114,7 +114,7 @@ async def _hits(
     async def ask(tape: Tape) -> list[Hit]:
         try:
             with tape_traffic(tape):
-                hits = await asked()
+                hits = await search()
         except (Stopped, TimeoutError):
             raise SearchError("It was not waited for.") from None
         if not tape.pieces:  # not requested over our own connection
@@ -125,7 +125,7 @@ async def _hits(
         if "hits" in tape.last.head:
             return _HITS.validate_json(tape.last.body)
         with replay_traffic(tape):
-            return await context.search.again(provider, query, limit=limit, seconds=seconds)
+            return await context.search.replay(provider, query, limit=limit, seconds=seconds)
 
     key = _key(context, provider, query)
     request = Request("search", key, about=f"“{query.text}” at {provider.name}")
@@ -163,9 +163,9 @@ async def _asked_now(
 
 async def kept_hits(context: SessionContext, provider: Provider, query: Query) -> list[Hit] | None:
     """Return the hits found by `search_one` in this session, None if it has not searched."""
-    hits = await context.journal.known("search", _key(context, provider, query), list[Hit])
+    hits = await context.journal.find("search", _key(context, provider, query), list[Hit])
     if not hits and _may_be_older(query):
-        hits = await context.journal.known(
+        hits = await context.journal.find(
             "search", _key(context, provider, _of_any_age(query)), list[Hit]
         )
     return None if hits is None else ranked_hits(hits, query)

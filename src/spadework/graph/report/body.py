@@ -11,7 +11,7 @@ from spadework.graph.context import SessionContext
 from spadework.graph.report.coverage_gaps import Unreached, first_of_all, unread_hits, with_unread
 from spadework.graph.report.sentence_pruning import without_addresses
 from spadework.graph.report.sources import sources_of
-from spadework.graph.state import ResearchState, proving
+from spadework.graph.state import ResearchState, proofs
 from spadework.tools.export.markdown_report import to_markdown
 from spadework.tools.text.language import Phrases
 from spadework.tools.web.urls import hosts_for_urls
@@ -20,7 +20,7 @@ from spadework.values import Problem, Report, Section, Source, models_among
 
 def draft(state: ResearchState) -> str:
     """Return the report so far, composed by code."""
-    evidence = proving(state)
+    evidence = proofs(state)
     ledger = {e.id: e for e in evidence}
     sections = [
         extractive.section(t.name, own)

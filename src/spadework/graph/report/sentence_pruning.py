@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from spadework.agents.report.marked_text import beside_code
 from spadework.agents.report.sentence_context import (
     Stated,
-    dangling,
-    leaning,
+    dangling_leads,
+    leans,
     leans_on_lead,
     leant_on,
     places,
@@ -64,7 +64,7 @@ def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list
     left = state_sentences(section, gone)
     changes: Changes = dict.fromkeys(gone, ())
     for n, each in enumerate(left):
-        alone = _alone(each.sentence)
+        alone = _without_context(each.sentence)
         if n not in gone and each not in findings and alone:
             changes[n] = (alone,)
     standing = zip(left, checked.findings, strict=True)
@@ -84,7 +84,7 @@ def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list
 def _fallen(checked: Checked, findings: Findings, gone: Mapping[int, str]) -> dict[int, str]:
     """Return what falls after others are gone, by position, with reasons."""
     section = checked.section
-    fallen = dict.fromkeys(dangling(section, gone), LEADING)
+    fallen = dict.fromkeys(dangling_leads(section, gone), LEADING)
     around = zip(state_sentences(section, gone), places(section), strict=True)
     whole = state_sentences(section)
     for n, (each, place) in enumerate(around):
@@ -94,21 +94,21 @@ def _fallen(checked: Checked, findings: Findings, gone: Mapping[int, str]) -> di
         if not finding.holds:
             fallen[n] = f"{finding.verdict}. {finding.why}"
         elif each not in findings and (
-            place.in_table or leans_on_lead(whole[n]) or not _alone(each.sentence)
+            place.in_table or leans_on_lead(whole[n]) or not _without_context(each.sentence)
         ):
             fallen[n] = LEANING
     return fallen
 
 
-def _alone(sentence: Sentence) -> Sentence | None:
+def _without_context(sentence: Sentence) -> Sentence | None:
     """Return a sentence that can stand alone; None if impossible."""
-    if not leaning(sentence):
+    if not leans(sentence):
         return sentence
-    text = language(spoken(sentence.text)).alone(sentence.text)
+    text = language(spoken(sentence.text)).without_connective(sentence.text)
     return sentence.model_copy(update={"text": text}) if text else None
 
 
-def once(sections: Sequence[Checked]) -> list[Checked]:
+def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
     """Drop sentences that an earlier section has; if few are left, keep the best of them with its
     question. Summaries may repeat; steps and what others depend on stay. A table stays at its last
     position.
@@ -133,7 +133,7 @@ def once(sections: Sequence[Checked]) -> list[Checked]:
             # What leads to code stays with it.
             kept = again[: 2 if leads(told[again[0]].text) else 1]
         gone = set(again) - set(kept) | twice
-        gone |= dangling(section, gone)
+        gone |= dangling_leads(section, gone)
         made.append(checked.changed(dict.fromkeys(gone, ())))
         if section.kind != "summary":
             said |= {one.text for n, one in enumerate(told) if n not in twice}

@@ -28,15 +28,15 @@ class CheckpointSaver(AsyncPostgresSaver):
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return the last checkpoint, or the one the config names."""
-        return await self._claim.database.again(partial(super().aget_tuple, config))
+        return await self._claim.database.retry(partial(super().aget_tuple, config))
 
     async def aput(self, *args: Any, **named: Any) -> RunnableConfig:
         """Save a checkpoint."""
-        return await self._claim.database.again(partial(super().aput, *args, **named))
+        return await self._claim.database.retry(partial(super().aput, *args, **named))
 
     async def aput_writes(self, *args: Any, **named: Any) -> None:
         """Save a node's output."""
-        await self._claim.database.again(partial(super().aput_writes, *args, **named))
+        await self._claim.database.retry(partial(super().aput_writes, *args, **named))
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:

@@ -64,9 +64,9 @@ class Database:
 
     async def ask(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return a statement's rows, waiting for a server that is down. Raises DatabaseDown."""
-        return await self.again(partial(self.ask_once, statement, values))
+        return await self.retry(partial(self.ask_once, statement, values))
 
-    async def again(self, work: Callable[[], Awaitable[T]]) -> T:
+    async def retry(self, work: Callable[[], Awaitable[T]]) -> T:
         """Return what `work()` returns, repeating it if the server is down.
 
         Raises DatabaseDown.

@@ -118,7 +118,7 @@ class Queue:
             except ConnectorException as error:
                 raise OperationalError(str(error.__cause__ or error)) from error
 
-        await self._database.again(defer)
+        await self._database.retry(defer)
 
     async def work(self, name: str, most: int, leaving: Leaving | None = None) -> None:
         """Run at most `most` sessions at once until cancelled, or as `leaving` says. Unfinished

@@ -94,7 +94,7 @@ class PostgresRooms:
         """Start listening for calls, and maintaining held places."""
         self._loop = asyncio.get_running_loop()
         self._clock = self._loop.time
-        self._database.listening.tell(PLACES, self._told)
+        self._database.listening.tell(PLACES, self._notified)
         self._caring = asyncio.create_task(self._care())
 
     async def close(self) -> None:
@@ -172,7 +172,7 @@ class PostgresRooms:
         self._leaving[ticket] = room, shut
         self._work.set()
 
-    def _told(self, payload: str) -> None:
+    def _notified(self, payload: str) -> None:
         """Handle a notification: a call for one of ours, or someone waiting elsewhere."""
         if called := self._waiting.get(payload):
             if not called.done():

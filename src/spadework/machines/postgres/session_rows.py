@@ -158,7 +158,7 @@ class SharedSessions:
 
     async def end(self, session_id: str, state: str, line: str) -> bool:
         """End a session without a result; `line` is its last event. Return False if it was over."""
-        return await self.database.again(partial(self._end, session_id, state, line))
+        return await self.database.retry(partial(self._end, session_id, state, line))
 
     async def _end(self, session_id: str, state: str, line: str) -> bool:
         """End it and store the event in one transaction."""
@@ -213,7 +213,7 @@ class SharedSessions:
 
     async def delete(self, session_id: str) -> None:
         """Delete a session with everything stored about it."""
-        await self.database.again(partial(self._delete, session_id))
+        await self.database.retry(partial(self._delete, session_id))
 
     async def _delete(self, session_id: str) -> None:
         """Delete first the row that every write locks: pending writes finish and are deleted, and

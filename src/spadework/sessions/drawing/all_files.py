@@ -200,7 +200,7 @@ def drawn_metadata(
             "results_summary": {
                 "covered": sum(topic.covered for topic in result.topics),
                 "topics": len(result.topics),
-                "evidence": result.answering,
+                "evidence": result.evidence_count,
                 "sources": len(result.sources),
                 "confidence": result.confidence,
             },

@@ -57,14 +57,14 @@ def _phases(course: Course) -> Iterator[Phase]:
 
 
 def _round(course: Course, number: int) -> Iterator[Phase]:
-    def told(*kinds: type[Timed]) -> list[Timed]:
+    def events_of(*kinds: type[Timed]) -> list[Timed]:
         return [
             e for e in course.events if isinstance(e, kinds) and getattr(e, "round", 0) == number
         ]
 
-    yield from _phase("search", number, told(Searched, Unanswered, Selected))
-    yield from _phase("read", number, told(Reading, Read, Distilled))
-    yield from _phase("assess", number, [*told(Distilled)[-1:], *told(Scored, Assessed)])
+    yield from _phase("search", number, events_of(Searched, Unanswered, Selected))
+    yield from _phase("read", number, events_of(Reading, Read, Distilled))
+    yield from _phase("assess", number, [*events_of(Distilled)[-1:], *events_of(Scored, Assessed)])
 
 
 def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:

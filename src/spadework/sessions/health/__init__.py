@@ -10,7 +10,7 @@ from spadework.sessions.health.check import Check
 from spadework.sessions.health.machine_check import embeddings, home, knowledge, system
 from spadework.sessions.health.model_check import models
 from spadework.sessions.health.page_check import browser
-from spadework.sessions.health.search_check import searching
+from spadework.sessions.health.search_check import check_search
 from spadework.settings import Settings
 
 __all__ = ["COSTS", "Check", "probe"]
@@ -26,7 +26,7 @@ async def _database(settings: Settings) -> list[Check]:
     return await backend_of(settings).database(settings)
 
 
-_PARTS = (system, home, _database, models, searching, browser, knowledge, embeddings)
+_PARTS = (system, home, _database, models, check_search, browser, knowledge, embeddings)
 
 
 async def probe(settings: Settings) -> list[Check]:

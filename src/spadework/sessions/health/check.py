@@ -28,7 +28,7 @@ class Check(Value):
         return self.state in ("works", "hint")
 
     @property
-    def said(self) -> str:
+    def line(self) -> str:
         """All of it on one line."""
         end = "" if self.text.endswith((".", "!", "?")) or not self.hint else "."
         return f"{self.text}{end} {self.hint}".rstrip()

@@ -67,7 +67,7 @@ def _models(answer: Any) -> list[str]:
 
 
 async def _answer(url: str, seconds: float) -> Any:
-    name_lookup.own()
+    name_lookup.install_resolver()
     body = bytearray()
     try:
         async with (

@@ -53,7 +53,7 @@ async def browser(settings: Settings) -> list[Check]:
 
 
 def _browser(settings: Settings) -> Check:
-    if missing := Browser(settings).missing:
+    if missing := Browser(settings).what_is_missing:
         text = f"no browser, so pages made by scripts cannot be read: {missing}"
         return Check(state="broken" if settings.chromium else "hint", text=text)
     return Check(state="works", text=f"browser {choose_browser(settings)}")

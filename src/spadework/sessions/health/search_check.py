@@ -30,7 +30,7 @@ _WEB = ("http://", "https://")
 _OFFLINE = "Set SEARXNG_URL or the key of a search service, or see whether this machine is online."
 
 
-async def searching(settings: Settings) -> list[Check]:
+async def check_search(settings: Settings) -> list[Check]:
     """Return a check of each provider, and one of fetching a found page."""
     loop = asyncio.get_running_loop()
     until = loop.time() + settings.health_seconds
@@ -124,7 +124,7 @@ async def _page(
 
 
 async def _library(settings: Settings) -> str:
-    words, library = await Library.made(settings.library, home=settings.common)
+    words, library = await Library.open_built(settings.library, home=settings.common)
     if library is None:
         return f"searching {words}: its index is made or brought up to date by the first run"
     described = library.describe

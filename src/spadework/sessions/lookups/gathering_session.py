@@ -57,7 +57,7 @@ class Gathering:
         record = self._context.record
         tell_beginning(self._context, self._brief, {}, self._records)
         try:
-            work = self._found() if self._brief.kind == "gather" else self._one()
+            work = self._gather() if self._brief.kind == "gather" else self._one()
             try:
                 async with aclosing(work) as events:
                     async for event in events:
@@ -83,7 +83,7 @@ class Gathering:
         if fault is not None:
             raise fault
 
-    async def _found(self) -> AsyncGenerator[Event, None]:
+    async def _gather(self) -> AsyncGenerator[Event, None]:
         context = self._context
         stream = gather.astream(
             begin_state(context, self._brief.question, self._brief.pages),
@@ -119,7 +119,7 @@ class Gathering:
 
     async def _keep(self) -> None:
         self._context.page_cache.keep(self.gathered.pages, self._context.pages.get)
-        late = await self._context.page_cache.kept()
+        late = await self._context.page_cache.settle()
         problems = dict.fromkeys([*self.gathered.problems, *late])
         self.gathered = self.gathered.model_copy(update={"problems": tuple(problems)})
 

@@ -47,7 +47,9 @@ class GatheredPages(Value):
     result: Result
 
 
-def gathering(query: str, *, pages: int = PAGES, settings: Settings | None = None) -> Session:
+def gathering_session(
+    query: str, *, pages: int = PAGES, settings: Settings | None = None
+) -> Session:
     """Return a new session that searches for a query and reads the best `pages` (1 to 20) as a run
     would, without a model. Raises SettingsError for an empty query.
 
@@ -61,7 +63,7 @@ def gathering(query: str, *, pages: int = PAGES, settings: Settings | None = Non
     return _session(Brief(asked, kind="gather", pages=most), settings)
 
 
-def reading(url: str, *, settings: Settings | None = None) -> Session:
+def reading_session(url: str, *, settings: Settings | None = None) -> Session:
     """Return a new session that reads one web page, or a library document (`library://…`), as a run
     would. Raises SettingsError for an invalid address.
 
@@ -85,7 +87,7 @@ async def gather(
     """Return the best pages for a query with their texts; for `providers` see
     `Session.search_with`. Raises SettingsError, and SearchError if no search was answered.
     """
-    session = gathering(query, pages=pages, settings=settings).search_with(*providers)
+    session = gathering_session(query, pages=pages, settings=settings).search_with(*providers)
     return await gathered_pages(session, await session.result())
 
 

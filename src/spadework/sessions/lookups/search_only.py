@@ -10,7 +10,7 @@ from spadework.events import Event, Notice
 from spadework.graph.context import SessionContext
 from spadework.graph.nodes.gather import asked_of, task_of
 from spadework.graph.nodes.search import Answers, fused_hits, search_all
-from spadework.graph.nodes.select import counting
+from spadework.graph.nodes.select import with_worth
 from spadework.graph.parts import PagesAlone
 from spadework.sessions.lookups.documents import temporary_context
 from spadework.settings import Settings
@@ -80,7 +80,9 @@ def _look_up(
     context: SessionContext, query: Query, answers: Answers, told: Sequence[str]
 ) -> Looked:
     settings = context.settings
-    hits = [counting(hit, foreseen(hit.url, hit.title).worth) for hit in fused_hits(answers.lists)]
+    hits = [
+        with_worth(hit, foreseen(hit.url, hit.title).worth) for hit in fused_hits(answers.lists)
+    ]
     made = select(
         hits,
         preset=preset_of(settings),

@@ -35,7 +35,7 @@ class _Numbers(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield all metric families."""
         queue = admission.here()
-        sessions = {"running": queue.inside, "queued": queue.waiting, "asking": queue.out}
+        sessions = {"running": queue.inside, "queued": queue.queue_length, "asking": queue.out}
         yield _gauge("build_info", "The version that runs.", {version("spadework"): 1}, "version")
         yield _gauge("sessions", "Sessions here; who asks waits for the user.", sessions, "state")
         yield _gauge("stopping", "1 when no new question is taken.", {(): int(queue.closed)})

@@ -40,7 +40,7 @@ class ListFile(Generic[Row]):
         return 0
 
     @property
-    def begun(self) -> bool:
+    def exists(self) -> bool:
         """Whether it was ever changed, even if it is empty now."""
         return self.path.exists()
 
@@ -75,7 +75,7 @@ class ListFile(Generic[Row]):
         return self._current
 
     @contextmanager
-    def changing(self) -> Iterator[list[Row]]:
+    def edit(self) -> Iterator[list[Row]]:
         """Yield the rows to change in place, then write them. Raises SettingsError if they are
         damaged.
         """

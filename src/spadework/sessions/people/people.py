@@ -29,7 +29,7 @@ class People:
     @property
     def there(self) -> bool:
         """Whether the server has users; otherwise every client is its owner."""
-        return bool(self.settings.user_header) or self.tokens.kept
+        return bool(self.settings.user_header) or self.tokens.any_user
 
     async def look(self) -> None:
         """Load tokens changed by others. Raises DiskFailed, SettingsError: refuse everyone then."""

@@ -40,9 +40,9 @@ class Tokens:
         self.list: ListFile[Token] = kept_list(home / FILE, TypeAdapter(list[Token]), database_url)
 
     @property
-    def kept(self) -> bool:
+    def any_user(self) -> bool:
         """Whether there are users."""
-        return self.list.begun
+        return self.list.exists
 
     def listed(self) -> list[Token]:
         """Return all tokens, oldest first. Raises SettingsError if the file is damaged."""
@@ -58,14 +58,14 @@ class Tokens:
         given: tuple[Scope, ...] = tuple(scope for scope in SCOPES if scope in asked)
         token, now = f"spw_{secrets.token_urlsafe(32)}", datetime.now(UTC)
         id_ = secrets.token_hex(4)
-        with self.list.changing() as tokens:
+        with self.list.edit() as tokens:
             made = Token(id=id_, user=user, scopes=given, made_at=now, sha256=_hash(token))
             tokens.append(made)
         return token
 
     def revoke(self, named: str) -> list[Token]:
         """Revoke a token by id, or all of a user, and return them. Raises SettingsError."""
-        with self.list.changing() as tokens:
+        with self.list.edit() as tokens:
             gone = [one for one in tokens if named.strip().lower() in (one.id, one.user)]
             if not gone:
                 raise SettingsError(

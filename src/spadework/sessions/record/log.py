@@ -106,7 +106,9 @@ class Logs:
     def lines(self, events: Iterable[Event]) -> dict[Concern, str]:
         """Return the lines of events by topic."""
         found: dict[Concern, str] = {}
-        for event, (concern, fields, words) in ((e, told) for e in events for told in _told(e)):
+        for event, (concern, fields, words) in (
+            (e, told) for e in events for told in _log_lines(e)
+        ):
             logged = self._levels.get(concern)
             level = "warning" if event.failed else "info"
             if event.at and logged and LEVELS.index(level) >= LEVELS.index(logged):
@@ -142,7 +144,7 @@ class Logs:
         return self._folder / f"{concern}.log"
 
 
-def _told(event: Event) -> Iterator[Told]:
+def _log_lines(event: Event) -> Iterator[Told]:
     """Yield the log entries of an event; none if it belongs to no topic."""
     if type(event) in _FIELDS:
         concern, fields, words = _FIELDS[type(event)]

@@ -87,7 +87,7 @@ class Records:
         line and its drawing. Call once, as the session's new holder.
         """
         self.record.recall(event for event in await on_disk(read_log, self.folder) if event)
-        await self.late.within(LOGS, self._logs.redraw, self.record.events)
+        await self.late.write(LOGS, self._logs.redraw, self.record.events)
         if evidence := self.course.evidence:
             await self._write(LEDGER, drawn_ledger(evidence))
 
@@ -110,7 +110,7 @@ class Records:
     async def saw(self, event: Event) -> None:
         """Update the session's files after an event, once it is written."""
         await self.record.written()
-        await self.late.within(LOGS, self._logs.add, [event])
+        await self.late.write(LOGS, self._logs.add, [event])
         if isinstance(event, Proven):
             await self._write(LEDGER, drawn_ledger(self.course.evidence))
         if isinstance(event, Planned | Assessed | Troubled | Finished):
@@ -150,10 +150,10 @@ class Records:
     async def _append(self, lines: bytes) -> None:
         if claim := claim_on(self.folder.name):
             await claim.tell(lines)
-        await self.late.within(LOG, self._log, lines)
+        await self.late.write(LOG, self._log, lines)
 
     async def _write(self, name: str, data: bytes) -> None:
-        await self.late.within(name, self._put, name, data)
+        await self.late.write(name, self._put, name, data)
 
     def _put(self, name: str, data: bytes) -> None:
         self._there()

@@ -59,7 +59,7 @@ class Late:
         """Allow writing again: the machine may have been busy rather than the disk broken."""
         self._hangs = False
 
-    def told(self) -> list[str]:
+    def sentences(self) -> list[str]:
         """Return one sentence for each file not written in time, once."""
         untold, self._untold = self._untold, []
         return [
@@ -68,7 +68,7 @@ class Late:
             for name in untold
         ]
 
-    async def within(
+    async def write(
         self, name: str, work: Callable[P, object], *args: P.args, **kwargs: P.kwargs
     ) -> None:
         """Run `work`, which writes a file, in a file thread, while the disk responds."""

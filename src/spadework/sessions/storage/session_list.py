@@ -57,10 +57,12 @@ def _draw(folder: Path) -> Drawn:
     except SessionUnreadable as error:
         return Drawn(["", "", "", str(error)], kept=False)
     began = read.created_at.isoformat()
-    return Drawn([read.query, read.status, began, "", read.kind, _found(read.results_summary)])
+    return Drawn(
+        [read.query, read.status, began, "", read.kind, _coverage_state(read.results_summary)]
+    )
 
 
-def _found(summary: Mapping[str, object]) -> CoverageState | None:
+def _coverage_state(summary: Mapping[str, object]) -> CoverageState | None:
     """Return a report's overall coverage by the counts in its metadata; None without them."""
     from spadework.values import state_as_whole
 

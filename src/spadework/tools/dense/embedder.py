@@ -122,7 +122,7 @@ class EndpointEmbedder:
         return answer
 
     async def _answered(self, texts: Sequence[str]) -> Answer:
-        name_lookup.own()
+        name_lookup.install_resolver()
         body = {
             "model": self.name,
             "input": [text[:MAX_CHARS] or " " for text in texts],

@@ -26,7 +26,7 @@ async def fill(
     asked = done = 0
     waiting = _batches(documents)
     while batch := await asyncio.to_thread(next, waiting, None):
-        texts = await asyncio.to_thread(vectors.missing, [one.text for one in batch])
+        texts = await asyncio.to_thread(vectors.without_vector, [one.text for one in batch])
         made = dict(zip(texts, await embeds.embed(texts), strict=True))
         await asyncio.to_thread(vectors.keep, batch, made)
         asked += len(texts)

@@ -47,17 +47,17 @@ PRAGMA user_version = 1;
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[sqlite3.Connection | None]:
+def open_to_read(path: Path) -> Iterator[sqlite3.Connection | None]:
     """Open the file, yielding None if there is none. Raises ModelError if it is unusable."""
     if not path.exists():
         yield None
         return
-    with writing(path) as db:
+    with open_to_write(path) as db:
         yield db
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[sqlite3.Connection]:
+def open_to_write(path: Path) -> Iterator[sqlite3.Connection]:
     """Open or create the file; every statement commits. Raises ModelError if it is unusable."""
     try:
         private_file(path)
@@ -138,20 +138,22 @@ class Vectors:
     def count(self, most: int) -> int:
         """Return how many passages have vectors, counting up to `most`."""
         query = "SELECT COUNT(*) FROM (SELECT 1 FROM places WHERE mark = ? AND model = ? LIMIT ?)"
-        with reading(self.path) as db:
+        with open_to_read(self.path) as db:
             return int(db.execute(query, (*self._key, most)).fetchone()[0]) if db else 0
 
     def numbers(self) -> set[int]:
         """Return the documents whose passages have vectors."""
         query = "SELECT DISTINCT number FROM places WHERE mark = ? AND model = ?"
-        with reading(self.path) as db:
+        with open_to_read(self.path) as db:
             return {number for (number,) in db.execute(query, self._key)} if db else set()
 
-    def missing(self, texts: Iterable[str]) -> list[str]:
+    def without_vector(self, texts: Iterable[str]) -> list[str]:
         """Return the distinct texts without a vector."""
-        with reading(self.path) as db:
+        with open_to_read(self.path) as db:
             return [
-                text for text in dict.fromkeys(texts) if db is None or self._found(db, text) is None
+                text
+                for text in dict.fromkeys(texts)
+                if db is None or self._find_row(db, text) is None
             ]
 
     def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
@@ -160,17 +162,17 @@ class Vectors:
         Skips a document if another process deleted a vector of it, so that it is embedded again.
         Raises ModelError for vectors of a different size.
         """
-        with writing(self.path) as db, transaction(db):
+        with open_to_write(self.path) as db, transaction(db):
             size = self._size(db)
             lost = {
                 one.number
                 for one in passages
-                if one.text not in made and self._found(db, one.text) is None
+                if one.text not in made and self._find_row(db, one.text) is None
             }
             for one in passages:
                 if one.number in lost:
                     continue
-                number, found = self._found(db, one.text) or self._added(
+                number, found = self._find_row(db, one.text) or self._added(
                     db, one.text, made[one.text]
                 )
                 size = size or found
@@ -194,7 +196,7 @@ class Vectors:
 
         asked, best = np.asarray(vector, np.float32), list[tuple[float, int, int, int, int]]()
         least, until = -math.inf, time.monotonic() + SCAN_SECONDS
-        with reading(self.path) as db:
+        with open_to_read(self.path) as db:
             size = self._size(db) if db else 0
             if db is None or not size:
                 return []
@@ -231,7 +233,7 @@ class Vectors:
         self._forget("mark NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(marks)),))
 
     def _forget(self, which: str, values: tuple[str, ...]) -> None:
-        with reading(self.path) as db:
+        with open_to_read(self.path) as db:
             if db is None:
                 return
             with transaction(db):
@@ -261,7 +263,7 @@ class Vectors:
         found = db.execute(query, self._key[1:]).fetchone()
         return int(found[0]) if found else 0
 
-    def _found(self, db: sqlite3.Connection, text: str) -> tuple[int, int] | None:
+    def _find_row(self, db: sqlite3.Connection, text: str) -> tuple[int, int] | None:
         query = "SELECT id, length(vector) - 4 FROM vectors WHERE digest = ?"
         found = db.execute(query, (self._digest(text),)).fetchone()
         return (int(found[0]), int(found[1])) if found else None

@@ -23,7 +23,7 @@ DRAWN_IN = Path(__file__).parent
 MOST_KEPT = 24
 
 
-def ending(said: Said) -> tuple[tuple[Run, ...], str]:
+def split_last_word(said: Said) -> tuple[tuple[Run, ...], str]:
     """Split a sentence's last word off, to keep it with the markers; return the runs and the
     word.
     """
@@ -44,5 +44,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"words": words, "ending": ending}
+    environment.filters |= {"words": words, "ending": split_last_word}
     return environment

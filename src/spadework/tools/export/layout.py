@@ -122,9 +122,9 @@ class _Layout:
         return Block(block.form, tuple(map(self._item, block.items)), runs(block.text))
 
     def _item(self, item: Item) -> tuple[Said, ...]:
-        return tuple(map(self._said, item))
+        return tuple(map(self._sentence, item))
 
-    def _said(self, sentence: Sentence) -> Said:
+    def _sentence(self, sentence: Sentence) -> Said:
         text = runs(sentence.text, emphasis=self._emphasis)
         if sentence.code:
             text = (Run(sentence.text.strip("\n"), code=True),)

@@ -210,7 +210,7 @@ class _Drawn:
                 for sentence in together:
                     pieces += [fence(sentence.text, sentence.language), self._marks(sentence)]
             else:
-                pieces.append(" ".join(filter(None, map(self._said, together))))
+                pieces.append(" ".join(filter(None, map(self._sentence, together))))
         return [piece for piece in pieces if piece]
 
     def _table(self, block: Set) -> str:
@@ -224,11 +224,11 @@ class _Drawn:
     def _in_cell(self, sentence: Sentence) -> str:
         """Return a sentence for a table cell, on one line: each line of code is a span."""
         if not sentence.code:
-            return self._said(sentence)
+            return self._sentence(sentence)
         lines = (code_span(line) for line in visible(sentence.text).split("\n") if line.strip())
         return " ".join(filter(None, [*lines, self._marks(sentence)]))
 
-    def _said(self, sentence: Sentence) -> str:
+    def _sentence(self, sentence: Sentence) -> str:
         text = escape_markdown(sentence.text, emphasis=self.emphasis)
         return " ".join(filter(None, (text, self._marks(sentence))))
 

@@ -18,7 +18,7 @@ from typing import IO
 from spadework.errors import FetchError, TooLarge, Unreadable
 from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.markdown_writer import blocks, heading, not_shown, plain
+from spadework.tools.extract.markdown_writer import blocks, not_shown, plain, write_heading
 from spadework.tools.extract.office.docx import extract_docx
 from spadework.tools.extract.office.odt import extract_odt
 from spadework.tools.extract.office.package import Package, open_zip, whole
@@ -119,7 +119,7 @@ def _read_all(
         if fault:  # damaged or locked: the others may be intact
             first, faults = first or fault, faults + 1
         shown = plain(f"… It is not shown: {fault}") if fault else _text(body, name, read)
-        parts.append(blocks([heading(name, 1), shown]))
+        parts.append(blocks([write_heading(name, 1), shown]))
     if faults and faults == len(parts):
         raise Unreadable(first)
     rest = sum(1 for _ in islice(kept, MAX_COUNTED))

@@ -48,7 +48,7 @@ async def read_apart(
                 "charset": charset,
                 "seconds": until - loop.time(),
             }
-            waited, began = _waiting(), loop.time()
+            waited, began = _idle_process(), loop.time()
             try:
                 return answer(await _ask(waited or _new(), request, body))
             except Ended:
@@ -87,7 +87,7 @@ async def _ask(process: Process, request: dict[str, Any], body: bytes) -> dict[s
     return reply
 
 
-def _waiting() -> Process | None:
+def _idle_process() -> Process | None:
     """Return an idle process that is still alive."""
     while _idle:
         process = _idle.pop()

@@ -122,7 +122,7 @@ class Kind:
 def kind_of(body: bytes, media_type: str, url: str) -> Kind:
     """Return a document's kind; `media_type` is lower-case without parameters, or ""."""
     for name, form in added_formats().items():
-        by_name = media_type in (*_VAGUE, "application/json") and _ending(url) in form.endings
+        by_name = media_type in (*_VAGUE, "application/json") and _suffix(url) in form.endings
         known = by_name or media_type in form.media_types
         if known or (form.magic and body.startswith(form.magic)):
             return Kind(name, media_type)
@@ -144,7 +144,7 @@ def kind_of(body: bytes, media_type: str, url: str) -> Kind:
         return Kind("mail", "message/rfc822")
     if media_type in _VAGUE:
         return _vague(media_type, url)
-    kind = _other(media_type, url)
+    kind = _kind_of_other(media_type, url)
     is_other = not kind.reader and _OF_OFFICE.match(media_type) and _is_text(head)
     return _by_lines(head, media_type) if is_other else kind
 
@@ -193,14 +193,14 @@ def _by_markup(body: bytes) -> Kind | None:
 
 
 def _vague(media_type: str, url: str) -> Kind:
-    ending = _ending(url)
+    ending = _suffix(url)
     if ending in _READER_ENDINGS:
         return Kind(_READER_ENDINGS[ending], media_type)
     language = _LANGUAGES.get(ending, "")
     return Kind("code" if language else "text", media_type, language)
 
 
-def _other(media_type: str, url: str) -> Kind:
+def _kind_of_other(media_type: str, url: str) -> Kind:
     main, _, subtype = media_type.partition("/")
     if subtype == "json" or subtype.endswith("+json"):
         return Kind("code", media_type, "json")
@@ -226,5 +226,5 @@ def file_name(url: str) -> str:
         return ""
 
 
-def _ending(url: str) -> str:
+def _suffix(url: str) -> str:
     return file_name(url).lower().rpartition(".")[2]

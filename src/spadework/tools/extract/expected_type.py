@@ -80,7 +80,7 @@ class Foreseen(NamedTuple):
 
 def foreseen(url: str, title: str = "") -> Foreseen:
     """Return what is known of a hit before it is fetched."""
-    ending = _ending(url)
+    ending = _suffix(url)
     mark = _MARK.match(title)
     ending = mark[1].lower() if mark and ending not in _SHAPES else ending
     shape = _SHAPES.get(ending, "web page")
@@ -121,7 +121,7 @@ def shape_of_type(media_type: str) -> Shape:
     return "text"
 
 
-def _ending(url: str) -> str:
+def _suffix(url: str) -> str:
     """Return the extension of a file's address, "" for a page."""
     try:
         path = unquote(urlsplit(url).path)

@@ -24,7 +24,7 @@ def plain(text: str) -> str:
     return _STARTS_NUMBER.sub(r"\1\\", _STARTS_BLOCK.sub(r"\\", lines))
 
 
-def heading(text: str, level: int) -> str:
+def write_heading(text: str, level: int) -> str:
     """Return an ATX heading of level 1–6 on one line, "" for empty text."""
     words = " ".join(text.split())
     if not words.endswith(("C#", "F#")):

@@ -83,7 +83,7 @@ _until: ContextVar[float] = ContextVar("reading_until", default=math.inf)
 
 
 @contextmanager
-def within(seconds: float) -> Iterator[None]:
+def limit_reading(seconds: float) -> Iterator[None]:
     """Give documents read in this context this many `seconds`."""
     token = _until.set(time.monotonic() + SHARE * seconds)
     try:

@@ -10,7 +10,7 @@ from spadework.errors import FetchError, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.formats import added_formats
 from spadework.tools.extract.frames import document_reply, receive, refusal_reply, send, split_reply
-from spadework.tools.extract.process import limit_memory, memory_taken, mortal, within
+from spadework.tools.extract.process import limit_memory, limit_reading, memory_taken, mortal
 
 #: Maximum memory of this process in bytes, where the system supports a limit.
 MEMORY = 1_000_000_000
@@ -35,7 +35,7 @@ def main() -> None:
         while not last:
             request, body = receive(requests)
             seconds = request.pop("seconds")
-            with within(seconds), mortal(answers.fileno(), seconds + GRACE):
+            with limit_reading(seconds), mortal(answers.fileno(), seconds + GRACE):
                 reply = _read(request, body)
             last = memory_taken() > SPENT
             send(answers, *split_reply(reply | {"last": last}))

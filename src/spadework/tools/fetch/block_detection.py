@@ -134,7 +134,7 @@ def find_wall(html: str, chars: int) -> tuple[str, str]:
     return next(found, ("", ""))
 
 
-def passing(html: str) -> bool:
+def is_passable(html: str) -> bool:
     """Return whether the page is a check that a browser passes by waiting."""
     words = first_words(html)
     return (find_wall(html, len(words))[0] or wall(words)) == CHECK

@@ -23,7 +23,7 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.frames import answer, document_reply
 from spadework.tools.extract.pdf.ocr import has_ocr
 from spadework.tools.fetch import connect
-from spadework.tools.fetch.exchange import Answer, exchange, for_level, lasting, next_url
+from spadework.tools.fetch.exchange import Answer, exchange, for_level, is_permanent, next_url
 from spadework.tools.fetch.fetched import Fetched, ended_in
 from spadework.tools.fetch.guard import check_url, printable_url
 from spadework.tools.fetch.hosts import Hosts
@@ -46,7 +46,9 @@ class Cleaned:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def once(self, fetched: Fetched, read: Callable[[], Awaitable[Extracted]]) -> Extracted:
+    async def read_once(
+        self, fetched: Fetched, read: Callable[[], Awaitable[Extracted]]
+    ) -> Extracted:
         """Return a page's text from the cache, or what `read` returns or raises; failures are not
         cached.
         """
@@ -99,9 +101,9 @@ LATER = frozenset({429, 503})
 LEVELS = (0, 1)
 
 
-def _passing(error: BaseException) -> bool:
+def _is_transient(error: BaseException) -> bool:
     """Return whether the error is transient. Unknown hosts and bad certificates are not."""
-    for_good = isinstance(error.__cause__, connect.NoSuchHost) or lasting(error)
+    for_good = isinstance(error.__cause__, connect.NoSuchHost) or is_permanent(error)
     return isinstance(error, Unreachable) and not for_good
 
 
@@ -269,7 +271,7 @@ class Web:
         if deadline and self._settings.robots:
             await self._robots.ask_permission(url, deadline)
         ask = partial(self._ask, url, headers)
-        return await ask_again(ask, _passing, ATTEMPTS, first=0.2, jitter=0.2)
+        return await ask_again(ask, _is_transient, ATTEMPTS, first=0.2, jitter=0.2)
 
     async def _robots_txt(self, url: str) -> Answer:
         return await self._visit(url, 0, None)

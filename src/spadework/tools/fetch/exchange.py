@@ -116,10 +116,10 @@ def reason(error: BaseException) -> str:
 
 def certificate_fault(error: BaseException) -> str:
     """Return what is wrong with a certificate, "" if nothing."""
-    return reason(error) if lasting(error) else ""
+    return reason(error) if is_permanent(error) else ""
 
 
-def lasting(error: BaseException) -> bool:
+def is_permanent(error: BaseException) -> bool:
     """Return whether a retry would fail too: certificates do not improve within seconds."""
     return isinstance(_of_tls(error), ssl.SSLCertVerificationError)
 

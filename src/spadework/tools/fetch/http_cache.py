@@ -190,7 +190,7 @@ class HttpCache:
             outcome = _keep_state(outcome.next(_response_of(answer)))
         if isinstance(outcome, hishel.NeedToBeUpdated):
             known = outcome.updating_entries[-1].response.headers
-            dated = {"date": _lasting(answer.headers)["date"]}
+            dated = {"date": _stored_headers(answer.headers)["date"]}
             renewed = httpx.Headers({name: known[name] for name in known} | dated)
             answer = replace(usable[0].answer, headers=renewed)
         may = not isinstance(outcome, hishel.CouldNotBeStored)
@@ -235,7 +235,7 @@ class HttpCache:
         answer, key = copy.answer, self._key(copy.answer.url, level)
         personal = answer.status >= 300 and "set-cookie" in answer.headers
         if may and answer.status in _KEPT and not personal:
-            kept = replace(copy, answer=replace(answer, headers=_lasting(answer.headers)))
+            kept = replace(copy, answer=replace(answer, headers=_stored_headers(answer.headers)))
             await asyncio.to_thread(self._store.put, _KIND, key, kept.dump())
         elif answer.status in _KEPT | _GONE:
             await asyncio.to_thread(self._store.drop, _KIND, key)
@@ -267,7 +267,7 @@ def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
     return state
 
 
-def _lasting(headers: httpx.Headers) -> httpx.Headers:
+def _stored_headers(headers: httpx.Headers) -> httpx.Headers:
     """Return the headers to store, dated: without a date, or with a future one, none would
     expire.
     """

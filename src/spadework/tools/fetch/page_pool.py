@@ -91,7 +91,7 @@ async def read_many(
                 break
             for done in await pool.next_done(stopping):
                 yield pool.outcome(done)
-        late: Why = "deadline" if pool.late else "not needed"
+        late: Why = "deadline" if pool.is_late else "not needed"
         for candidate in pool.running.values():
             yield Left(candidate, "stopped" if stopping.done() else late)
     finally:
@@ -118,24 +118,24 @@ class _Pool(Generic[C, R]):
         self._clock = asyncio.get_running_loop().time
 
     @property
-    def late(self) -> bool:
+    def is_late(self) -> bool:
         """True after the deadline."""
         return self._clock() >= self._limits.until
 
     @property
     def over(self) -> bool:
         """True if all wanted results are here, or after the deadline."""
-        return self._missing <= 0 or self.late
+        return self._pages_missing <= 0 or self.is_late
 
     @property
-    def _missing(self) -> int:
+    def _pages_missing(self) -> int:
         return self._limits.wanted - len(self._came)
 
     def start(self) -> Iterator[C]:
         """Start candidates up to the limit; a slow one makes room for a replacement."""
         now = self._clock()
         slow = sum(now >= moment for moment in self._slow_at.values())
-        wanted = self._missing + min(slow, self._missing)
+        wanted = self._pages_missing + min(slow, self._pages_missing)
         while len(self.running) < min(self._limits.parallel, wanted):
             candidate = self._next(wanted - len(self.running), now)
             if candidate is None:
@@ -191,7 +191,7 @@ class _Pool(Generic[C, R]):
             self._waiting.clear()
             return Left(candidate, "budget")
         key = self._key(result)
-        if self._missing <= 0 and key is not None and key not in self._came:
+        if self._pages_missing <= 0 and key is not None and key not in self._came:
             return Left(candidate, "not needed")
         self._came |= {key} - {None}
         return Came(candidate, result)

@@ -230,7 +230,7 @@ class Reader:
         browser = self._browser
         if browser is None:
             return 1
-        return min(browser.max_level, 1) if browser.missing else browser.max_level
+        return min(browser.max_level, 1) if browser.what_is_missing else browser.max_level
 
     async def holds(self, url: str) -> bool:
         """Return whether a fresh copy is cached, so that reading it needs no request."""
@@ -294,8 +294,8 @@ class Reader:
         error = before or Unreadable(f"{printable_url(url)} is not read in a browser.")
         if browser is None or browser.max_level < BROWSER:
             raise error
-        if browser.missing:
-            raise _add_mend(error, browser.missing)
+        if browser.what_is_missing:
+            raise _add_mend(error, browser.what_is_missing)
         try:
             return await self._visited(url, browser, trip)
         except SettingsError as fault:
@@ -331,7 +331,7 @@ class Reader:
 
     async def _read(self, fetched: Fetched, trip: _Trip) -> Read:
         read = partial(_document, fetched, _seconds_left(trip))
-        found = await self._web.cleaned.once(fetched, read)
+        found = await self._web.cleaned.read_once(fetched, read)
         await aside(refuse_blocked, fetched, found)
         return fetched, found
 

@@ -29,7 +29,7 @@ from spadework.tools.library.full_text import Asked, no_panic, parse_question
 from spadework.tools.library.search import (
     Dense,
     Nearest,
-    nothing,
+    no_passages,
     passages,
     propose_passages,
     rarity,
@@ -78,14 +78,14 @@ class EmbeddedKnowledge:
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
         """Search pages; see `Knowledge.search`."""
-        nearest = await self._dense.nearest(text) if self._dense else nothing
+        nearest = await self._dense.nearest(text) if self._dense else no_passages
 
         def find(db: sqlite3.Connection) -> list[Recalled]:
-            return self._found(db, parse_question(text), limit, since.timestamp(), nearest)
+            return self._search_shelf(db, parse_question(text), limit, since.timestamp(), nearest)
 
         return await asyncio.to_thread(self._at, find, [])
 
-    async def known(self, url: str, *, since: datetime | None = None) -> Entry | None:
+    async def find(self, url: str, *, since: datetime | None = None) -> Entry | None:
         """Return a page; see `Knowledge.known`."""
         key, least = canonical_url(url), since.timestamp() if since else 0.0
         use = partial(self._catalogue.use, url=key, since=least)
@@ -156,7 +156,7 @@ class EmbeddedKnowledge:
             some = self._at(partial(entries, numbers=numbers[n : n + _BATCH]), dict[int, Entry]())
             yield from (passages(number, document(entry)) for number, entry in some.items())
 
-    def _found(
+    def _search_shelf(
         self, db: sqlite3.Connection, question: Asked, limit: int, since: float, nearest: Nearest
     ) -> list[Recalled]:
         searcher = self._shelf(db).searcher()
@@ -165,7 +165,7 @@ class EmbeddedKnowledge:
         with no_panic():
             matches = list(propose_passages(searcher, question, _PROPOSED, []))
         near: list[Near] = []
-        if nearest is not nothing:
+        if nearest is not no_passages:
             near = nearest(matches, {*_numbers(db, "pages WHERE fetched_at >= ?", since)})
         numbers = {match.number for match in matches} | {one.number for one in near}
         weights = {term.text: rarity(searcher, term, _OTHERS) for term in question.terms}

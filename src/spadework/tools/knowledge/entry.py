@@ -130,7 +130,7 @@ class Knowledge(Protocol):
         """Return at most `limit` pages fetched since then that match a question, best first."""
         ...
 
-    async def known(self, url: str, *, since: datetime | None = None) -> Entry | None:
+    async def find(self, url: str, *, since: datetime | None = None) -> Entry | None:
         """Return the page at a URL, marking it as used; None if unknown or fetched before
         `since`.
         """

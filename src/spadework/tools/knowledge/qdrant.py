@@ -246,7 +246,7 @@ class QdrantKnowledge:
         weights = {term.text: 1.0 for term in question.terms}
         return await asyncio.to_thread(answer, matches, pages, question, weights, limit)
 
-    async def known(self, url: str, *, since: datetime | None = None) -> Entry | None:
+    async def find(self, url: str, *, since: datetime | None = None) -> Entry | None:
         """Return a page; see `Knowledge.known`."""
         key, client = canonical_url(url), await self._opened()
         with in_one_sentence(self._where):
@@ -318,7 +318,7 @@ class QdrantKnowledge:
                 self._client = None
 
     async def _opened(self) -> AsyncQdrantClient:
-        name_lookup.own()
+        name_lookup.install_resolver()
         async with self._connecting:
             if self._client is None:
                 # The client takes seconds to import, which the end of a run must not wait for.
@@ -389,13 +389,13 @@ def client_of(
         client = AsyncQdrantClient(
             url=url, api_key=key or None, timeout=max(1, round(seconds)), check_compatibility=False
         )
-        client.http.client.add_middleware(partial(_within, whole))
+        client.http.client.add_middleware(partial(_with_timeout, whole))
         return client
 
     return connect
 
 
-async def _within(seconds: float, request: Any, send: Callable[[Any], Awaitable[Any]]) -> Any:
+async def _with_timeout(seconds: float, request: Any, send: Callable[[Any], Awaitable[Any]]) -> Any:
     """Return the response to a client's request. Raises TimeoutError."""
     async with asyncio.timeout(seconds):
         return await send(request)

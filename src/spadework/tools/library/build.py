@@ -44,7 +44,7 @@ _ABANDONED_SECONDS = 86_400
 def build(plan: Plan) -> None:
     """Build a plan's folder, or wait for another process that is building it."""
     private_folder(plan.shelf)
-    with _alone(plan):
+    with _exclusive(plan):
         if plan.folder.exists():
             return
         _sweep(plan)
@@ -55,7 +55,7 @@ def build(plan: Plan) -> None:
 
 
 @contextlib.contextmanager
-def _alone(plan: Plan) -> Iterator[None]:
+def _exclusive(plan: Plan) -> Iterator[None]:
     """Hold the library's lock, which the system releases however this process ends."""
     lock = FileLock(plan.shelf / f".{plan.family}.lock")
     try:

@@ -9,7 +9,14 @@ from __future__ import annotations
 import re
 from textwrap import dedent
 
-from spadework.tools.extract.markdown_writer import blocks, code_span, fence, heading, item, plain
+from spadework.tools.extract.markdown_writer import (
+    blocks,
+    code_span,
+    fence,
+    item,
+    plain,
+    write_heading,
+)
 
 #: Maximum nesting of blocks; deeper ones are shown unchanged.
 MAX_DEPTH = 8
@@ -117,7 +124,7 @@ class _Docstring:
 
     def _title(self, text: str) -> str:
         text = words(text).rstrip(":")
-        return heading(text, self.level) if self.level < LABEL_LEVEL else f"**{text}:**"
+        return write_heading(text, self.level) if self.level < LABEL_LEVEL else f"**{text}:**"
 
     def _inner(self, lines: list[str]) -> str:
         return _markdown(lines, min(self.level + 1, 6), self.depth + 1) if any(lines) else ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from spadework.tools.extract.markdown_writer import blocks, heading
+from spadework.tools.extract.markdown_writer import blocks, write_heading
 from spadework.tools.library.docstring_markup import docstring_markdown, words
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -184,7 +184,7 @@ def module_markdown(
     """
     public = public or {}
     private = any(part.startswith("_") for part in module.split("."))
-    own = _docstring(tree) or _assigned_docstring(tree)
+    own = _docstring_of(tree) or _assigned_docstring(tree)
     parts, names = [], []
     found = _definitions(tree.body)
     classes = {name: node for name, node in found.items() if isinstance(node, ast.ClassDef)}
@@ -214,7 +214,7 @@ def _definitions(body: list[ast.stmt]) -> dict[str, Function | ast.ClassDef]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             known = found.get(node.name)
             changes = not _decorators(node).isdisjoint(_CHANGES)
-            if not known or (_docstring(node) and not (changes and _docstring(known))):
+            if not known or (_docstring_of(node) and not (changes and _docstring_of(known))):
                 found[node.name] = node
     return found
 
@@ -240,7 +240,7 @@ def _class(node: ast.ClassDef, name: str, classes: Mapping[str, ast.ClassDef]) -
     members = _definitions(node.body).values()
     methods = [member for member in members if not isinstance(member, ast.ClassDef)]
     init = next((method for method in methods if method.name == "__init__"), None)
-    texts = _docstring(node), _docstring(init) if init else ""
+    texts = _docstring_of(node), _docstring_of(init) if init else ""
     own = blocks([docstring_markdown(text) for text in texts if text])
     inner = [
         text
@@ -253,18 +253,18 @@ def _class(node: ast.ClassDef, name: str, classes: Mapping[str, ast.ClassDef]) -
         return ""
     values = _values(node.body, node.name, 3)
     made = signature(init, method=True) if init else field_signature(node, classes)
-    return blocks([heading(f"class {name}{made}", 2), own, *values, *inner])
+    return blocks([write_heading(f"class {name}{made}", 2), own, *values, *inner])
 
 
 def _function(node: Function, name: str, level: int) -> str:
-    text = _docstring(node)
+    text = _docstring_of(node)
     if len(text) < MIN_CHARS:
         return ""
     decorators = _decorators(node)
     if decorators.isdisjoint(("property", "cached_property", *_CHANGES)):
         name += signature(node, method=level > 2 and "staticmethod" not in decorators)
     kind = "async " if isinstance(node, ast.AsyncFunctionDef) else ""
-    return blocks([heading(f"{kind}{name}", level), docstring_markdown(text, level + 1)])
+    return blocks([write_heading(f"{kind}{name}", level), docstring_markdown(text, level + 1)])
 
 
 def _values(body: list[ast.stmt], owner: str, level: int) -> list[str]:
@@ -276,21 +276,21 @@ def _values(body: list[ast.stmt], owner: str, level: int) -> list[str]:
         target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
         if not isinstance(target, ast.Name) or target.id.startswith("_"):
             continue
-        text = _string(after) if isinstance(after, ast.Expr) else ""
+        text = _string_of(after) if isinstance(after, ast.Expr) else ""
         if len(text) >= MIN_CHARS:
-            title = heading(f"{owner}.{target.id}", level)
+            title = write_heading(f"{owner}.{target.id}", level)
             found.append(blocks([title, docstring_markdown(text, level + 1)]))
     return found
 
 
-def _string(node: ast.stmt) -> str:
+def _string_of(node: ast.stmt) -> str:
     """Return the text of a statement that is only a string, else ""."""
     value = node.value if isinstance(node, ast.Expr | ast.Assign) else None
     said = value.value if isinstance(value, ast.Constant) else None
     return inspect.cleandoc(said) if isinstance(said, str) else ""
 
 
-def _docstring(node: ast.Module | ast.ClassDef | Function) -> str:
+def _docstring_of(node: ast.Module | ast.ClassDef | Function) -> str:
     return ast.get_docstring(node) or ""
 
 
@@ -298,7 +298,7 @@ def _assigned_docstring(tree: ast.Module) -> str:
     """Return the text of `__doc__ = "…"`."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__doc__":
-            return _string(node)
+            return _string_of(node)
     return ""
 
 

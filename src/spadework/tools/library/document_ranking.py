@@ -139,7 +139,7 @@ class _Judge:
         self.stems = StemFinder(word for term, _ in self.needed for word in term.words)
 
     def document(self, document: Document, found: list[Match]) -> Ranked:
-        title = self.stems.found(spread(document.title))
+        title = self.stems.find(spread(document.title))
         shares = {match.start: self._share(document, match, title) for match in found}
         weights = {match.start: _weigh_match(match, shares[match.start]) for match in found}
         found = sorted(found, key=lambda match: (-weights[match.start], match.start))
@@ -152,7 +152,7 @@ class _Judge:
 
     def _share(self, document: Document, match: Match, title: set[str]) -> float:
         text = document.markdown[match.start : match.end]
-        words = title | self.stems.found(spread(text))
+        words = title | self.stems.find(spread(text))
         signs = set(signed_terms(f"{document.title} {text}")) if self.signed else set()
         here = math.fsum(
             weight
@@ -203,7 +203,7 @@ def snippet(passage: str, words: set[str]) -> str:
         _flat(_body(passage))
     ]
     finder = StemFinder(words)
-    found = [finder.found(text) for text in shown]
+    found = [finder.find(text) for text in shown]
     best = max(range(len(shown)), key=lambda first: _count_seen(shown, found, first))
     text = " ".join(shown[best : best + _SENTENCES])
     if len(text) <= MAX_CHARS:

@@ -142,9 +142,9 @@ class StemFinder:
 
     def __init__(self, wanted: Iterable[str]) -> None:
         self._wanted = frozenset(wanted)
-        self._words = [(stem, _beginning(stem)) for stem in self._wanted if stem.isascii()]
+        self._words = [(stem, _stem_pattern(stem)) for stem in self._wanted if stem.isascii()]
 
-    def found(self, text: str) -> set[str]:
+    def find(self, text: str) -> set[str]:
         """Return the wanted stems that a text contains, as `stems` would find them."""
         if text.isascii():
             lower = text.lower()
@@ -154,7 +154,7 @@ class StemFinder:
                 if any(_stem(word) == stem for word in set(words.findall(lower)))
             }
         plain, odd = _split_ascii(text)
-        return self.found(plain).union(
+        return self.find(plain).union(
             self._wanted.intersection(word_analyzer().analyze(space_signs(odd)))
         )
 
@@ -165,7 +165,7 @@ def _split_ascii(text: str) -> tuple[str, str]:
     return " ".join(filter(str.isascii, words)), " ".join(itertools.filterfalse(str.isascii, words))
 
 
-def _beginning(stem: str) -> re.Pattern[str]:
+def _stem_pattern(stem: str) -> re.Pattern[str]:
     """Return a pattern of words that may have a stem. Its letters precede the lookbehind, for
     speed.
     """
@@ -283,7 +283,7 @@ def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked
     )
 
 
-def telling(question: Asked, weights: Mapping[str, float]) -> Asked:
+def rarest_terms(question: Asked, weights: Mapping[str, float]) -> Asked:
     """Reduce a long question to its rarest terms."""
     if len(question.terms) <= MOST_TERMS:
         return question
@@ -318,7 +318,7 @@ def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
     return tantivy.Query.boolean_query([named, (tantivy.Occur.Should, any_of(terms))])
 
 
-def within(documents: list[int], terms: tuple[Term, ...]) -> tantivy.Query:
+def query_documents(documents: list[int], terms: tuple[Term, ...]) -> tantivy.Query:
     """Return a query for passages of given documents with any of the terms."""
     chosen = _kept_to("document", documents)
     return tantivy.Query.boolean_query([chosen, (tantivy.Occur.Must, any_of(terms))])

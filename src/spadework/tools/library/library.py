@@ -11,7 +11,7 @@ from spadework.tools.dense.passage_vectors import Meaning
 from spadework.tools.dense.vector_fill import fill
 from spadework.tools.dense.vectors import Passage, Vectors
 from spadework.tools.library.document import Document, Skipped
-from spadework.tools.library.search import Dense, Searcher, nothing, passages
+from spadework.tools.library.search import Dense, Searcher, no_passages, passages
 from spadework.tools.library.shelf import Plan, Shelved, plan
 from spadework.tools.ranking.query_operators import without_operators
 from spadework.values import Hit
@@ -51,7 +51,7 @@ class Library:
         return await cls._of(wanted, progress, meaning)
 
     @classmethod
-    async def made(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
+    async def open_built(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
         """Return the library's contents in words, and the library as `open` does; None if its index
         must be built or updated first. Raises as `open` does.
         """
@@ -78,7 +78,7 @@ class Library:
         """Return at most `limit` documents for a question, best first, one hit each; `relevance` is
         0..1.
         """
-        nearest = await self._dense.nearest(without_operators(text)) if self._dense else nothing
+        nearest = await self._dense.nearest(without_operators(text)) if self._dense else no_passages
         found = await self._index.ask(lambda searcher: searcher.search(text, limit, nearest))
         return [
             Hit(

@@ -27,8 +27,8 @@ from spadework.tools.library.full_text import (
     no_panic,
     open_index,
     parse_question,
-    telling,
-    within,
+    query_documents,
+    rarest_terms,
 )
 from spadework.tools.ranking.fusion import rank_scores
 from spadework.tools.ranking.query_operators import only, without_operators
@@ -41,7 +41,7 @@ PROPOSED, WEIGHT = 120, 0.7
 Nearest = Callable[[Sequence[Match], Collection[int] | None], list[Near]]
 
 
-def nothing(matches: Sequence[Match], within: Collection[int] | None) -> list[Near]:
+def no_passages(matches: Sequence[Match], within: Collection[int] | None) -> list[Near]:
     """Return no passages, as there are no vectors."""
     return []
 
@@ -62,7 +62,7 @@ class Dense:
             count = await asyncio.to_thread(self.vectors.count, MOST_PLACES + 1)
         except ModelError as error:
             self.meaning.fail(error)
-            return nothing
+            return no_passages
         if count > MOST_PLACES:
             self.meaning.tell(
                 f"There are more than {MOST_PLACES:,} passages.",
@@ -74,7 +74,7 @@ class Dense:
                 "They were searched by words alone.",
             )
         vector = await self.meaning.of(question) if count else None
-        return partial(self._nearest, vector, count > MOST_PLACES) if vector else nothing
+        return partial(self._nearest, vector, count > MOST_PLACES) if vector else no_passages
 
     def _nearest(
         self,
@@ -158,7 +158,7 @@ class Searcher:
         """The number of passages in the index."""
         return int(self._searcher.num_docs)
 
-    def search(self, text: str, limit: int, nearest: Nearest = nothing) -> list[Found]:
+    def search(self, text: str, limit: int, nearest: Nearest = no_passages) -> list[Found]:
         """Return at most `limit` documents with a word of the question or near it, best first, no
         copies.
 
@@ -169,10 +169,10 @@ class Searcher:
         if not question.terms or limit < 1:
             return []
         weights = {term.text: rarity(self._searcher, term) for term in question.terms}
-        question = telling(question, weights)
+        question = rarest_terms(question, weights)
         with no_panic():
             matches = list(self._matches(question, within))
-        kept = self._documents(within) if within and nearest is not nothing else None
+        kept = self._documents(within) if within and nearest is not no_passages else None
         near = nearest(matches, kept)
         numbers = {match.number for match in matches} | {one.number for one in near}
         stored = self.store.by_numbers(sorted(numbers))
@@ -185,7 +185,7 @@ class Searcher:
     def _matches(self, question: Asked, kept: Limits) -> Iterator[Match]:
         yield from propose_passages(self._searcher, question, _PROPOSED, kept)
         if central := self.store.most_used(question.names, _CENTRAL):
-            query = within(central, question.terms)
+            query = query_documents(central, question.terms)
             yield from find_passages(self._searcher, query, _WITHIN, kept)
 
     def _documents(self, kept: Limits) -> set[int]:

@@ -222,7 +222,7 @@ class Reader(Generic[Source, Text]):
                             yield under_way.pop(job), text
             except BrokenProcessPool:
                 suspects, under_way = list(under_way.values()), {}
-                yield from ((source, self._alone(source)) for source in suspects)
+                yield from ((source, self._read_alone(source)) for source in suspects)
 
     def _outcome(self, job: Future[Text], source: Source) -> Text:
         """Return a reader's result. Raises BrokenProcessPool if its worker died."""
@@ -233,7 +233,7 @@ class Reader(Generic[Source, Text]):
             return self.lost(source, f"its reader failed ({type(error).__name__})")
         return job.result()
 
-    def _alone(self, source: Source) -> Text:
+    def _read_alone(self, source: Source) -> Text:
         try:
             with workers(1) as pool:
                 return self._outcome(pool.submit(self.cut, source), source)

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from spadework.tools.extract.markdown_writer import blocks, heading
+from spadework.tools.extract.markdown_writer import blocks, write_heading
 from spadework.tools.library.docstring_markup import docstring_markdown
 from spadework.tools.library.docstrings import MIN_CHARS
 from spadework.tools.library.document import Document, Part
@@ -118,7 +118,7 @@ def _object(name: str, value: Any, level: int) -> str:
     if len(text) < MIN_CHARS and not any(inner):
         return ""
     title = f"{'class ' if inspect.isclass(value) else ''}{name}{_signature(value)}"
-    return blocks([heading(title, level), docstring_markdown(text, level + 1), *inner])
+    return blocks([write_heading(title, level), docstring_markdown(text, level + 1), *inner])
 
 
 def _signature(value: Any) -> str:

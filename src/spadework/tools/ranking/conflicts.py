@@ -84,7 +84,7 @@ def conflicts(
     known = {e.id: e for e in ledger if e.kind != "code"}
     texts = {id_: plain(e.quote) for id_, e in known.items()}
     against: dict[tuple[str, Kind], dict[str, set[str]]] = {}
-    for one, other, kind in _disagreeing(known.values(), texts, frozenset(asked), until):
+    for one, other, kind in _find_conflicts(known.values(), texts, frozenset(asked), until):
         found = against.setdefault((known[one].topic, kind), {})
         found.setdefault(one, set()).add(other)
         found.setdefault(other, set()).add(one)
@@ -100,7 +100,7 @@ def conflicts(
     return list(once.values())
 
 
-def _disagreeing(
+def _find_conflicts(
     entries: Collection[Evidence], texts: Mapping[str, str], asked: frozenset[str], until: float
 ) -> Iterator[tuple[str, str, Kind]]:
     """Yield pairs of conflicting entries among those the index pairs."""

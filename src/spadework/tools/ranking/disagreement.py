@@ -19,8 +19,8 @@ from spadework.tools.ranking.statements import (
     STOP,
     Statement,
     Value,
+    content_stems,
     statements,
-    wording,
 )
 from spadework.tools.text.facts import differ, relations, stems
 from spadework.tools.text.language import spoken
@@ -109,7 +109,7 @@ def keys(statement: Statement) -> Iterator[tuple[tuple[str, ...], Hashable]]:
 def about_the_same(one: str, other: str) -> bool:
     """Return whether two statements share most of the shorter one's words."""
     code = spoken(one, other)
-    a, b = wording(one, code), wording(other, code)
+    a, b = content_stems(one, code), content_stems(other, code)
     return bool(a and b) and len(a & b) >= SAME * min(len(a), len(b))
 
 

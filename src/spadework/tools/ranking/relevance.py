@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from spadework.tools.ranking.query_operators import without_operators
 from spadework.tools.text.language import DEFAULT, Language, language, spoken
-from spadework.tools.text.terms import RUN, cutting, in_spaced_word, is_whole, pairs
+from spadework.tools.text.terms import RUN, in_spaced_word, is_whole, pairs, run_splitter
 
 PRIORITY = {"domain": 0.4, "relevance": 0.3, "cached": 0.2, "quality": 0.1}
 POSITION_WEIGHT = 0.40
@@ -93,7 +93,7 @@ def position_score(position: int) -> float:
 
 
 def _cut(query: str, known: Language) -> str:
-    cut = cutting(known.code)
+    cut = run_splitter(known.code)
     return RUN.sub(lambda run: f" {' '.join(cut(run[0]))} ", query)
 
 

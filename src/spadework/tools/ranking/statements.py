@@ -122,7 +122,7 @@ class _Reader:
         return Statement(
             text=self.text,
             code=self.code,
-            words=wording(self.text, self.code),
+            words=content_stems(self.text, self.code),
             frame=tuple(self._frame(told)),
             names=frozenset() if self.known.nouns_in_capitals else frozenset(named - small),
             labels=frozenset(labels.values()),
@@ -206,7 +206,7 @@ class _Reader:
         if self.known.unspaced:
             reach = SIGNS * NEAR
             around = self.text[max(0, start - reach) : start], self.text[end : end + reach]
-            return frozenset().union(*(wording(part, self.code) for part in around))
+            return frozenset().union(*(content_stems(part, self.code) for part in around))
         words = [t for t in self.telling if not _is_in(t.start, self.spans)]
         before = [t for t in words if t.start < start][-NEAR:]
         after = [t for t in words if t.start >= end][:NEAR]
@@ -243,7 +243,7 @@ def _ranges(first: Figure, last: Figure) -> tuple[tuple[Quantity, Quantity], ...
     return tuple((one._replace(value=one.value * share), one) for one in ends)
 
 
-def wording(text: str, code: str) -> frozenset[str]:
+def content_stems(text: str, code: str) -> frozenset[str]:
     """Return the stems of content words, without figures, months and scheduling words."""
     return frozenset(
         word

@@ -77,7 +77,7 @@ class LangChainSearch:
         """
         async with held_to(self.name, seconds):
             try:
-                answer = await self._asked(with_sites(query))
+                answer = await self._call(with_sites(query))
             except SearchError as error:  # a foreign tool's message may contain its key
                 why = f"{self.name} could not be searched: {type(error).__name__}."
                 raise SearchError(why) from error
@@ -92,7 +92,7 @@ class LangChainSearch:
             )
         return hits
 
-    async def _asked(self, text: str) -> Any:
+    async def _call(self, text: str) -> Any:
         asked = _tool_call(self._source, text)
         if _only_blocks(self._source):
             return await aside(copy_context().run, self._source.invoke, asked)

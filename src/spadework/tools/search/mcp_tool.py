@@ -268,7 +268,7 @@ class McpSearch:
         if found is None:
             there = ", ".join(tool.name for tool in tools)[:200] or "none"
             raise SearchError(f"has no tool {self._tool[:80]!r}, but {there}")
-        return _asking(found.input_schema)
+        return _choose_parameters(found.input_schema)
 
     def _rows(self, answer: CallToolResult) -> list[Row]:
         texts = [part.text for part in answer.content if part.type == "text"]
@@ -309,7 +309,7 @@ def mcp_searches(setting: str) -> list[McpSearch]:
     return made
 
 
-def _asking(schema: Mapping[str, Any]) -> _Asking:
+def _choose_parameters(schema: Mapping[str, Any]) -> _Asking:
     """Choose a tool's parameters from its JSON input schema."""
     given = schema.get("properties")
     properties: dict[str, Any] = given if isinstance(given, dict) else {}

@@ -96,7 +96,7 @@ class Access:
     secret: str = ""
     mend: str = ""
 
-    def shown(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Return a service's text as one short line, without the secret."""
         said = text.replace(self.secret, "…") if self.secret else text
         return " ".join(said.split())[:_WORDS_CHARS].rstrip(".")
@@ -107,7 +107,7 @@ OPEN = Access()
 
 def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
     """Return the error for a status other than 200; QuotaSpent includes the wait if known."""
-    status, words = answer.status_code, access.shown(_words(parse_json(answer)))
+    status, words = answer.status_code, access.redact(_words(parse_json(answer)))
     wait = answer.headers.get("retry-after", "").strip()
     busy = "it is busy" if status == httpx.codes.SERVICE_UNAVAILABLE and _wait(wait) else ""
     if status == httpx.codes.TOO_MANY_REQUESTS:
@@ -128,7 +128,7 @@ def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
 
 def without_results(label: str, access: Access, answer: Any) -> SearchError:
     """Return the error for JSON without results, quoting the service."""
-    words = access.shown(_words(answer))
+    words = access.redact(_words(answer))
     kind = QuotaSpent if tells_of_quota(words) else SearchError
     return kind(f"{label} answered without results{': ' * bool(words)}{words}.")
 
@@ -220,7 +220,7 @@ class Service:
             raise without_results(self._label, self._access, answer)
         return found
 
-    def late(self, seconds: float) -> SearchError:
+    def deadline_error(self, seconds: float) -> SearchError:
         """Return the error for a missed deadline."""
         return SearchError(f"{self._label} did not answer within {seconds:.3g} s.")
 
@@ -264,9 +264,9 @@ class Service:
                     await client.send(request, follow_redirects=redirects, stream=True)
                 )
         except TimeoutError:
-            raise self.late(seconds) from None
+            raise self.deadline_error(seconds) from None
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-            why = self._access.shown(broken_by(error)) or type(error).__name__
+            why = self._access.redact(broken_by(error)) or type(error).__name__
             raise SearchError(f"{self._label} could not be asked: {why}.") from None
 
     async def _whole(self, answer: httpx.Response) -> httpx.Response:

@@ -41,7 +41,7 @@ class PubMed:
                 ids = await self._ids(query, limit, seconds)
                 found = await self._get("esummary", seconds, id=",".join(ids)) if ids else {}
         except TimeoutError:
-            raise self._service.late(seconds) from None
+            raise self._service.deadline_error(seconds) from None
         return number_rows(self._rows(ids, found), self.name, query, limit)
 
     async def _ids(self, query: Query, limit: int, seconds: float) -> list[str]:

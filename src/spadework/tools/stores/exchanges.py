@@ -86,7 +86,7 @@ class Row(NamedTuple):
         assert self.tape is not None
         return self.tape
 
-    async def again(self, read: Callable[[Tape], Awaitable[T]]) -> T:
+    async def reread(self, read: Callable[[Tape], Awaitable[T]]) -> T:
         """Return what `read` makes of the items; raises the recorded failure if unreadable."""
         assert self.tape is not None
         if self.error is None:

@@ -90,7 +90,7 @@ class Journal:
         assert isinstance(self._rows, SqliteRows)
         return self._rows.db
 
-    def asking(self) -> Journal:
+    def for_new_requests(self) -> Journal:
         """Return the same journal for a replay's new requests."""
         return Journal(self._rows, self._budget)
 
@@ -127,7 +127,7 @@ class Journal:
         (FetchError.final) is stored and raised again; others, and damaged answers, are repeated.
         """
         asked = Request(kind, key)
-        async with self._alone(asked, self._rows.answer) as row:
+        async with self._exclusive(asked, self._rows.answer) as row:
             if row is not None and (answer := _answer_in(row, shape)):
                 self._budget.add(cache_hits=1)
                 return answer[0]
@@ -142,7 +142,7 @@ class Journal:
                 await self._keep(asked, said, None, bill)
             return value
 
-    async def known(self, kind: str, key: Any, shape: type[T]) -> T | None:
+    async def find(self, kind: str, key: Any, shape: type[T]) -> T | None:
         """Return the stored answer, or None, without asking. Raises a stored failure."""
         row = await self._rows.answer(Request(kind, key).key)
         answer = None if row is None else _answer_in(row, shape)
@@ -158,8 +158,8 @@ class Journal:
         again; others only in a replay where `read` fails too.
         """
         if self.recording is not None:
-            return await self._again(self.recording, request, read)
-        async with self._alone(request, self._exchanges.settled) as row:
+            return await self._replay(self.recording, request, read)
+        async with self._exclusive(request, self._exchanges.settled) as row:
             if row is not None:
                 self._budget.add(cache_hits=1)
                 return await read(row.whole())
@@ -219,7 +219,7 @@ class Journal:
             return otherwise
 
     @asynccontextmanager
-    async def _alone(
+    async def _exclusive(
         self, request: Request, look: Callable[[str], Awaitable[T | None]]
     ) -> AsyncIterator[T | None]:
         """Yield what is stored, None if it must be asked; others with the same request wait."""
@@ -237,12 +237,12 @@ class Journal:
             del self._running[key]
             done.set()
 
-    async def _again(self, recording: Recording, request: Request, read: Ask[T]) -> T:
+    async def _replay(self, recording: Recording, request: Request, read: Ask[T]) -> T:
         row = await recording.row(request)
         self._budget.repeat(row.used, row.elapsed)
         if row.error is not None and isinstance(error := error_from_text(row.error), BudgetSpent):
             self._budget.refused = self._budget.refused or error.what
-        return await row.again(read)
+        return await row.reread(read)
 
     async def _keep(
         self, request: Request, answer: str | None, error: str | None, bill: Bill
@@ -258,7 +258,7 @@ class Journal:
     def _charged(self, bill: Bill) -> str:
         """Return an answer's bill, including usage that belongs to none, for its row."""
         bill.kept = True
-        bill.add(self._budget.loose.taken())
+        bill.add(self._budget.loose.take())
         return json.dumps(bill.amounts)
 
     async def _restore(self) -> None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from spadework.tools.text.language import DEFAULT, spoken
 from spadework.tools.text.language import language as language_named
-from spadework.tools.text.terms import RUN, in_plain_signs, stemming, terms
+from spadework.tools.text.terms import RUN, in_plain_signs, stemmer, terms
 
 _NUMBER = re.compile(r"(?<![\w.,])[-+]?\d++(?:[.,]\d++)*+(?=%|\b)")
 _SEPARATED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
@@ -24,7 +24,7 @@ _WORD = re.compile(r"[^\W_][\w'’.+#-]*")
 #: Words of answers that differ from the question's, as stems.
 OTHER_WORDS = language_named(DEFAULT).other_words
 #: Returns the English stem of a lower-case word.
-stem = stemming(language_named(DEFAULT).stemmer)
+stem = stemmer(language_named(DEFAULT).stemmer)
 
 
 def stems(text: str, language: str = DEFAULT) -> set[str]:

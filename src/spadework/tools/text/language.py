@@ -106,7 +106,7 @@ class Language:
     talk: Talk | None = None
     report: Mapping[str, str] = field(default_factory=dict)  # phrases of a report
 
-    def asked(self, question: str) -> frozenset[str]:
+    def cues_in(self, question: str) -> frozenset[str]:
         """Return the cues in a question."""
         return frozenset(name for name, cue in self.cues.items() if cue.search(question))
 
@@ -115,22 +115,22 @@ class Language:
         small = word.casefold()
         return not self.weekdays.isdisjoint((small, small.removesuffix("s")))
 
-    def leaning(self, text: str) -> bool:
+    def needs_context(self, text: str) -> bool:
         """Return whether a sentence's first word needs the previous sentence ("However")."""
         opening = text[:60].casefold().lstrip("*_“\"'( ")
         ends = ("",) if self.unspaced else (" ", ",")
         return any(opening.startswith(word + end) for word in self.leans for end in ends)
 
-    def alone(self, text: str) -> str:
+    def without_connective(self, text: str) -> str:
         """Return a sentence without its connective ("However, …"); "" if it depends on what
         precedes it.
         """
-        if not self.leaning(text):
+        if not self.needs_context(text):
             return text
         connective, comma, rest = text.partition(", ")
         if not comma or connective.strip("*_“\"'( ").casefold() not in self.leans:
             return ""
-        return self.alone(rest[:1].upper() + rest[1:])
+        return self.without_connective(rest[:1].upper() + rest[1:])
 
 
 @lru_cache(maxsize=64)

@@ -371,7 +371,7 @@ class _Scanner:
         return not in_spaced_word(before) and not words.strip().isdigit()
 
     def _emphasis(self, start: int, end: int) -> int:
-        char, left, right = self.text[start], self._beside(start - 1), self._beside(end)
+        char, left, right = self.text[start], self._char_at(start - 1), self._char_at(end)
         opens = not right.isspace() and (_word(right) or not _word(left))
         closes = not left.isspace() and (_word(left) or not _word(right))
         if char == "_":
@@ -405,7 +405,7 @@ class _Scanner:
                 waiting.pop()
         return start, end
 
-    def _beside(self, at: int) -> str:
+    def _char_at(self, at: int) -> str:
         return self.text[at] if self.start <= at < self.end else " "
 
 

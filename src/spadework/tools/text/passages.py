@@ -85,12 +85,12 @@ def headings(markdown: str) -> list[Heading]:
     found = []
     for block in blocks(markdown):
         if block.kind == "heading":
-            level, text = _heading(markdown[block.start : block.end])
+            level, text = _parse_heading(markdown[block.start : block.end])
             found.append((block.start, level, " ".join(plain(text).split())))
     return found
 
 
-def _heading(text: str) -> tuple[int, str]:
+def _parse_heading(text: str) -> tuple[int, str]:
     """Return level and text of a heading block, marked by `##` or an underline (`---`)."""
     text = text.strip()
     rest = text.lstrip("#")

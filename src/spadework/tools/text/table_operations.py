@@ -57,7 +57,7 @@ def compute(question: str, code: str, text: str, about: str = "") -> Computed | 
     names no column. `about` is the text's title or similar.
     """
     known = language(code)
-    asked = known.asked(question)
+    asked = known.cues_in(question)
     wanted: list[Kind] = [*(kind for kind in _KINDS if {kind} & asked), "row"]
     found = (
         made
@@ -91,8 +91,12 @@ def _compute(
         n for n, name in enumerate(table.names) if _is_named(name, question, asked, keys, known)
     ]
     kept = [row for row in table.rows if all(row[1][n] in values for n, values in where.items())]
-    held = _held(asked, _stems(f"{about} {' '.join(table.names)}", known)).union(
-        *(_held(asked, _months(value, known)) for values in where.values() for value in values)
+    held = _matching_stems(asked, _stems(f"{about} {' '.join(table.names)}", known)).union(
+        *(
+            _matching_stems(asked, _months(value, known))
+            for values in where.values()
+            for value in values
+        )
     )
     score = len(held) / len(asked) if asked else 0.0
     if not kept or score <= LEAST_HELD or not (columns or where):
@@ -165,7 +169,7 @@ def _conditions(
     """
     found: dict[int, set[str]] = {}
     for n, name in enumerate(table.names):
-        named = bool(_held(asked, _stems(name, known)))
+        named = bool(_matching_stems(asked, _stems(name, known)))
         for value in {row[n] for _, row in table.rows}:
             own = _months(value, known)
             whole = bool(own) and own <= asked | _month_stems(question, known)
@@ -174,7 +178,7 @@ def _conditions(
     return found
 
 
-def _held(asked: set[str], own: set[str]) -> set[str]:
+def _matching_stems(asked: set[str], own: set[str]) -> set[str]:
     return {stem for stem in asked if stem in own or own & set(OTHER_WORDS.get(stem, ()))}
 
 

@@ -85,12 +85,12 @@ def terms(text: str, code: str) -> list[str]:
     words, stop = _words(text, known), known.stop
     if not known.stemmer:
         return [word for word in words if word not in stop]
-    stem = stemming(known.stemmer)
+    stem = stemmer(known.stemmer)
     return [stem(word) for word in words if word not in stop]
 
 
 @lru_cache(maxsize=32)
-def stemming(name: str) -> Stemming:
+def stemmer(name: str) -> Stemming:
     """Return the stemmer of lower-case words, by snowball's name of the language."""
     stemmer, lock = snowballstemmer.stemmer(name), Lock()
 
@@ -104,7 +104,7 @@ def stemming(name: str) -> Stemming:
 
 
 @lru_cache(maxsize=16)
-def cutting(code: str) -> Callable[[str], list[str]]:
+def run_splitter(code: str) -> Callable[[str], list[str]]:
     """Return a function that splits an unspaced run at the stop words of its language."""
     stop = sorted(language(code).stop, key=len, reverse=True) if language(code).unspaced else ()
     if not stop:
@@ -147,7 +147,7 @@ def _words(text: str, known: Language) -> Iterable[str]:
 
 def _split_mixed(text: str, known: Language) -> Iterator[str]:
     """Yield the words of a text that may contain unspaced runs."""
-    cut = cutting(known.code)
+    cut = run_splitter(known.code)
     for word in _WORD.findall(text):
         if not word.isascii() and RUN.match(word):
             yield from (pair for piece in cut(word) for pair in pairs(piece))

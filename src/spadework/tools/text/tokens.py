@@ -50,7 +50,7 @@ def _load_encoding() -> Encoding:
     return tiktoken.get_encoding(_NAME)
 
 
-def _encoding() -> Encoding:
+def _load() -> Encoding:
     with _loading:
         return _load_encoding()
 
@@ -59,7 +59,7 @@ async def ready() -> None:
     """Load the vocabulary, which takes a second the first time and must not block the event loop;
     after that `count` is quick.
     """
-    await asyncio.to_thread(_encoding)
+    await asyncio.to_thread(_load)
 
 
 def rather_a_name(word: str) -> bool:
@@ -67,16 +67,16 @@ def rather_a_name(word: str) -> bool:
     ordinary word of the vocabulary, or more frequent capitalized. Byte-pair vocabularies are sorted
     by frequency.
     """
-    plain = _encoding().encode_ordinary(f" {word.lower()}")
-    capital = _encoding().encode_ordinary(f" {word}")
+    plain = _load().encode_ordinary(f" {word.lower()}")
+    capital = _load().encode_ordinary(f" {word}")
     return len(plain) > 1 or (len(capital) == 1 and capital[0] < plain[0])
 
 
-def beginning(text: str, most: int) -> str:
+def first_tokens(text: str, most: int) -> str:
     """Return the first `most` tokens of a text."""
     found = _encode(text)
     # The last token may be part of a character.
-    return text if len(found) <= most else _encoding().decode(found[:most]).rstrip("\ufffd")
+    return text if len(found) <= most else _load().decode(found[:most]).rstrip("\ufffd")
 
 
 def count(text: str) -> int:
@@ -88,6 +88,6 @@ def _encode(text: str) -> list[int]:
     tokens, at = [], 0
     for space in _LONG_SPACE.finditer(text):
         for end in range(space.start() + _MOST_SPACE, space.end() + 1, _MOST_SPACE):
-            tokens += _encoding().encode_ordinary(text[at:end])
+            tokens += _load().encode_ordinary(text[at:end])
             at = end
-    return tokens + _encoding().encode_ordinary(text[at:])
+    return tokens + _load().encode_ordinary(text[at:])

@@ -119,7 +119,7 @@ async def addresses(host: Any, port: Any, **how: int) -> list[Any]:
     return await RESOLVER.addresses(host, port, **how)
 
 
-def own() -> None:
+def install_resolver() -> None:
     """Make the running event loop resolve names here. HTTP libraries accept no resolver, but they
     all ask the event loop.
     """

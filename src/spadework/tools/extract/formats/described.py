@@ -11,7 +11,7 @@ from typing import Any
 from spadework.errors import Unreadable
 from spadework.tools.extract.charset import decode
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.markdown_writer import blocks, heading, item, plain
+from spadework.tools.extract.markdown_writer import blocks, item, plain, write_heading
 from spadework.tools.extract.readers import text_reader
 from spadework.tools.text.quantities import moment
 
@@ -59,7 +59,7 @@ def package(
     text = readme.markdown.strip("\n") if readme else ""
     return Extracted(
         title=title,
-        markdown=blocks([heading(title, 1), plain(summary), told, text]),
+        markdown=blocks([write_heading(title, 1), plain(summary), told, text]),
         author=author,
         published_at=moment(day),
         links=readme.links if readme else (),

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from itertools import chain
 
 from spadework.tools.extract.extracted import Draft, Extracted
-from spadework.tools.extract.markdown_writer import Grid, blocks, heading, plain, table
+from spadework.tools.extract.markdown_writer import Grid, blocks, plain, table, write_heading
 from spadework.tools.extract.notation import Place, joined
 from spadework.tools.extract.office.docx_styles import Style, Styles
-from spadework.tools.extract.office.drawings import drawing
+from spadework.tools.extract.office.drawings import drawing_text
 from spadework.tools.extract.office.equations import linear
 from spadework.tools.extract.office.package import Package
 from spadework.tools.extract.xml import Element, attribute, child, number, tag
@@ -93,19 +93,19 @@ class _Document:
             self.draft.code(text.replace("\xa0", " "))
         elif text.strip():
             self._prose(text.strip(), style)
-        self._drawn(element)
+        self._write_drawings(element)
 
-    def _drawn(self, around: Element) -> None:
+    def _write_drawings(self, around: Element) -> None:
         for drawn in _outermost(around, "txbxContent", "chart", "relIds"):
             if tag(drawn) == "txbxContent":
                 self.read(drawn)
             else:
-                self.draft.add(drawing(self._package, self._links, drawn))
+                self.draft.add(drawing_text(self._package, self._links, drawn))
 
     def _prose(self, text: str, style: Style) -> None:
         if style.level:
             self.title = self.title or " ".join(text.split())
-            self.draft.add(heading(text, style.level))
+            self.draft.add(write_heading(text, style.level))
         elif style.listed:
             number = self._next_number(style)
             self.draft.item(plain(text), style.depth, numbered=style.numbered, number=number)
@@ -157,7 +157,7 @@ class _Document:
         grid = Grid()
         self.draft.add(table([grid.row(map(self._cell, row)) for row in rows]))
         for cell in chain.from_iterable(rows):
-            self._drawn(cell)
+            self._write_drawings(cell)
 
     def _cell(self, cell: Element) -> tuple[str | None, int, int]:
         settings = child(cell, "tcPr")

@@ -13,7 +13,7 @@ _MOST_POINTS = 5_000
 _NAMES, _VALUES = ("cat", "xVal"), ("val", "yVal")
 
 
-def drawing(package: Package, relations: dict[str, str], element: Element) -> str:
+def drawing_text(package: Package, relations: dict[str, str], element: Element) -> str:
     """Return the text of a `chart` or a diagram's `relIds`, whose part `relations` names."""
     is_chart = tag(element) == "chart"
     name = relations.get(attribute(element, "id" if is_chart else "dm"), "")

@@ -10,10 +10,10 @@ from spadework.tools.extract.extracted import Draft, Extracted
 from spadework.tools.extract.markdown_writer import (
     MAX_COLUMNS,
     blocks,
-    heading,
     plain,
     quote,
     sheet_table,
+    write_heading,
 )
 from spadework.tools.extract.notation import Place, joined
 from spadework.tools.extract.office.equations import linear
@@ -75,7 +75,7 @@ class _Document:
         for element in around:
             name = tag(element)
             if name == "h":
-                self._heading(element)
+                self._add_heading(element)
             elif name == "p":
                 self._paragraph(element)
             elif name == "list":
@@ -91,10 +91,10 @@ class _Document:
             elif name not in _UNSEEN:
                 self.read(element)
 
-    def _heading(self, element: Element) -> None:
+    def _add_heading(self, element: Element) -> None:
         self.title = self.title or " ".join(self._text(element).split())
         self.draft.add(
-            heading(self._text(element), number(attribute(element, "outline-level"), most=6))
+            write_heading(self._text(element), number(attribute(element, "outline-level"), most=6))
         )
 
     def _paragraph(self, element: Element) -> None:
@@ -102,7 +102,7 @@ class _Document:
         if style in self._code or _CODE in style:
             self.draft.code(self._text(element))
         elif style == "Title":
-            self._heading(element)
+            self._add_heading(element)
         else:
             self.draft.add(plain(self._text(element)))
         for drawn in _outermost(element, "text-box", "object"):
@@ -130,7 +130,7 @@ class _Document:
     def _table(self, element: Element) -> None:
         name = attribute(element, "name")
         if name and tag(element.getparent()) == "spreadsheet":
-            self.draft.add(heading(name, 2))
+            self.draft.add(write_heading(name, 2))
         self.draft.add(sheet_table(self._rows(element)))
 
     def _rows(self, element: Element) -> Iterator[list[str]]:
@@ -168,7 +168,7 @@ class _Document:
                     merged[column] = (down, shown)
             for _ in range(times):
                 found.append(merged.get(len(found), (0, ""))[1] if covered else shown)
-        return _once(found) if filled == 1 and len({*found} - {""}) == 1 else found
+        return _merge_equal(found) if filled == 1 and len({*found} - {""}) == 1 else found
 
     def _paragraphs(self, around: Element) -> list[str]:
         return [self._text(part) for part in _outermost(around, "p", "h")]
@@ -238,7 +238,7 @@ def _place(settings: Element | None) -> Place:
     return Place.RAISED if raised else Place.LEVEL
 
 
-def _once(cells: list[str]) -> list[str]:
+def _merge_equal(cells: list[str]) -> list[str]:
     """Return a row's cells with the text in the first filled one only."""
     first = next((place for place, cell in enumerate(cells) if cell), 0)
     return [cell if place == first else "" for place, cell in enumerate(cells)]

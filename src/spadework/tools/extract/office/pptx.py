@@ -9,14 +9,14 @@ from spadework.tools.extract.markdown_writer import (
     MAX_COLUMNS,
     Grid,
     blocks,
-    heading,
     not_shown,
     plain,
     quote,
     table,
+    write_heading,
 )
 from spadework.tools.extract.notation import Place, joined
-from spadework.tools.extract.office.drawings import drawing
+from spadework.tools.extract.office.drawings import drawing_text
 from spadework.tools.extract.office.equations import linear
 from spadework.tools.extract.office.package import Package
 from spadework.tools.extract.xml import Element, attribute, below, child, number, tag
@@ -64,11 +64,11 @@ def _slide(package: Package, name: str) -> str:
         elif place not in _FURNITURE:
             _shape(shape, draft)
             for drawn in below(shape, "chart", "relIds"):
-                draft.add(drawing(package, relations, drawn))
+                draft.add(drawing_text(package, relations, drawn))
     notes = next((part for part in relations.values() if "notesSlide" in part), "")
     comments = (part for part in relations.values() if "/comments/" in part)
     said = [comment for part in comments for comment in _comments(package.tree(part))]
-    told = [heading(" ".join(titles), 2), draft.markdown(), _notes(package, notes)]
+    told = [write_heading(" ".join(titles), 2), draft.markdown(), _notes(package, notes)]
     return blocks([*told, *said])
 
 

@@ -17,7 +17,7 @@ from python_calamine import (
 from spadework.errors import Unreadable
 from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.markdown_writer import blocks, heading, not_shown, sheet_table
+from spadework.tools.extract.markdown_writer import blocks, not_shown, sheet_table, write_heading
 from spadework.tools.extract.office.xlsx import MAX_SHEETS, Range, lapse, spread
 
 #: What calamine raises, but for a panic of Rust, which is no Exception.
@@ -51,16 +51,16 @@ def _sheet(sheet: CalamineSheet) -> str:
         for (top, left), (bottom, right) in sheet.merged_cell_ranges or ()
     ]
     rows = sheet_table(spread(_rows(sheet), merged))
-    return blocks([heading(sheet.name, 2), rows]) if rows else ""
+    return blocks([write_heading(sheet.name, 2), rows]) if rows else ""
 
 
 def _rows(sheet: CalamineSheet) -> Iterator[tuple[int, list[str]]]:
     first, left = sheet.start or (0, 0)
     for number, row in enumerate(sheet.to_python(skip_empty_area=True), first + 1):
-        yield number, [""] * left + [_shown(value) for value in row]
+        yield number, [""] * left + [_cell_text(value) for value in row]
 
 
-def _shown(value: _Value) -> str:
+def _cell_text(value: _Value) -> str:
     match value:
         case None:
             return ""

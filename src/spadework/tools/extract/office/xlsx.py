@@ -13,13 +13,13 @@ from spadework.tools.extract.markdown_writer import (
     MAX_COLUMNS,
     MAX_ROWS,
     blocks,
-    heading,
     not_shown,
     plain,
     sheet_table,
+    write_heading,
 )
 from spadework.tools.extract.notation import Place, joined
-from spadework.tools.extract.office.drawings import drawing
+from spadework.tools.extract.office.drawings import drawing_text
 from spadework.tools.extract.office.package import Package
 from spadework.tools.extract.xml import (
     Element,
@@ -72,8 +72,8 @@ def extract_xlsx(package: Package, url: str) -> Extracted:
         first, behind = _first_rows(xml)
         told = spread(values.rows(first), _merged(xml[len(first) :] or xml))
         rows = sheet_table(told, behind=behind)
-        shown = [rows, *_beside(package, package.relations(name))]
-        head = heading(attribute(sheet, "name"), 2)
+        shown = [rows, *_sheet_drawings(package, package.relations(name))]
+        head = write_heading(attribute(sheet, "name"), 2)
         parts.append(blocks([head, *shown]) if any(shown) else "")
     parts.append(not_shown(len(sheets) - MAX_SHEETS, "sheets"))
     return package.about(blocks(parts), kind="xlsx")
@@ -95,7 +95,7 @@ class _Values:
         self._widest = 0
         strings = package.tree("xl/sharedStrings.xml")
         shared = below(strings, "si") if strings is not None else ()
-        self._strings = [_string(element) for element in shared]
+        self._strings = [_string_text(element) for element in shared]
         self._dates = _date_styles(package.tree("xl/styles.xml"))
 
     def rows(self, xml: bytes) -> Iterator[tuple[int, list[str]]]:
@@ -121,7 +121,7 @@ class _Values:
     def _value(self, cell: Element) -> str:
         kind = attribute(cell, "t", "n")
         if kind == "inlineStr":
-            return _string(child(cell, "is"))
+            return _string_text(child(cell, "is"))
         element = child(cell, "v")
         written = (element.text or "").strip() if element is not None else ""
         if kind == "s":
@@ -190,12 +190,14 @@ def _merged(xml: bytes) -> list[Range]:
     return [merged for merged in found if merged.left <= merged.right]
 
 
-def _beside(package: Package, relations: dict[str, str]) -> Iterator[str]:
+def _sheet_drawings(package: Package, relations: dict[str, str]) -> Iterator[str]:
     """Yield what a sheet has outside its cells: charts, text boxes and comments."""
     for name in relations.values():
         if "/drawings/drawing" in name and (root := package.tree(name)) is not None:
             inside = package.relations(name)
-            yield from (drawing(package, inside, part) for part in below(root, "chart", "relIds"))
+            yield from (
+                drawing_text(package, inside, part) for part in below(root, "chart", "relIds")
+            )
             yield from (plain(" ".join(text(box).split())) for box in below(root, "txBody"))
     threaded = any("/threadedComment" in name for name in relations.values())
     kind = "threadedComment" if threaded else "comment"
@@ -205,7 +207,7 @@ def _beside(package: Package, relations: dict[str, str]) -> Iterator[str]:
                 yield plain(f"Comment on {attribute(comment, 'ref')}: {text(comment)}")
 
 
-def _string(element: Element | None) -> str:
+def _string_text(element: Element | None) -> str:
     parts = below(element, "t") if element is not None else ()
     return joined(
         (part.text or "", _place(part.getparent()))

@@ -46,7 +46,7 @@ def _going_on(blocks: Sequence[Block]) -> set[int]:
     found: set[int] = set()
     run: list[int] = []
     for n in range(1, len(blocks) + 1):
-        if n < len(blocks) and _beside(blocks[n - 1], blocks[n]):
+        if n < len(blocks) and _adjacent(blocks[n - 1], blocks[n]):
             if blocks[n - 1].text.rstrip(_CLOSING)[-1:] not in _STOPS:
                 run.append(n)
             continue
@@ -56,7 +56,7 @@ def _going_on(blocks: Sequence[Block]) -> set[int]:
     return found
 
 
-def _beside(before: Block, block: Block) -> bool:
+def _adjacent(before: Block, block: Block) -> bool:
     """Return whether two blocks are consecutive paragraphs in the same element."""
     plain = before.kind == block.kind == "p" and not before.inside and not block.inside
     return plain and before.frame.parent is block.frame.parent

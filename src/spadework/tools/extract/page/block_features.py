@@ -53,7 +53,7 @@ class PageView:
         for block in blocks:
             self._chars.append(self._chars[-1] + block.chars)
             self._links.append(self._links[-1] + block.link_chars)
-        self._own = ["start", *map(_own, blocks), "end"]
+        self._own = ["start", *map(_kind_features, blocks), "end"]
         self._first_h1 = next((i for i, block in enumerate(blocks) if block.kind == "h1"), -1)
         self.frames = frames_of(blocks)
         self._like = Counter((id(frame.parent), frame.traits) for frame in self.frames)
@@ -107,7 +107,7 @@ def _landmarks(traits: frozenset[str] | set[str]) -> str:
     return "m" * ("tag:main" in traits or "role:main" in traits) + "a" * ("tag:article" in traits)
 
 
-def _own(block: Block) -> str:
+def _kind_features(block: Block) -> str:
     kind = "li" if block.inside and block.kind in ("p", "div") else block.kind
     return f"{kind} {size(block.chars)}{density(block.link_chars, block.chars)}"
 

@@ -63,10 +63,10 @@ def _judged(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]
         pairs = list(zip(blocks, chances, strict=True))[container.start : container.end]
         kept = [block for block, chance in pairs if chance > CONTAINER_BAR or block.kind in _ALWAYS]
         kept = [block for block in kept if block.kind != "button"]
-        return kept if kind in CONTAINED_KINDS else list(_once(iter(kept)))
+        return kept if kind in CONTAINED_KINDS else list(_drop_copies(iter(kept)))
     if likely >= LIKELY_CHARS and len(blocks) > FEW_BLOCKS:
         return _cut(view, chances, kind)
-    return _own(blocks) if likely >= LIKELY_CHARS or markup <= SMALL_PAGE_BYTES else []
+    return _outside_frame(blocks) if likely >= LIKELY_CHARS or markup <= SMALL_PAGE_BYTES else []
 
 
 def _cleanliness(blocks: list[Block]) -> float:
@@ -110,10 +110,10 @@ def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
         chance > bars.get(block.kind, least) for block, chance in zip(blocks, chances, strict=True)
     ]
     defined = _defined(view, chances, DEFINED * least)
-    return list(_once(block for n, block in enumerate(blocks) if taken[n] or n in defined))
+    return list(_drop_copies(block for n, block in enumerate(blocks) if taken[n] or n in defined))
 
 
-def _own(blocks: list[Block]) -> list[Block]:
+def _outside_frame(blocks: list[Block]) -> list[Block]:
     """Return a small page's blocks outside its boilerplate; links only if all else is headings."""
     inside = [block for block in blocks if not _is_furniture(block)]
     told = [block for block in inside if block.link_chars * 2 <= block.chars]
@@ -142,7 +142,7 @@ def _likely(blocks: list[Block], chances: list[float], places: list[int], least:
     return 0 < len(said) < len(places) and sum(said) >= DEFINED_CHARS * len(said) and mean > least
 
 
-def _once(blocks: Iterator[Block]) -> Iterator[Block]:
+def _drop_copies(blocks: Iterator[Block]) -> Iterator[Block]:
     """Drop second copies that pages keep for narrow screens, ignoring links and formatting."""
     seen: set[str] = set()
     for block in blocks:

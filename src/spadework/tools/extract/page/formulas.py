@@ -74,7 +74,7 @@ def _unstack(node: LexborNode) -> None:
     parts = [part for part in node.iter(include_text=True) if part.text().strip()]
     named = _FRACTION.search(node.attributes.get("class") or "")
     if named and len(parts) == 2 and not any(part.is_text_node for part in parts):
-        base, following = _beside(node, forward=False), _beside(node, forward=True)
+        base, following = _neighbour_text(node, forward=False), _neighbour_text(node, forward=True)
         shown = notation.fraction(parts[0].text(), parts[1].text())
         node.replace_with(notation.written(base, shown, following, Place.FRACTION))
 
@@ -119,7 +119,7 @@ def _place(node: LexborNode, text: str) -> Place | None:
     attributes = node.attributes
     if node.tag == "a":
         inside = node.parent is not None and node.parent.tag == "sup"
-        touches = _NUMBER.fullmatch(text) and _beside(node, forward=False)[-1:].isalnum()
+        touches = _NUMBER.fullmatch(text) and _neighbour_text(node, forward=False)[-1:].isalnum()
         return Place.NOTE if touches and not inside else None
     aligned = _ALIGNED.search(attributes.get("style") or "") if node.tag in _INLINE else None
     if node.tag == "sub" or (aligned and aligned[1] == "sub"):
@@ -143,11 +143,11 @@ def _is_note(node: LexborNode, text: str) -> bool:
 
 
 def _write(node: LexborNode, text: str, place: Place, done: set[int]) -> None:
-    base, following = _beside(node, forward=False), _beside(node, forward=True)
+    base, following = _neighbour_text(node, forward=False), _neighbour_text(node, forward=True)
     above = _numerator(node) if place == Place.LOWERED else None
     if above is not None and node.prev is not None:
         done.add(above.mem_id)
-        base, shown = _beside(above, forward=False), notation.fraction(above.text(), text)
+        base, shown = _neighbour_text(above, forward=False), notation.fraction(above.text(), text)
         shown = notation.written(base, shown, "", Place.FRACTION)
         node.prev.remove()
         above.remove()
@@ -172,7 +172,7 @@ def _numerator(node: LexborNode) -> LexborNode | None:
     return stroke.prev if stroke.prev is not None and stroke.prev.tag == "sup" else None
 
 
-def _beside(node: LexborNode, *, forward: bool) -> str:
+def _neighbour_text(node: LexborNode, *, forward: bool) -> str:
     place: LexborNode | None = node
     for _ in range(_STEPS):
         if place is None:

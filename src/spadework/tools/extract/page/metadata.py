@@ -122,14 +122,14 @@ def title_of(found: Metadata) -> str:
     if not parts or (len(kept) == len(parts) and len(parts) != 2):
         return named
     heads = [_words(text) for text in headings]
-    return max(kept, key=lambda part: (_told(_words(part), heads), len(part)))
+    return max(kept, key=lambda part: (_heading_share(_words(part), heads), len(part)))
 
 
 def _words(text: str) -> set[str]:
     return set(_WORD.findall(text.lower()))
 
 
-def _told(part: set[str], heads: list[set[str]]) -> float:
+def _heading_share(part: set[str], heads: list[set[str]]) -> float:
     """Return the greatest share of a part's words found in one heading."""
     return max((len(part & head) / len(part) for head in heads), default=0.0) if part else 0.0
 
@@ -199,11 +199,11 @@ Told = dict[str, list[tuple[str, float]]]
 
 def kinds_of(url: str, found: Metadata, view: PageView) -> dict[str, float]:
     """Return the probability of each kind of page that is not unlikely, the likeliest first."""
-    return likely_kinds(clues(url, found, view), told())
+    return likely_kinds(clues(url, found, view), clue_weights())
 
 
 @lru_cache(maxsize=1)
-def told() -> Told:
+def clue_weights() -> Told:
     """Return what each clue contributes by the fitted weights."""
     return told_by(weights())
 

@@ -70,7 +70,17 @@ class Surroundings:
             self._near(), self.blocks, along, strict=True
         ):
             held, part = elements[block.frame], parts[block.frame]
-            yield (*near, *held, *_own(block), *place, *part, *section, *alike, *same, *self._page)
+            yield (
+                *near,
+                *held,
+                *_block_features(block),
+                *place,
+                *part,
+                *section,
+                *alike,
+                *same,
+                *self._page,
+            )
 
     def levelled(self, chances: list[float]) -> list[float]:
         """Return the blocks' chances, with equal blocks moved closer together."""
@@ -141,14 +151,14 @@ class Surroundings:
             following = at + is_long
             share = (upto[i] - upto[start]) / chars
             yield (
-                _within(i - last),
-                _within(long[following] - i if following < len(long) else _FAR),
+                _clip(i - last),
+                _clip(long[following] - i if following < len(long) else _FAR),
                 at / count,
                 float(start <= i < end),
                 -0.2 if share < -0.2 else 1.2 if share > 1.2 else share,
-                _within(i - start),
-                _within(end - i),
-                _within(i - h1) if h1 >= 0 else -2.0 * _FAR,
+                _clip(i - start),
+                _clip(end - i),
+                _clip(i - h1) if h1 >= 0 else -2.0 * _FAR,
             )
             if is_long:
                 at, last = following, i
@@ -195,7 +205,7 @@ class Surroundings:
             made.setdefault(make, []).append(i)
         found: list[Numbers] = [()] * len(self.blocks)
         for places in made.values():
-            numbers = self._held(places)
+            numbers = self._region_features(places)
             for i in places:
                 found[i] = numbers
         return found
@@ -213,7 +223,7 @@ class Surroundings:
                 found[i] = numbers
         return found
 
-    def _held(self, places: list[int]) -> Numbers:
+    def _region_features(self, places: list[int]) -> Numbers:
         region, squashed, masses = self.region, self._squashed, self._masses
         inside = mean = mass = chars = 0.0
         for i in places:
@@ -235,7 +245,7 @@ def _likely(blocks: list[Block], chances: list[float]) -> Numbers:
     return likely / (sum([block.chars for block in blocks]) + 1), doubt / (likely + 1)
 
 
-def _own(block: Block) -> Numbers:
+def _block_features(block: Block) -> Numbers:
     text = block.text
     kind = "li" if block.inside and block.kind in ("p", "div") else block.kind
     return (
@@ -247,7 +257,7 @@ def _own(block: Block) -> Numbers:
     )
 
 
-def _within(value: int) -> float:
+def _clip(value: int) -> float:
     return float(-_FAR if value < -_FAR else _FAR if value > _FAR else value)
 
 

@@ -67,7 +67,7 @@ class Walker:
             close = self._enter(entry, tag)
             if close is None:
                 continue
-            if close is not _nothing:
+            if close is not _end_inline:
                 todo.append(close)
             child = entry.first_child
             if child is not None:
@@ -100,7 +100,7 @@ class Walker:
             return None
         style = attributes.get("style")
         if not style or not _LINE_OF_ITS_OWN.search(style):
-            return _nothing
+            return _end_inline
         self._line.space()
         return self._line.space
 
@@ -120,7 +120,7 @@ class Walker:
     def _anchor(self, node: LexborNode) -> Close | None:
         href = node.attributes.get("href")
         if href is None:
-            return _nothing
+            return _end_inline
         if "#" in href and node.text().strip().lower() in elements.HEADER_LINKS:
             return None
         return partial(self._line.close, self._line.open("[", self._addresses.absolute(href)))
@@ -237,7 +237,7 @@ class Walker:
         return Walker(self._addresses, self._hiding).walk(cell)
 
 
-def _nothing() -> None:
+def _end_inline() -> None:
     """End an inline element without a meaning."""
 
 

@@ -20,7 +20,14 @@ import pypdfium2 as pdfium
 
 from spadework.errors import Unreadable
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.markdown_writer import blocks, fence, heading, item, not_shown, plain
+from spadework.tools.extract.markdown_writer import (
+    blocks,
+    fence,
+    item,
+    not_shown,
+    plain,
+    write_heading,
+)
 from spadework.tools.extract.pdf.aligned_text import CAPTION, with_aligned_tables
 from spadework.tools.extract.pdf.lines import BROKEN, Line, in_order, lines
 from spadework.tools.extract.pdf.ocr import MAX_PIXELS, MEND, has_ocr, has_pillow, lines_in
@@ -192,11 +199,11 @@ def _block(group: list[Line], body: float, sizes: list[float], known: set[str]) 
     text = _whole_words(group, known)
     if _is_larger(group, body) and any(sign.isalpha() for sign in text):
         levels = (level for level, size in enumerate(sizes, 1) if first.size >= size * SAME)
-        return heading(text, next(levels))
+        return write_heading(text, next(levels))
     bold = all(line.bold for line in group) and first.size >= body * SMALLER
     short = len(text) <= LONGEST_BOLD and not text.endswith((".", ",", ";", ":"))
     if bold and short and not _LEADERS.search(text):
-        return heading(text, 1 + len(sizes))
+        return write_heading(text, 1 + len(sizes))
     mark, _, rest = text.partition(" ")
     return item(plain(rest)) if mark in _BULLETS else plain(text)
 
@@ -324,11 +331,11 @@ def _without_running_heads(pages: list[list[Line]]) -> list[list[Line]]:
     edges = Counter(chain.from_iterable(ends))
     running = {shape for shape, count in edges.items() if count >= RUNNING or not shape}
 
-    def kept(page: list[Line]) -> list[Line]:
+    def without_running_lines(page: list[Line]) -> list[Line]:
         edge = page[0], page[-1]
         return [line for line in page if line not in edge or _shape(line) not in running]
 
-    return [kept(page) or page for page in pages]
+    return [without_running_lines(page) or page for page in pages]
 
 
 def _shape(line: Line) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime
 from urllib.parse import urljoin
 
 from spadework.tools.extract.extracted import Extracted, Link
-from spadework.tools.extract.markdown_writer import blocks, heading, not_shown
+from spadework.tools.extract.markdown_writer import blocks, not_shown, write_heading
 from spadework.tools.extract.text.markdown_html import html_to_text
 from spadework.tools.extract.xml import Element, attribute, below, tag, text
 from spadework.tools.text.quantities import moment
@@ -31,7 +31,7 @@ def read_feed(root: Element, url: str) -> Extracted:
     return Extracted(
         title=title,
         markdown=blocks(
-            [heading(title, 1), _content(about), *(markdown for markdown, _ in read), rest]
+            [write_heading(title, 1), _content(about), *(markdown for markdown, _ in read), rest]
         ),
         author=_author(about),
         published_at=max(dates, default=None) or _date(about),
@@ -48,7 +48,7 @@ def _entry(entry: Element, url: str) -> tuple[str, Link]:
     date = _date(entry)
     day, address = date.date().isoformat() if date else "", f"<{link}>" if link else ""
     line = " · ".join(part for part in (day, _author(entry), address) if part)
-    shown = blocks([heading(title or link or "Entry", 2), line, _content(entry)])
+    shown = blocks([write_heading(title or link or "Entry", 2), line, _content(entry)])
     return shown, Link(link, title or link)
 
 

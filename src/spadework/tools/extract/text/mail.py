@@ -14,7 +14,7 @@ from spadework.errors import FetchError, Unreadable
 from spadework.tools.extract.charset import decode, utf_16
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
-from spadework.tools.extract.markdown_writer import blocks, heading, plain
+from spadework.tools.extract.markdown_writer import blocks, plain, write_heading
 from spadework.tools.extract.text.plain_text import extract_text
 from spadework.tools.text.quantities import moment
 
@@ -48,7 +48,7 @@ def letter(
     closed = plain(f"… Not opened: {', '.join(attached[:MAX_NAMES])}.") if attached else ""
     return Extracted(
         title=subject,
-        markdown=blocks([heading(subject, 1), plain(line), text, closed]),
+        markdown=blocks([write_heading(subject, 1), plain(line), text, closed]),
         author=sender,
         published_at=date,
         kind="mail",

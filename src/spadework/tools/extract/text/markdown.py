@@ -16,11 +16,11 @@ from spadework.tools.extract.markdown_writer import (
     blocks,
     code_span,
     fence,
-    heading,
     item,
     plain,
     quote,
     table,
+    write_heading,
 )
 from spadework.tools.extract.notation import Place, joined
 from spadework.tools.extract.text.markdown_html import html_to_text, is_known_tag
@@ -232,7 +232,7 @@ class _Reader:
     def _block(self, token: Token, cursor: _Cursor, before: str) -> str:
         match token.type:
             case "heading_open":
-                return self._heading(int(token.tag[1]), cursor)
+                return self._read_heading(int(token.tag[1]), cursor)
             case "paragraph_open":
                 return self._paragraph(cursor)
             case "fence":
@@ -253,13 +253,13 @@ class _Reader:
             case _:
                 return ""
 
-    def _heading(self, level: int, cursor: _Cursor) -> str:
+    def _read_heading(self, level: int, cursor: _Cursor) -> str:
         found = self._words(cursor)
         cursor.next()
         self._sections += level > 1
         if not self.title and not found.empty and (level == 1 or not self._begun):
             self.title = found.text.replace("`", "").replace("*", "")
-        return "" if found.empty else heading(found.text, level)
+        return "" if found.empty else write_heading(found.text, level)
 
     def _paragraph(self, cursor: _Cursor) -> str:
         found = self._words(cursor)

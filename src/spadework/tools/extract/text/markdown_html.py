@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from spadework.tools.extract.markdown_writer import blocks, fence, heading, item, plain
+from spadework.tools.extract.markdown_writer import blocks, fence, item, plain, write_heading
 from spadework.tools.extract.notation import untagged
 
 _TAGS = (
@@ -62,7 +62,7 @@ def html_to_text(source: str) -> str:
             continue
         parts += _paragraphs(source[position : begins.start()])
         inside = without_tags(source[at : ends.start()])
-        parts.append(heading(inside, int(level)) if level else fence(inside.strip("\n")))
+        parts.append(write_heading(inside, int(level)) if level else fence(inside.strip("\n")))
         position = at = ends.end()
     return blocks([*parts, *_paragraphs(source[position:])])
 

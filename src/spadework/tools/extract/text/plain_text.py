@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.markdown_writer import blocks, fence, heading, item, plain
+from spadework.tools.extract.markdown_writer import blocks, fence, item, plain, write_heading
 
 _UNDERLINE = re.compile(r"([=\-~*^#])\1{2,}\s*$")
 _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[A-Z]\S*(?:\s+\S+){0,9}$")
@@ -38,11 +38,11 @@ def extract_text(text: str, url: str) -> Extracted:
 def _block(part: str) -> str:
     lines = [line.rstrip() for line in part.expandtabs(4).split("\n")]
     if len(lines) == 2 and _UNDERLINE.fullmatch(lines[1]) and lines[0].strip():
-        return heading(lines[0].strip(), 1 if lines[1][0] in "=#*" else 2)
+        return write_heading(lines[0].strip(), 1 if lines[1][0] in "=#*" else 2)
     if len(lines) == 1 and (level := _heading_level(lines[0])):
-        return heading(lines[0], level)
+        return write_heading(lines[0], level)
     if len(lines) == 3 and _UNDERLINE.fullmatch(lines[0]) and lines[2] == lines[0]:
-        return heading(lines[1], 1)
+        return write_heading(lines[1], 1)
     if _BULLET.match(lines[0]):
         return _list(lines)
     columns = len(lines) > 1 and sum(map(bool, map(_COLUMNS.search, lines))) > len(lines) / 2

@@ -57,7 +57,7 @@ class Browser:
         await aside(self._let_go)
 
     @cached_property
-    def missing(self) -> str:
+    def what_is_missing(self) -> str:
         """What must be installed first, as a sentence; "" if nothing is missing."""
         if importlib.util.find_spec("playwright") is None:
             return f"A browser needs the extra `browser`: {how_to_install('browser')}."
@@ -71,8 +71,8 @@ class Browser:
         """Return the page's HTML after its scripts, within `seconds`. Raises SettingsError without
         a browser; NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable.
         """
-        if self.missing:
-            raise SettingsError("There is no browser.", hint=self.missing)
+        if self.what_is_missing:
+            raise SettingsError("There is no browser.", hint=self.what_is_missing)
         url = check_url(url)
         try:
             # One slot at the host, shared with all sessions that visit it in the browser.

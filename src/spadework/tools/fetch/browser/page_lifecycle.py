@@ -15,7 +15,7 @@ from spadework.tools.fetch.browser.permission import Permission
 
 
 @asynccontextmanager
-async def presenting(devtools: CDPSession, permission: Permission) -> AsyncIterator[None]:
+async def authenticate_proxy(devtools: CDPSession, permission: Permission) -> AsyncIterator[None]:
     """Authenticate a context's documents to the proxy during its first visit. Chromium then
     remembers the credentials.
 

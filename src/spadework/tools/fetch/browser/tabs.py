@@ -51,7 +51,7 @@ class Tabs:
         await self._slots.acquire()
         tab: Tab | None = None
         try:
-            tab = await self._taken(owner, host) or await self._opened(owner, permission)
+            tab = await self._take(owner, host) or await self._opened(owner, permission)
             tab.host = host
             yield tab
         finally:
@@ -64,7 +64,7 @@ class Tabs:
             task.cancel()
         await asyncio.gather(*self._emptying, return_exceptions=True)
 
-    async def _taken(self, owner: object, host: str) -> Tab | None:
+    async def _take(self, owner: object, host: str) -> Tab | None:
         """Return an idle context warm for `host`, or one renewed for it."""
         known = [tab for tab in self._idle if tab.owner is owner]
         if not known:

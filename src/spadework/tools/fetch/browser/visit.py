@@ -16,8 +16,8 @@ import httpx
 from playwright.async_api import Error, Page, Response
 
 from spadework.errors import FetchError, NotAllowed, TooLarge, TooSlow, Unreachable, Unreadable
-from spadework.tools.fetch.block_detection import MARKED_CHARS, passing
-from spadework.tools.fetch.browser.page_lifecycle import presenting
+from spadework.tools.fetch.block_detection import MARKED_CHARS, is_passable
+from spadework.tools.fetch.browser.page_lifecycle import authenticate_proxy
 from spadework.tools.fetch.browser.tabs import Tab
 from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.fetched import Fetched
@@ -78,7 +78,7 @@ async def visit(tab: Tab, errand: Errand) -> Fetched:
     tab.permission.begin(urlsplit(errand.url).hostname or "")
     try:
         # After a context's first visit the proxy knows whose page it is.
-        first = nullcontext() if tab.visits else presenting(tab.devtools, tab.permission)
+        first = nullcontext() if tab.visits else authenticate_proxy(tab.devtools, tab.permission)
         async with asyncio.timeout_at(until), first:
             response = await _open_page(tab, errand, until)
             await _prepare_page(tab.page, until - min(RESERVE, errand.seconds / 4))
@@ -140,7 +140,7 @@ async def _let_pass(page: Page) -> None:
     """Wait while the page is a check that a browser passes by itself, which a captcha is not."""
     loop = asyncio.get_running_loop()
     until = loop.time() + CHECK
-    while loop.time() < until and passing(await _run(page, _BEGINNING, str)):  # noqa: ASYNC110 - it happens in another process
+    while loop.time() < until and is_passable(await _run(page, _BEGINNING, str)):  # noqa: ASYNC110 - it happens in another process
         await asyncio.sleep(0.3)
 
 

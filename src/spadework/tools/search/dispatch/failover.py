@@ -73,7 +73,9 @@ class Search:
         self._clock = clock
         self._breakers: defaultdict[str, _Breaker] = defaultdict(_Breaker)
 
-    async def known(self, provider: Provider, query: Query, *, limit: int) -> list[Hit] | None:
+    async def find_cached(
+        self, provider: Provider, query: Query, *, limit: int
+    ) -> list[Hit] | None:
         """Return the cached hits of the same query, or None. Nothing is charged."""
         self.unmet.add(provider, query)
         cache = self._manners.cache if provider.name in self._manners.kept else None
@@ -99,7 +101,7 @@ class Search:
                 f"{provider.name} is left out for {PAUSE_SECONDS:g} s after {FAILURES} failures in"
                 " a row."
             )
-        asked = partial(self._asked, provider, query, limit, charge)
+        asked = partial(self._ask, provider, query, limit, charge)
         found = await self._in_turn(provider, asked, seconds)
         return [hit for hit in found if fits(query, hit)]
 
@@ -110,7 +112,7 @@ class Search:
         if self._manners.cache and provider.name in self._manners.kept:
             await self._manners.cache.put(provider.name, query, limit, [*hits])
 
-    async def again(
+    async def replay(
         self, provider: Provider, query: Query, *, limit: int, seconds: float
     ) -> list[Hit]:
         """Return the hits in recorded responses without any request or wait. Raises SearchError."""
@@ -151,7 +153,7 @@ class Search:
                 left = until - self._clock()
                 async with limiter.turn(rate, left, common) as waited:
                     self.waits.add(name, waited)
-                    with limiter.heeding():
+                    with limiter.respect_limits():
                         return await asked(_rest(seconds, waited, until - self._clock()))
             except Throttled as error:
                 if refusals:
@@ -165,7 +167,7 @@ class Search:
                 if len(refusals) >= most or after >= until - self._clock():
                     raise
 
-    async def _asked(
+    async def _ask(
         self,
         provider: Provider,
         query: Query,
@@ -175,7 +177,7 @@ class Search:
     ) -> list[Hit]:
         breaker = self._breakers[provider.name]
         charge()
-        name_lookup.own()
+        name_lookup.install_resolver()
         try:
             async with asyncio.timeout(seconds + GRACE_SECONDS):
                 hits = await provider.search(query, limit=limit, seconds=seconds)

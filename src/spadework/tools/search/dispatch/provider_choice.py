@@ -49,7 +49,7 @@ class Known:
         """Return whether the required setting is set; False if none is required."""
         return bool(self.setting and getattr(settings, self.setting))
 
-    def lacking(self, settings: Settings) -> bool:
+    def lacks_setting(self, settings: Settings) -> bool:
         """Return whether the required setting is missing."""
         return bool(self.setting) and not self.configured(settings)
 
@@ -69,7 +69,7 @@ PROVIDERS: dict[str, Known] = {
 
 async def reachable(host: str, port: int, *, seconds: float) -> bool:
     """Return whether a TCP connection succeeds within `seconds`, DNS lookup included."""
-    name_lookup.own()
+    name_lookup.install_resolver()
     try:
         async with asyncio.timeout(seconds):
             # Works in every event loop, also uvloop; an unresponsive address delays the next by
@@ -150,7 +150,7 @@ async def names_of(settings: Settings) -> list[str]:
 
 def usable(settings: Settings) -> list[str]:
     """Return the names of all providers whose required settings are present."""
-    names = [name for name, known in PROVIDERS.items() if not known.lacking(settings)]
+    names = [name for name, known in PROVIDERS.items() if not known.lacks_setting(settings)]
     return [*names, *[MCP] * bool(settings.mcp_search), LIBRARY]
 
 
@@ -174,7 +174,7 @@ def _names(settings: Settings) -> list[str]:
             f"search cannot be {', '.join(unknown)[:80]!r}: the providers are {', '.join(KNOWN)}."
         )
     for name in names:
-        if name in PROVIDERS and PROVIDERS[name].lacking(settings):
+        if name in PROVIDERS and PROVIDERS[name].lacks_setting(settings):
             needed = PROVIDERS[name].variable
             what = "key" if "KEY" in needed else "address"
             raise SettingsError(f"search cannot be {name!r} without its {what}: set {needed}.")

@@ -148,7 +148,7 @@ class RateLimiter:
                 self._next = max(self._next, self._slowed + self._spacing)
 
     @contextmanager
-    def heeding(self) -> Iterator[None]:
+    def respect_limits(self) -> Iterator[None]:
         """Pause if the provider names a time to come back; slow down if it is busy."""
         begun = self._clock()
         try:
