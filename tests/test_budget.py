@@ -30,7 +30,7 @@ def test_a_purse_pays_up_to_its_ceiling_and_then_nothing() -> None:
 def test_the_clock_can_be_set_back_and_ends_the_run() -> None:
     budget = Budget(minutes=1)
     budget.start(time.monotonic() - 61, Usage(searches=3))
-    assert budget.left() == 0
+    assert budget.seconds_left() == 0
     assert budget.ended_by() == "time"
     assert budget.used.searches == 3
 
@@ -44,7 +44,7 @@ def test_phases_never_promise_more_than_is_left(
     budget.start(time.monotonic() - gone * minutes * 60)
     phases = list(shares)
     for n, phase in enumerate(phases):
-        assert 0 <= budget.phase(phase) <= budget.left() + 1e-6
+        assert 0 <= budget.phase(phase) <= budget.seconds_left() + 1e-6
         before, told = budget.until_closing(), budget.phase(*phases[n:])
         assert budget.until_closing() - 1e-3 <= told <= before + 1e-3, "however long that took"
 
@@ -107,9 +107,9 @@ def test_judging_takes_of_the_time_to_write_where_a_call_would_find_too_little()
     budget.shares = WITH_MODEL
     budget.start(time.monotonic() - 38)
     assert budget.phase("assess") == pytest.approx(2, abs=0.1)
-    assert budget.judging(1) == pytest.approx(2, abs=0.1)
-    assert budget.judging(6) == pytest.approx(9, abs=0.1)
-    assert budget.judging(30) == pytest.approx(10, abs=0.1), "half is left to write"
+    assert budget.judging_seconds(1) == pytest.approx(2, abs=0.1)
+    assert budget.judging_seconds(6) == pytest.approx(9, abs=0.1)
+    assert budget.judging_seconds(30) == pytest.approx(10, abs=0.1), "half is left to write"
 
 
 def test_a_model_that_writes_has_another_share_than_code() -> None:

@@ -15,7 +15,7 @@ import pytest
 from pydantic import BaseModel
 
 from spadework.agents.llm.client import Model
-from spadework.agents.llm.errors import meaning
+from spadework.agents.llm.errors import translate
 from spadework.agents.report.material import Entry
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, ModelError, SettingsError, TooLong
@@ -284,7 +284,7 @@ def test_a_busy_answer_without_headers_is_understood() -> None:
     class OtherLibraryError(Exception):
         status_code = 429
 
-    told = meaning(OtherLibraryError("slow down"), "cohere:command")
+    told = translate(OtherLibraryError("slow down"), "cohere:command")
     assert str(told) == "cohere:command is asked too often."
 
 

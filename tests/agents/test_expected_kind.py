@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.agents.evidence.expectation import meets
+from spadework.agents.evidence.expectation import holds_expected
 from spadework.values import Evidence, EvidenceKind, Expected, Topic
 
 
@@ -80,8 +80,8 @@ def test_a_quote_that_lacks_what_is_expected_answers_nothing(
     expects: Expected, question: str, answer: str, no_answer: str
 ) -> None:
     asked = topic(question, expects)
-    assert meets(asked, [quoted(no_answer), quoted(answer)])
-    assert not meets(asked, [quoted(no_answer)])
+    assert holds_expected(asked, [quoted(no_answer), quoted(answer)])
+    assert not holds_expected(asked, [quoted(no_answer)])
 
 
 @pytest.mark.parametrize(
@@ -100,20 +100,20 @@ def test_some_answers_are_told_by_the_kind_of_their_quotes(
     expects: Expected, kinds: list[EvidenceKind], no_answer: EvidenceKind
 ) -> None:
     asked = topic("What about the crank?", expects)
-    assert meets(asked, [quoted("the crank", kind) for kind in kinds])
-    assert not meets(asked, [quoted("the crank", no_answer)])
+    assert holds_expected(asked, [quoted("the crank", kind) for kind in kinds])
+    assert not holds_expected(asked, [quoted("the crank", no_answer)])
 
 
 def test_the_names_of_columns_are_no_answer() -> None:
     asked = topic("How many people live there?", "number")
-    assert not meets(asked, [quoted("| Town | People in 2024 |", "columns")])
+    assert not holds_expected(asked, [quoted("| Town | People in 2024 |", "columns")])
 
 
 def test_a_comparison_shows_both_sides_in_a_quote_or_the_title_of_its_page() -> None:
     asked = topic("Compare ferrolite and gearbox", "both sides", "ferrolite", "gearbox")
     one = quoted("Ferrolite winds springs.")
-    assert meets(asked, [one, quoted("It turns wheels.", title="Gearbox")])
-    assert not meets(asked, [one, quoted("It turns wheels.", title="Wheels")])
+    assert holds_expected(asked, [one, quoted("It turns wheels.", title="Gearbox")])
+    assert not holds_expected(asked, [one, quoted("It turns wheels.", title="Wheels")])
 
 
 def test_two_claims_are_sides_by_what_tells_them_apart() -> None:
@@ -124,21 +124,21 @@ def test_two_claims_are_sides_by_what_tells_them_apart() -> None:
         "the bridge opens to traffic in October",
     )
     june, october = quoted("In June cars crossed it again."), quoted("October is still the date.")
-    assert meets(asked, [june, october])
-    assert not meets(asked, [june])
+    assert holds_expected(asked, [june, october])
+    assert not holds_expected(asked, [june])
 
 
 def test_sides_are_looked_for_where_they_are_two_in_the_language_of_the_pages() -> None:
     page = quoted("A dump is larger than a copy of the files of the server.")
     aspects = topic("How do a dump and a copy differ?", "both sides", "time", "size", "versions")
-    assert meets(aspects, [page])
+    assert holds_expected(aspects, [page])
     german = topic("Wie unterscheiden sich die Sicherungen?", "both sides", "Dump", "Dateikopie")
-    assert meets(german, [page])
+    assert holds_expected(german, [page])
 
 
 def test_a_name_is_not_missed_in_a_script_without_capitals() -> None:
-    assert meets(topic("谁发明了电话?", "name"), [quoted("电话是由贝尔发明的。")])
+    assert holds_expected(topic("谁发明了电话?", "name"), [quoted("电话是由贝尔发明的。")])
 
 
 def test_code_has_no_say_where_anything_may_answer() -> None:
-    assert meets(topic("Why is the sky blue?", "open"), [quoted("Light is scattered.")])
+    assert holds_expected(topic("Why is the sky blue?", "open"), [quoted("Light is scattered.")])

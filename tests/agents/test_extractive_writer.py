@@ -7,7 +7,7 @@ import pytest
 from spadework.agents.extractive import writer
 from spadework.agents.extractive.writer import own_cell
 from spadework.agents.report.marked_text import one_a_heading
-from spadework.agents.report.sentence_context import dangling, state_sentences
+from spadework.agents.report.sentence_context import dangling_leads, state_sentences
 from spadework.tools.export.markdown_report import sentences_markdown, to_markdown
 from spadework.values import Evidence, Part, Report, Section, Sentence
 from tests.tools.export.results import evidence, source
@@ -70,8 +70,8 @@ def test_rows_without_another_or_without_names_are_sentences(entries: tuple[Evid
 def test_what_leads_or_leans_stays_beside_a_table_as_it_does_without_one() -> None:
     leaning = _quoted("B", "However, it is old.")
     told = writer.section("T", (leaning, LEAD, TOWNS, KELLING, ALDERMERE))
-    assert not dangling(told, set())
-    assert state_sentences(told)[0].told == leaning.quote
+    assert not dangling_leads(told, set())
+    assert state_sentences(told)[0].in_words == leaning.quote
 
 
 def test_a_section_behind_another_of_its_heading_keeps_its_table() -> None:

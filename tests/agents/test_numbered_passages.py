@@ -58,7 +58,7 @@ def test_every_part_that_can_be_quoted_has_a_number() -> None:
         "**EXTRA**\n\nSails at night.",
         "```sh\nferry --list\n```",
     ]
-    [told] = Numbered([PassageView(PAGE, 10, TEXT)]).told()
+    [told] = Numbered([PassageView(PAGE, 10, TEXT)]).as_prompt()
     assert told["text"].split("\n")[2] == (
         "¶1 The old ferry carries 212 passengers. ¶2 It sails at noon   daily."
     )
@@ -70,7 +70,7 @@ def test_every_part_that_can_be_quoted_has_a_number() -> None:
 def test_numbers_run_on_and_a_stretch_over_two_passages_is_two_quotes() -> None:
     first = "One is here. Two is here."
     numbered = Numbered([PassageView(PAGE, 0, first), PassageView(PAGE, 90, "Three is there.")])
-    assert [told["text"] for told in numbered.told()] == [
+    assert [told["text"] for told in numbered.as_prompt()] == [
         "¶1 One is here. ¶2 Two is here.",
         "¶3 Three is there.",
     ]
@@ -108,7 +108,7 @@ def test_a_claim_that_speaks_to_machines_is_left_out() -> None:
 )
 def test_what_is_shown_has_each_number_once_in_order(parts: list[str]) -> None:
     text = "\n\n".join(parts)
-    [told] = Numbered([PassageView(PAGE, 0, text)]).told()
+    [told] = Numbered([PassageView(PAGE, 0, text)]).as_prompt()
     spans = list(quotable(text))
     assert re.findall(rf"{MARK}(\d+)", told["text"]) == [str(n + 1) for n in range(len(spans))]
     assert all(one[1] <= other[0] for one, other in pairwise(spans))

@@ -10,7 +10,7 @@ import pytest
 from spadework.agents.extractive.writer import columns_of, own_words, quote_entry
 from spadework.agents.report.material import Material
 from spadework.agents.verifier import verify
-from spadework.graph.nodes.verify import Check, standing, still_proven, verify_sections
+from spadework.graph.nodes.verify import Check, still_proven, verify_ledger, verify_sections
 from spadework.values import Coverage, Evidence, Part, Plan, Section, Sentence, Topic
 from tests.agents.test_model import asking
 from tests.world.chat import ChatRequest
@@ -39,7 +39,7 @@ async def held(
 ) -> tuple[list[tuple[str, list[str]]], list[str]]:
     """What is left of sections without a model that judges, and the problems."""
     topics = tuple(Topic(name=s.heading, question=s.heading) for s in sections)
-    material, lost = standing(ledger, {"h": page}, "A question")
+    material, lost = verify_ledger(ledger, {"h": page}, "A question")
     found = await verify_sections(
         None, Plan(question="A question", topics=topics), sections, material, Check(1)
     )
@@ -67,9 +67,9 @@ async def test_a_sentence_cites_anew_the_entry_that_bears_it_out() -> None:
         ),
     ]
     lamp = Sentence(text="Jory Penhallow lit its lighthouse in 1887.", evidence_ids=("E1",))
-    material, _ = standing(ledger, {"h": QUOTE, "h2": page}, "")
+    material, _ = verify_ledger(ledger, {"h": QUOTE, "h2": page}, "")
     ledger_of_town = [e.model_copy(update={"topic": "Town"}) for e in material.ledger.values()]
-    material, _ = standing(ledger_of_town, {"h": QUOTE, "h2": page}, "")
+    material, _ = verify_ledger(ledger_of_town, {"h": QUOTE, "h2": page}, "")
     plan = Plan(question="Q", topics=(Topic(name="Town", question="Q"),))
     found = await verify_sections(
         None, plan, [Section(heading="Town", sentences=(lamp,))], material, Check(1)
@@ -96,7 +96,7 @@ def test_a_topic_is_open_once_nothing_that_proves_it_stands() -> None:
         evidence(QUOTE, QUOTE),
         evidence(QUOTE, QUOTE).model_copy(update={"id": "E2", "start": 5}),
     ]
-    material, lost = standing(ledger, {"h": QUOTE}, "")
+    material, lost = verify_ledger(ledger, {"h": QUOTE}, "")
     assert [problem.subject for problem in lost] == ["E2"]
     before = {
         "A": Coverage(topic="A", covered=True, score=0.9, evidence_ids=("E1", "E2")),

@@ -182,10 +182,12 @@ async def test_a_run_keeps_what_those_before_it_have_taken(notes: Path) -> None:
     for _ in range(6):
         took(settings.home, writing=1.0, closing=2.0, leaving=1.0)
     session = Session.start(QUESTION, settings=settings)
-    before = session.budget.left() - session.budget.until_closing()
+    before = session.budget.seconds_left() - session.budget.until_closing()
     await session.result()
     assert before == pytest.approx(2, abs=0.1)
-    assert session.budget.left() - session.budget.until_closing() == pytest.approx(5, abs=0.1)
+    assert session.budget.seconds_left() - session.budget.until_closing() == pytest.approx(
+        5, abs=0.1
+    )
     assert reserve(settings.home) == pytest.approx(5)
 
 

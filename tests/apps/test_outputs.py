@@ -24,7 +24,7 @@ from tests.tools.export.results import full
 @pytest.mark.parametrize("ending", [".md", ".html", ".docx", ".json", ".bib", ".HTML"])
 def test_a_file_is_written_by_its_ending(tmp_path: Path, ending: str) -> None:
     file = tmp_path / f"report{ending}"
-    assert Output(file).checked().file == file
+    assert Output(file).check().file == file
     write_output(full(), file)
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
     data = file.read_bytes()
@@ -50,14 +50,14 @@ def test_every_front_door_hands_over_the_same_formats() -> None:
 @pytest.mark.parametrize("name", ["report.txt", "report", "report.htm", ".md"])
 def test_an_unknown_ending_is_refused_with_the_known_ones(tmp_path: Path, name: str) -> None:
     with pytest.raises(SettingsError) as caught:
-        Output(tmp_path / name).checked()
+        Output(tmp_path / name).check()
     assert repr(name) in str(caught.value)
     assert all(ending in str(caught.value) for ending in ENDINGS)
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="does not exist"):
-        Output(tmp_path / "no" / "report.html").checked()
+        Output(tmp_path / "no" / "report.html").check()
 
 
 def test_a_pdf_is_refused_before_the_run_where_nothing_can_print_it(
@@ -66,7 +66,7 @@ def test_a_pdf_is_refused_before_the_run_where_nothing_can_print_it(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(SettingsError, match="neither is installed"):
-        Output(tmp_path / "report.pdf").checked()
+        Output(tmp_path / "report.pdf").check()
 
 
 def test_a_finished_session_is_exported(tmp_path: Path) -> None:

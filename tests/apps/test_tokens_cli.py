@@ -44,7 +44,7 @@ def test_a_token_that_is_revoked_is_nobodys_and_the_last_leaves_the_door_closed(
     assert (tokens.user_of(mine), tokens.user_of(hers) is not None) == (None, True)
     run("revoke", "anna")
     assert tokens.user_of(hers) is None
-    assert tokens.kept
+    assert tokens.any_user
     assert run() == ""
 
 
@@ -67,6 +67,6 @@ def test_a_broken_file_lets_nobody_in(tmp_path: Path) -> None:
     token = tokens.add("anna")
     (tmp_path / FILE).write_text("[{")
     assert tokens.user_of(token) is None
-    assert tokens.kept
+    assert tokens.any_user
     with pytest.raises(SettingsError, match="cannot be read"):
         tokens.add("bob")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from spadework.agents.evidence.passages import PassageView
-from spadework.graph.nodes.distil import fitting, room_of
+from spadework.graph.nodes.distil import first_within, room_of
 from spadework.values import Page
 
 PAGE = Page(
@@ -18,9 +18,9 @@ PAGE = Page(
 
 def test_the_first_passages_are_shown_for_which_there_is_room() -> None:
     parts = [PassageView(PAGE, n, "Turn the wheel slowly. " * 10) for n in range(3)]
-    assert fitting(parts, 1_000) == parts
-    assert fitting(parts, 110) == parts[:2]
-    assert fitting(parts, 3) == []
+    assert first_within(parts, 1_000) == parts
+    assert first_within(parts, 110) == parts[:2]
+    assert first_within(parts, 3) == []
 
 
 def test_topics_share_the_tokens_of_a_round() -> None:

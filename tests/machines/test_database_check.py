@@ -72,7 +72,7 @@ async def test_one_that_cannot_be_used_is_one_sentence_in_time() -> None:
             began = time.monotonic()
             [check] = await checked(settings)
             assert isinstance(check, Check) and check.state == state
-            assert "secret" not in check.said and "\n" not in check.said
+            assert "secret" not in check.line and "\n" not in check.line
             assert await database_fault(settings) == AWAY
             assert time.monotonic() - began < 8
     alone = Settings.load()

@@ -60,7 +60,7 @@ async def test_what_one_owner_has_read_is_found_by_no_other(
         other = PostgresKnowledge(SecretStr(database), name, 10_000_000)
         assert await found(other, "census ferry harbour Port Aldermere") == []
         assert await found(other, "users/anna @users/anna") == []
-        assert await other.known(CENSUS.page.url) is None
+        assert await other.find(CENSUS.page.url) is None
         assert await other.forget(Which()) == 0
         assert await other.count() == 0
         assert [page async for page in other.pages(Which())] == []
@@ -83,7 +83,7 @@ async def test_the_least_recently_used_pages_make_room(database: str) -> None:
     small = PostgresKnowledge(SecretStr(database), "", 900)
     for one in texts[:2]:
         await small.add([one])
-    await small.known(texts[0].page.url)
+    await small.find(texts[0].page.url)
     await small.add(texts[2:3])
     left = {page.url async for page in small.pages(Which())}
     assert texts[1].page.url not in left and texts[2].page.url in left
@@ -112,5 +112,5 @@ def settings_of_two(database: str) -> tuple[Settings, ...]:
 async def test_a_database_that_is_away_is_one_sentence(postgres: Postgres) -> None:
     made = PostgresKnowledge(SecretStr(postgres.address("nothing")), "", 10_000_000)
     with pytest.raises(KnowledgeError, match="does not exist"):
-        await made.known("https://a.example/")
+        await made.find("https://a.example/")
     await made.close()

@@ -152,5 +152,5 @@ def test_users_of_one_machine_keep_the_door_closed_when_a_database_is_named(
     database: str, tmp_path: Path
 ) -> None:
     Tokens(tmp_path).add("anna")
-    assert Tokens(tmp_path, SecretStr(database)).kept
-    assert not Tokens(tmp_path / "other", SecretStr(database)).kept
+    assert Tokens(tmp_path, SecretStr(database)).any_user
+    assert not Tokens(tmp_path / "other", SecretStr(database)).any_user

@@ -174,7 +174,7 @@ async def test_machines_ask_a_provider_at_one_pace_and_heed_what_it_said_to_one(
         async with limiter.turn(limit, 5.0, "search at arxiv"):
             began.append(time.monotonic())
             if retry_after:
-                with limiter.heeding():
+                with limiter.respect_limits():
                     raise QuotaSpent("Too many.", retry_after=retry_after)
 
     await asyncio.gather(*(search(name) for name in ("one", "two") * 3))

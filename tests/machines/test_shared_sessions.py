@@ -207,7 +207,7 @@ async def test_watchers_of_one_that_does_not_tell_of_its_end_in_time_are_let_go(
         await runs.cancel(session.session_id)
         async with asyncio.timeout(5):
             assert isinstance([event async for _, event in events][-1], Ended)
-    assert runs.running(session.session_id) is None
+    assert runs.find_running(session.session_id) is None
     await runs.close()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from spadework import Session, Settings, gather, research, search
 from spadework.errors import FetchError, SearchError, SettingsError
-from spadework.sessions.lookups.page_sessions import gathering, page_of, reading
+from spadework.sessions.lookups.page_sessions import gathering_session, page_of, reading_session
 from spadework.sessions.replay import replay
 from spadework.sessions.storage.files import read_metadata, read_result
 from spadework.sessions.storage.session_list import list_sessions
@@ -55,7 +55,7 @@ async def test_what_a_search_says_a_run_would_read_is_what_is_read(
 async def test_one_that_was_killed_is_taken_up_without_asking_anything_again(
     settings: Settings, world: World, searx: Searx, pages: list[str]
 ) -> None:
-    session = gathering("lighthouse", settings=settings)
+    session = gathering_session("lighthouse", settings=settings)
     before = await session.result()
     (session.folder / "result.json").unlink()
     asked = len(world.requests)
@@ -82,7 +82,7 @@ async def test_a_follow_up_begins_with_the_pages_that_were_gathered(
 async def test_a_page_that_cannot_be_had_is_an_error_and_a_session_that_failed(
     settings: Settings, world: World
 ) -> None:
-    session = reading(world.url("blog", "/no-such-page"), settings=settings)
+    session = reading_session(world.url("blog", "/no-such-page"), settings=settings)
     with pytest.raises(FetchError, match="404"):
         await session.result()
     assert read_metadata(session.folder).status == "failed"
@@ -104,7 +104,7 @@ async def test_a_search_that_nobody_answers_is_an_error_and_a_session_that_faile
 
 async def test_what_is_no_address_or_no_query_leaves_nothing(settings: Settings) -> None:
     with pytest.raises(SettingsError, match="begins with http"):
-        reading("nonsense", settings=settings)
+        reading_session("nonsense", settings=settings)
     with pytest.raises(SettingsError, match="query is empty"):
         await gather(" ", settings)
     assert not [*list_sessions(settings.home)]

@@ -84,7 +84,7 @@ async def test_a_cancelled_run_ends_without_a_report_and_can_be_resumed(settings
     told = await watched(runs, session.session_id)
     assert getattr(told[-1][1], "how", "") == "cancelled"
     assert read_progress(session.folder).state == "cancelled"
-    assert runs.running(session.session_id) is None
+    assert runs.find_running(session.session_id) is None
     assert await runs.take_up() == [], "what the user cancelled is not taken up by itself"
     run = runs.start(Session.resume(session.session_id, home=settings.home))
     run.session.answer("")

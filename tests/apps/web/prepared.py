@@ -34,7 +34,7 @@ def put(home: Path, result: Result, pages: dict[str, str]) -> str:
         "results_summary": {
             "covered": sum(topic.covered for topic in result.topics),
             "topics": len(result.topics),
-            "evidence": result.answering,
+            "evidence": result.evidence_count,
         },
     }
     (folder / "session_metadata.json").write_text(

@@ -31,7 +31,7 @@ def settings_of(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 
 def of(found: list[Check], word: str) -> list[Check]:
-    return [check for check in found if word in check.said]
+    return [check for check in found if word in check.line]
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ async def test_every_provider_is_asked_and_says_how_it_is(
     settings = Settings.load(search=",".join(MAKE), health_seconds=seconds, **KEYS)
     found = await probe(settings)
     told = of(found, said)
-    assert len(told) == len(MAKE), [check.said for check in found]
-    assert all(check.works is (fault in (None, "empty")) for check in told), [c.said for c in told]
+    assert len(told) == len(MAKE), [check.line for check in found]
+    assert all(check.works is (fault in (None, "empty")) for check in told), [c.line for c in told]
     # The service says it to all; only those who have it know that it is one.
     keyless = ("Wikipedia", "arXiv", "PubMed")
-    assert [c.said for c in found if KEY in c.said and not c.text.startswith(keyless)] == []
+    assert [c.line for c in found if KEY in c.line and not c.text.startswith(keyless)] == []
     if fault is None:  # each once
         assert {asked.service for asked in services.requests} == set(MAKE)
 
@@ -128,7 +128,7 @@ class Nearby:
 
 def hints(found: Sequence[Check]) -> list[str]:
     """What is hinted at, but for a browser, which not every machine has."""
-    said = [check.said for check in found if check.state == "hint"]
+    said = [check.line for check in found if check.state == "hint"]
     return [each for each in said if not each.startswith("no browser")]
 
 

@@ -77,7 +77,7 @@ def test_each_model_and_each_index_has_its_own_and_a_vector_is_shared(tmp_path):
     third = kept(tmp_path, {1: [1.0, 0.0, 0.0]}, model="larger")
     assert rows(tmp_path) == 3
     assert (one.numbers(), other.numbers(), third.numbers()) == ({1}, {1, 2}, {1})
-    assert third.missing(["Title\n\ntext 1", "Title\n\ntext 2"]) == ["Title\n\ntext 2"]
+    assert third.without_vector(["Title\n\ntext 1", "Title\n\ntext 2"]) == ["Title\n\ntext 2"]
     one.forget([1])
     assert (one.numbers(), third.numbers(), other.numbers()) == (set(), set(), {1, 2})
     assert rows(tmp_path) == 2
@@ -117,7 +117,7 @@ def test_a_file_in_which_sizes_are_mixed_is_told_with_its_mend(tmp_path):
 def test_a_document_whose_vector_was_forgotten_meanwhile_is_left_for_the_next_time(tmp_path):
     vectors = kept(tmp_path, {1: [1.0, 0.0]})
     shared, own, other = passage(2, "text 1"), passage(2, "text 2", start=9), passage(3, "text 3")
-    assert vectors.missing([shared.text, own.text, other.text]) == [own.text, other.text]
+    assert vectors.without_vector([shared.text, own.text, other.text]) == [own.text, other.text]
     vectors.forget([1])
     vectors.keep([shared, own, other], {own.text: [0.0, 1.0], other.text: [1.0, 1.0]})
     assert vectors.numbers() == {3}
@@ -129,7 +129,7 @@ def test_where_nothing_was_kept_nothing_is_made(tmp_path):
     assert (
         vectors.count(9),
         vectors.numbers(),
-        vectors.missing(["x", "x"]),
+        vectors.without_vector(["x", "x"]),
         vectors.nearest([1.0], 3),
     ) == (0, set(), ["x"], [])
     vectors.forget([1])

@@ -20,7 +20,7 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.pdf.image import MAX_PIXELS
 from spadework.tools.extract.pdf.ocr import has_ocr
 from spadework.tools.extract.pdf.reader import extract_pdf
-from spadework.tools.extract.process import within
+from spadework.tools.extract.process import limit_reading
 from tests.tools.extract.files import png, saved, zipped
 from tests.world.processes import children
 from tests.world.timing import eventually
@@ -92,7 +92,7 @@ def test_scanned_pages_are_read_in_paragraphs():
 
 @needs_ocr
 def test_a_scan_is_read_as_far_as_the_time_goes():
-    with within(0.0), pytest.raises(Unreadable, match="no text was found in them in time"):
+    with limit_reading(0.0), pytest.raises(Unreadable, match="no text was found in them in time"):
         extract_pdf(scan(*[paper(DUES)] * 3), URL)
 
 

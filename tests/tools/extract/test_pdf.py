@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from spadework.errors import Unreadable
 from spadework.tools.extract.pdf.reader import MAX_PAGES, extract_pdf
-from spadework.tools.extract.process import within
+from spadework.tools.extract.process import limit_reading
 from tests.world.paper import pdf
 
 URL = "https://example.com/dues.pdf"
@@ -79,7 +79,7 @@ def test_pages_behind_the_limit_are_not_read():
 
 def test_a_pdf_is_read_as_far_as_the_time_goes():
     book = pdf("\f".join(f"This is page {n} of the book." for n in range(60)))
-    with within(0.0):
+    with limit_reading(0.0):
         found = extract_pdf(book, URL)
     assert found.markdown.startswith("This is page 0 of the book.")
     assert found.markdown.endswith("… 59 further pages are not shown.")

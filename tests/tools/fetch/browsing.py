@@ -20,7 +20,7 @@ from spadework.tools.fetch.browser.handle import Browser
 
 def needs_chromium() -> None:
     """Skip, saying why, where no browser can be started."""
-    if missing := Browser(Settings()).missing:
+    if missing := Browser(Settings()).what_is_missing:
         pytest.skip(missing)
 
 

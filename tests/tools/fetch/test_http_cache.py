@@ -427,10 +427,12 @@ class Readings:
 async def test_a_body_that_has_not_changed_is_read_once(tmp_path: Path):
     readings = Readings()
     for _ in range(2):  # two sessions
-        assert await Cleaned(Store(tmp_path, 10**6)).once(page(), readings.read) == TEXT
+        assert await Cleaned(Store(tmp_path, 10**6)).read_once(page(), readings.read) == TEXT
     assert readings.count == 1
-    await Cleaned(Store(tmp_path, 10**6)).once(page(b"changed"), readings.read)
-    await Cleaned(Store(tmp_path, 10**6)).once(page(url="http://example.com/other"), readings.read)
+    await Cleaned(Store(tmp_path, 10**6)).read_once(page(b"changed"), readings.read)
+    await Cleaned(Store(tmp_path, 10**6)).read_once(
+        page(url="http://example.com/other"), readings.read
+    )
     assert readings.count == 3
 
 
@@ -443,14 +445,14 @@ async def test_what_readers_go_by_has_changed(tmp_path: Path, monkeypatch: pytes
         for said in ("one", "two", "two"):
             path.write_text(said)
             extraction_cache._readers.cache_clear()  # another process
-            await cleaned.once(page(), readings.read)
+            await cleaned.read_once(page(), readings.read)
     extraction_cache._readers.cache_clear()
     assert readings.count == 6
 
 
 async def test_a_damaged_text_is_read_anew(tmp_path: Path):
     readings, cleaned = Readings(), Cleaned(Store(tmp_path, 10**6))
-    await cleaned.once(page(), readings.read)
+    await cleaned.read_once(page(), readings.read)
     for path in kept(tmp_path):
         for damaged in (
             b"junk",
@@ -459,7 +461,7 @@ async def test_a_damaged_text_is_read_anew(tmp_path: Path):
             zstandard.compress(b'{"found": {"title": 1}}'),
         ):
             path.write_bytes(damaged)
-            assert await cleaned.once(page(), readings.read) == TEXT
+            assert await cleaned.read_once(page(), readings.read) == TEXT
     assert readings.count == 5
 
 
@@ -470,5 +472,5 @@ async def test_a_failure_to_read_is_not_kept(tmp_path: Path):
         raise Unreachable("It broke.")
 
     with pytest.raises(Unreachable):
-        await cleaned.once(page(), fail)
-    assert await cleaned.once(page(), Readings().read) == TEXT
+        await cleaned.read_once(page(), fail)
+    assert await cleaned.read_once(page(), Readings().read) == TEXT

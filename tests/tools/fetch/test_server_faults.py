@@ -8,7 +8,7 @@ import httpcore
 import pytest
 
 from spadework.errors import TooLarge, Unreadable
-from spadework.tools.fetch.exchange import lasting, name_server, reason
+from spadework.tools.fetch.exchange import is_permanent, name_server, reason
 
 
 def test_a_refusal_that_names_no_server_gets_its_page():
@@ -47,6 +47,6 @@ def test_a_bad_certificate_is_a_lasting_fault():
     inner.verify_code, inner.verify_message = 10, "certificate has expired"
     error = httpcore.ConnectError("long words")
     error.__cause__ = inner
-    assert lasting(error)
+    assert is_permanent(error)
     assert reason(error) == "its certificate is not good: certificate has expired"
-    assert not lasting(httpcore.ConnectError("refused"))
+    assert not is_permanent(httpcore.ConnectError("refused"))

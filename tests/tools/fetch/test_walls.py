@@ -9,7 +9,7 @@ from spadework.tools.fetch.block_detection import (
     MAX_CHARS,
     find_wall,
     first_words,
-    passing,
+    is_passable,
     wall,
 )
 
@@ -146,7 +146,7 @@ MARKED = {
 def test_a_product_is_known_by_its_marks(name):
     kind, html = MARKED[name]
     assert find_wall(html, 40) == (kind, name.partition(",")[0])
-    assert passing(html) == (kind == "a check of the browser")
+    assert is_passable(html) == (kind == "a check of the browser")
     assert find_wall(html, MARKED_CHARS + 1) == (
         "",
         "",
@@ -172,4 +172,4 @@ def test_what_guards_ordinary_pages_is_no_mark(script):
         f" src='{script}'></script>"
     )
     assert find_wall(html, 30) == ("", "")
-    assert not passing(html)
+    assert not is_passable(html)

@@ -66,7 +66,7 @@ async def test_the_store_stays_within_its_size_and_what_was_used_least_recently_
     pages = [entry(f"https://a.example/{n}", numbered(n)) for n in range(40)]
     await store.add(pages[:5])
     for one in pages[5:]:
-        assert await store.known(pages[0].page.url)  # used again and again
+        assert await store.find(pages[0].page.url)  # used again and again
         await store.add([one])
         assert size(tmp_path) <= 40_000
     left = await urls(store)

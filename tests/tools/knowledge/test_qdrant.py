@@ -86,7 +86,7 @@ async def test_what_a_writer_left_half_done_is_not_found_and_mended_by_the_next(
     await client.upsert("spadework", passages)  # and here it is ended
     await client.close()
     assert await store.search("burnt", limit=3, since=LONG_AGO) == []
-    assert await store.known(CENSUS.page.url) == CENSUS
+    assert await store.find(CENSUS.page.url) == CENSUS
     await store.add([newer])
     [found] = await store.search("census burnt", limit=1, since=LONG_AGO)
     assert found.entry == newer

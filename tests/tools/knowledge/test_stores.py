@@ -44,7 +44,7 @@ async def found(store: Knowledge, text: str, *, limit: int = 10, days: float = 1
 async def test_a_store_in_which_nothing_was_kept_knows_nothing(store: Knowledge) -> None:
     assert await store.count() == 0
     assert await found(store, "Port Aldermere") == []
-    assert await store.known(CENSUS.page.url) is None
+    assert await store.find(CENSUS.page.url) is None
     assert await store.forget(Which()) == 0
     assert [page async for page in store.pages(Which())] == []
 
@@ -79,8 +79,8 @@ async def test_only_pages_that_are_fresh_enough_are_found(store: Knowledge) -> N
         CENSUS.page.url,
         FERRY.page.url,
     }
-    assert await store.known(HARBOUR.page.url, since=NOW - timedelta(days=29)) is None
-    assert await store.known(HARBOUR.page.url, since=NOW - timedelta(days=31)) == HARBOUR
+    assert await store.find(HARBOUR.page.url, since=NOW - timedelta(days=29)) is None
+    assert await store.find(HARBOUR.page.url, since=NOW - timedelta(days=31)) == HARBOUR
 
 
 async def test_a_page_is_known_by_all_spellings_of_its_address_and_by_no_other(
@@ -88,9 +88,9 @@ async def test_a_page_is_known_by_all_spellings_of_its_address_and_by_no_other(
 ) -> None:
     await store.add(ALL)
     for url in ("http://ferry.example", "https://WWW.ferry.example/?utm_source=x#top"):
-        assert await store.known(url) == FERRY
+        assert await store.find(url) == FERRY
     for url in ("https://ferry.example/other", "https://example/", "ferry"):
-        assert await store.known(url) is None
+        assert await store.find(url) is None
     assert await store.count() == 3
 
 
@@ -105,7 +105,7 @@ async def test_a_newer_state_replaces_the_older_and_never_the_other_way(store: K
     assert await store.add([CENSUS]) == 1
     assert await store.add([older, CENSUS]) == 0
     assert await store.count() == 1
-    assert await store.known(CENSUS.page.url) == CENSUS
+    assert await store.find(CENSUS.page.url) == CENSUS
     assert await found(store, "by hand") == []
 
 
@@ -138,7 +138,7 @@ async def test_what_is_forgotten_is_gone_and_nothing_else(
     assert await store.count() == len(left)
     assert set(await found(store, "census ferry harbour")) == {one.page.url for one in left}
     for one in ALL:
-        assert (await store.known(one.page.url) is None) == (one not in left)
+        assert (await store.find(one.page.url) is None) == (one not in left)
     assert await store.add(ALL) == len(ALL) - len(left)
     assert await store.count() == 3
 
@@ -163,5 +163,5 @@ async def test_odd_texts_are_kept_too(store: Knowledge) -> None:
         "https://odd.example/ü?q=a b", "Zwölf\x00 \U0001f600 港は1932年に浚渫された。", title="港"
     )
     assert await store.add([odd]) == 1
-    assert await store.known(odd.page.url) == odd
+    assert await store.find(odd.page.url) == odd
     assert await found(store, "港") == [odd.page.url]

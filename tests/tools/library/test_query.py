@@ -131,4 +131,4 @@ _WORDS = st.sampled_from(
 )
 def test_a_few_stems_are_found_as_if_all_words_were_taken(words, wanted):
     text, looked_for = " ".join(words), stems(" ".join(wanted))
-    assert StemFinder(looked_for).found(text) == stems(text) & looked_for
+    assert StemFinder(looked_for).find(text) == stems(text) & looked_for

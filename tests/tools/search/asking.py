@@ -17,7 +17,7 @@ async def ask_all(
 
     async def answer(provider: Provider) -> list[Hit] | SearchError:
         try:
-            if (kept := await search.known(provider, query, limit=limit)) is not None:
+            if (kept := await search.find_cached(provider, query, limit=limit)) is not None:
                 return kept
             hits = await search.ask(provider, query, limit=limit, seconds=seconds)
         except SearchError as error:

@@ -58,16 +58,16 @@ async def test_work_is_done_once_for_a_key_also_when_the_journal_is_opened_again
 
 async def test_what_is_known_can_be_looked_up_without_doing_it(tmp_path: Path) -> None:
     journal = await Journal.open(tmp_path / "j.sqlite", Budget())
-    assert await journal.known("search", "x", list[int]) is None
+    assert await journal.find("search", "x", list[int]) is None
     done, failed = Work([1]), Work(Blocked("no"))
     done.go.set()
     failed.go.set()
     await journal.once("search", "x", list[int], done)
     with pytest.raises(Blocked):
         await journal.once("page", "x", list[int], failed)
-    assert await journal.known("search", "x", list[int]) == [1]
+    assert await journal.find("search", "x", list[int]) == [1]
     with pytest.raises(Blocked, match="no"):
-        await journal.known("page", "x", list[int])
+        await journal.find("page", "x", list[int])
     await journal.close()
 
 
@@ -135,7 +135,7 @@ async def test_a_run_that_is_taken_up_knows_what_it_had_used(tmp_path: Path) -> 
     journal = await Journal.open(tmp_path / "j.sqlite", later)
     await journal.close()
     assert later.used.searches == 1
-    assert later.left() == pytest.approx(480, abs=2)
+    assert later.seconds_left() == pytest.approx(480, abs=2)
 
 
 async def paid(budget: Budget, used: tuple[int, int], price: float) -> None:

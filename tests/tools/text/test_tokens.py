@@ -11,12 +11,12 @@ from spadework.tools.text import tokens
 
 def test_white_space_without_end_is_counted():
     assert tokens.count(f"a{' ' * 1_000_000}b") > 7_000
-    assert tokens.beginning(f"a{' ' * 1_000_000}b", 1) == "a"
+    assert tokens.first_tokens(f"a{' ' * 1_000_000}b", 1) == "a"
 
 
 def test_a_beginning_has_so_many_tokens_and_is_the_text_where_that_is_short():
-    assert tokens.beginning("one two three", 2) == "one two"
-    assert tokens.beginning("one two", 2) == "one two"
+    assert tokens.first_tokens("one two three", 2) == "one two"
+    assert tokens.first_tokens("one two", 2) == "one two"
 
 
 @pytest.mark.timed

@@ -40,7 +40,7 @@ def test_the_headless_shell_reads_and_the_whole_browser_prints(programs: Path) -
 def test_one_that_is_alone_does_everything(programs: Path, only: str) -> None:
     path = put(programs, only)
     assert choose_browser(Settings()) == path
-    assert Browser(Settings()).missing == ""
+    assert Browser(Settings()).what_is_missing == ""
 
 
 @pytest.mark.parametrize("field", ["max_level", "min_level"])
@@ -70,4 +70,4 @@ def test_the_one_that_playwright_installs_is_found(programs: Path, place: str) -
 
 def test_without_any_it_is_said_what_to_install(programs: Path) -> None:
     assert choose_browser(Settings()) == ""
-    assert "No Chromium is installed: `apt install chromium`" in Browser(Settings()).missing
+    assert "No Chromium is installed: `apt install chromium`" in Browser(Settings()).what_is_missing

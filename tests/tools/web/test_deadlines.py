@@ -164,7 +164,7 @@ async def _embed(url: str) -> None:
 async def _knowledge(url: str) -> None:
     store = qdrant.QdrantKnowledge(qdrant.client_of(url, "", SECONDS, SECONDS), "pages", "there")
     try:
-        await store.known("https://example.org/", since=datetime.now(UTC))
+        await store.find("https://example.org/", since=datetime.now(UTC))
     finally:
         await store.close()
 

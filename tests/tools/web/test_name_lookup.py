@@ -111,8 +111,8 @@ async def test_what_a_loop_looks_up_leaves_its_threads_alone(
 ):
     """Also what libraries look up that know nothing of us."""
     monkeypatch.setattr(name_lookup, "RESOLVER", Resolver(silent))
-    name_lookup.own()
-    name_lookup.own()
+    name_lookup.install_resolver()
+    name_lookup.install_resolver()
     async with httpx.AsyncClient(timeout=60) as client:
         asking = [
             asyncio.create_task(client.get(f"http://{n}.example/"))
@@ -140,7 +140,7 @@ async def test_a_proxy_is_still_used_and_its_name_looked_up(
     server = await asyncio.start_server(proxy, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     monkeypatch.setenv("HTTP_PROXY", f"http://localhost:{port}")
-    name_lookup.own()
+    name_lookup.install_resolver()
     async with server, httpx.AsyncClient() as client:
         assert (await client.get("http://far.example/page")).text == "ok"
     assert asked == [b"GET http://far.example/page HTTP/1.1\r\n"]

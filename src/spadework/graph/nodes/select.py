@@ -11,7 +11,7 @@ from spadework.agents.researcher import MOST_HITS, check_hits
 from spadework.deadline import BEST_ONLY, SLOWER
 from spadework.events import Checked, Selected
 from spadework.graph.context import SessionContext
-from spadework.graph.effort.model_policy import Permission, leaves_enough
+from spadework.graph.effort.model_policy import Permission, leaves_enough, model_permission
 from spadework.graph.emit import Emit
 from spadework.graph.state import WorkerState
 from spadework.tools.extract.expected_type import SLOW, foreseen
