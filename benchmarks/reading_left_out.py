@@ -32,7 +32,7 @@ def use(text: str) -> None:
     scorer.weights.cache_clear()
     scorer.second_odds.cache_clear()
     scorer.added.cache_clear()
-    page_kinds.told.cache_clear()
+    metadata.clue_weights.cache_clear()
 
 
 def fitted(name: str, cases: Iterable[Case], kept: Path | None) -> str:

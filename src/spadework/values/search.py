@@ -92,7 +92,7 @@ class Tried(Value):
     attempts: tuple[Attempt, ...] = ()
 
     @property
-    def seconds(self) -> float:
+    def fetch_seconds(self) -> float:
         """The seconds of all attempts."""
         return round(sum(attempt.seconds for attempt in self.attempts), 3)
 

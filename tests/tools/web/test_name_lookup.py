@@ -152,7 +152,7 @@ async def test_a_loop_of_another_make_is_taken_over_too(silent: Silent):
     code = (
         "import asyncio, uvloop\nfrom spadework.tools.web import name_lookup as names\n"
         "async def main():\n"
-        "    names.own()\n"
+        "    names.install_resolver()\n"
         "    loop = asyncio.get_running_loop()\n"
         "    names.RESOLVER = names.Resolver(lambda host, *a, **k: [host])\n"
         "    print(await loop.getaddrinfo('a.example', 80))\n"

@@ -131,8 +131,8 @@ def had(read: Read) -> Iterator[str]:
     yield f"{read.chars} characters"
     if read.cleaned_by:
         yield f"cleaned by {read.cleaned_by}"
-    if read.seconds or read.cleaning:
-        yield f"fetched in {read.seconds:.2f} s, cleaned in {read.cleaning:.2f} s"
+    if read.fetch_seconds or read.cleaning:
+        yield f"fetched in {read.fetch_seconds:.2f} s, cleaned in {read.cleaning:.2f} s"
 
 
 def _or_none(lines: Iterator[str]) -> list[str]:

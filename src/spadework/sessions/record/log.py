@@ -85,7 +85,7 @@ _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
     Searched: ("search", "provider kind round hits", "topic query"),
     Unanswered: ("search", "provider kind round", "topic query reason"),
     Reading: ("crawl", "host round", "topic url title"),
-    Read: ("crawl", "host round level status bytes fetching", "topic url title reason"),
+    Read: ("crawl", "host round level status bytes fetch_seconds", "topic url title reason"),
     Cleaned: ("clean", "host before chars", "url reason"),
     Called: ("model", "role model shape method tokens_in tokens_out money verdict", "reason"),
     Started: ("orchestrator", "mode resumed", "question"),
