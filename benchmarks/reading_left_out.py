@@ -17,8 +17,7 @@ from pathlib import Path
 
 from benchmarks.reading import READERS, measure
 from benchmarks.reading_sweep import FOLDS, Case, fit, fold_of, read_cases
-from spadework.tools.extract.page import metadata as page_kinds
-from spadework.tools.extract.page import scorer
+from spadework.tools.extract.page import metadata, scorer
 
 Figures = dict[str, dict[str, float]]
 

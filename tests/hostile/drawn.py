@@ -12,7 +12,7 @@ from typing import Any
 from spadework.sessions.storage.session_file import METADATA
 
 #: What a clock says in the files that are JSON.
-_TIMES = frozenset({"at", "seconds", "fetching", "fetch_seconds", "cleaning", "began", "after", "fetched_at"})
+_TIMES = frozenset({"at", "seconds", "fetch_seconds", "cleaning", "began", "after", "fetched_at"})
 #: What is counted anew when a run is taken up, as answers that it knows already, or hangs on what
 #: has come by then, as the batches in which texts are embedded.
 _ANEW = frozenset({"cache_hits", "total", "embedding_calls", "embedding_tokens"})
