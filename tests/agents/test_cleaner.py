@@ -240,10 +240,11 @@ async def test_a_model_known_to_be_slow_cleans_no_page_and_that_is_said_once(
     assert result.citations
 
 
-async def test_a_model_that_is_too_late_with_the_plan_cleans_no_page(
+async def test_a_model_that_is_too_late_until_pages_are_read_cleans_none(
     model: Model, settings: Settings
 ) -> None:
-    model.script("PlanAnswer", Fault("hang"))
+    for shape in ("PlanAnswer", "VerdictsAnswer"):
+        model.script(shape, Fault("hang"))
     result = await research(QUESTION, settings.with_(model_seconds=0.5))
     assert asked(model, "PlanAnswer") == 1
     assert asked(model, "JudgeAnswer") == asked(model, "CleanAnswer") == 0

@@ -137,20 +137,20 @@ async def test_where_a_server_sends_elsewhere_nobody_is_asked(model: Server) -> 
 
 
 WORDINGS = [
-    "This model's maximum context length is 1600 tokens. However, your messages have {n} tokens.",
+    "This model's maximum context length is 1900 tokens. However, your messages have {n} tokens.",
     "the request exceeds the available context size. try increasing the context size",
-    "request ({n} tokens) exceeds the available context size (1600 tokens), try increasing it",
-    "The input token count ({n}) exceeds the maximum number of tokens allowed (1600).",
-    "prompt is too long: {n} tokens > 1600 maximum",
+    "request ({n} tokens) exceeds the available context size (1900 tokens), try increasing it",
+    "The input token count ({n}) exceeds the maximum number of tokens allowed (1900).",
+    "prompt is too long: {n} tokens > 1900 maximum",
     "The request exceeds the model's max input limit.",
-    "Requested tokens ({n}) exceed context window of 1600",
+    "Requested tokens ({n}) exceed context window of 1900",
 ]
 
 
 @pytest.mark.parametrize("words", WORDINGS)
 async def test_too_long_is_understood_and_the_limit_remembered(model: Server, words: str) -> None:
     def answer(request: ChatRequest) -> Plain:
-        fits = request.tokens_in <= 1_500
+        fits = request.tokens_in <= 1_800
         return GOOD if fits else Fault("refused", words=words.format(n=request.tokens_in))
 
     model.script("", answer)
@@ -167,7 +167,7 @@ async def test_too_long_is_understood_and_the_limit_remembered(model: Server, wo
     async with client(model.url) as asking:
         assert await asking.ask("assessor", prompt, Verse, seconds=20) == Verse(**GOOD)
     # Where the server does not say how much fits, it may take one more to know.
-    assert len(model.requests) <= learning + 2 + ("1600" not in words)
+    assert len(model.requests) <= learning + 2 + ("1900" not in words)
     for request in model.requests:
         said = request.user
         assert said.startswith("Question: What about springs?")

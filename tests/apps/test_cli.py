@@ -52,7 +52,7 @@ def test_ask_prints_the_report_and_keeps_progress_off_stdout(terminal: Terminal)
     assert code == 0, err
     assert out.startswith(f"# {QUESTION}")
     assert "## Sources" in out
-    assert "Searched searxng" in err
+    assert "Searched 1 time" in err
     assert "Searched searxng" not in out
 
 

@@ -106,7 +106,7 @@ def test_saved_html_is_read_as_the_page_it_was(terminal: Terminal) -> None:
         (["--html", "page.html", "--url", "example.org"], 2, "example.org"),
         (["page.html", "--html", "page.html", "--url", "https://example.org/a"], 2, "--html"),
         (["noise.bin"], 1, "noise.bin could not be read: application/x-executable is not read"),
-        (["blank.txt"], 1, "blank.txt could not be read: there is no text in it"),
+        (["blank.txt"], 1, "blank.txt could not be read: The document is empty"),
         (["no-such-file"], 2, "no-such-file"),
         (["."], 2, "directory"),
         ([], 2, "Say what to read"),

@@ -45,13 +45,13 @@ Quillon is a wind-up radio that is sold by the makers of the Aldermere ferry.
 """
 TABLE = """|  | Quillon | Isaura |
 | --- | --- | --- |
-| price of a ride [1] | two shillings [1] | free [1] |
-| speed [1] | 9 knots [1] | – |
-| season of rides [1] | April to October [1] | all year [1] |"""
+| price of a ride | two shillings | free [1] |
+| speed | 9 knots [1] | – |
+| season of rides | April to October | all year [1] |"""
 PAIRS = """| ending of a file | what the file holds |
 | --- | --- |
-| .wnd [1] | windings of one day [1] |
-| .lid [1] | openings of the lid [1] |"""
+| .wnd | windings of one day [1] |
+| .lid | openings of the lid [1] |"""
 STEPS = ["Install the winder.", "Run quillon up.", "Open the lid of Quillon."]
 
 

@@ -83,5 +83,7 @@ def server_of(home: Path, run: Run | None = None) -> Any:
     async def find(_: str) -> None:
         pass
 
-    runs = SimpleNamespace(current=lambda: [run] if run else [], running=lambda _: run, find=find)
+    runs = SimpleNamespace(
+        current=lambda: [run] if run else [], find_running=lambda _: run, find=find
+    )
     return SimpleNamespace(settings=SimpleNamespace(home=home, database_url=None), runs=runs)

@@ -78,7 +78,7 @@ def test_a_saved_page_is_the_page_at_its_own_address():
 
 def test_the_format_of_the_documentation_is_added_by_its_one_file(tmp_path, monkeypatch):
     code = re.search(
-        r"```python\n(.*?)```", DOCS.read_text().partition("## How to add a format")[2], re.DOTALL
+        r"```python\n(.*?)```", DOCS.read_text().partition("## Add a format")[2], re.DOTALL
     )
     assert code
     (tmp_path / "tasks.py").write_text(textwrap.dedent(code[1]))

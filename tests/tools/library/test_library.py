@@ -63,7 +63,7 @@ async def test_a_folder_is_read_and_searched(notes, tmp_path):
     assert library.documents == 5
     assert library.describe == "the library notes (5 documents)"
     assert [str(each) for each in library.skipped] == [
-        "library://notes/empty.md: it has no text",
+        "library://notes/empty.md: There is no text in the document, which was read as markdown.",
         "library://notes/picture.txt: it is not text",
     ]
     assert said[-1] == "Building the index of the library: 7 of 7 done."

@@ -86,11 +86,8 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
         beside=bool(state.get("pages")),
     )
     headed, written = _nearest(state, say), state.get("sections", [])
-    far = {name for name, found in coverage.items() if found.near}
-    answers, rest = (
-        [headed.get(s.heading, s) for s in written if (s.heading in far) is unanswered]
-        for unanswered in (False, True)
-    )
+    answers = [section for section in written if section.heading not in headed]
+    rest = [headed[section.heading] for section in written if section.heading in headed]
     if rest:
         # Readers of the beginning must not mistake the closest passages for the answer.
         return [*answers, open_ones, *rest], open_ones.model_copy(update={"sentences": ()})
