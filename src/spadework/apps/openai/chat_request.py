@@ -125,18 +125,20 @@ class ChatRequest(BaseModel):
     messages: Annotated[list[Message], Field(max_length=2_000)]
     stream: bool | None = False
     max_tokens: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="Most tokens of the answer; the report is written for that length."
+        default=None,
+        description="Most tokens of the answer; the report is written for that length.",
     )
     max_completion_tokens: Annotated[int, Field(ge=1)] | None = Field(
-        None, description="The same as `max_tokens`."
+        default=None, description="The same as `max_tokens`."
     )
     stream_options: StreamOptions | None = None
-    n: int | None = Field(1, description="Only 1.")
-    tools: list[Any] | None = Field(None, description="Only none: the answer is a report.")
-    functions: list[Any] | None = Field(None, description="Only none.")
-    response_format: Format | None = Field(None, description="Only text.")
+    n: int | None = Field(default=1, description="Only 1.")
+    tools: list[Any] | None = Field(default=None, description="Only none: the answer is a report.")
+    functions: list[Any] | None = Field(default=None, description="Only none.")
+    response_format: Format | None = Field(default=None, description="Only text.")
     metadata: dict[str, Any] | None = Field(
-        None, description="`session_id` names a session that is followed up; the rest is ignored."
+        default=None,
+        description="`session_id` names a session that is followed up; the rest is ignored.",
     )
 
     def check(self) -> None:
