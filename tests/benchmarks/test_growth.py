@@ -17,6 +17,7 @@ WORST = (
 CHARS = 20_000
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("name", growth.STEPS)
 def test_the_worst_texts_are_read_in_no_long_time(name: str) -> None:
     for part in WORST:

@@ -37,7 +37,16 @@ from spadework.values import Attempt
 _KIND = "text"
 _READ = (".py", ".txt", ".toml")
 #: Libraries that affect what is read from a page.
-_LIBRARIES = ("selectolax", "pypdfium2", "lxml", "striprtf", "docutils", "markdown-it-py")
+_LIBRARIES = (
+    "selectolax",
+    "pypdfium2",
+    "lxml",
+    "striprtf",
+    "docutils",
+    "markdown-it-py",
+    "olefile",
+    "python-calamine",
+)
 
 
 class Cleaned:
