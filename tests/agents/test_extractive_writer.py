@@ -41,7 +41,7 @@ def test_rows_of_one_table_are_told_under_the_names_of_its_columns() -> None:
     entries = (LEAD, TOWNS, KELLING, ALDERMERE, SHIPS, ISAURA)
     told = writer.section("T", entries)
     assert _drawn(told, *entries) == (
-        "The towns by area: [1]\n\n"
+        "The towns by area:\n\n"
         "| Town | Area | Ferry |  |\n"
         "| --- | --- | --- | --- |\n"
         "| Kelling | 5 [1] | – | – |\n"

@@ -63,19 +63,25 @@ def blocks(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
     """Return a section's blocks in order; together they hold every sentence once."""
     made: list[Set] = []
     at = 0
-    told = _led(section.sentences, ledger)
+    told = section.sentences
     for part in section.parts:
         items = []
         for count in part.takes:
             items.append(told[at : at + count])
             at += count
         if part.by_code:
-            own = section.sentences[at - sum(part.takes) : at]
+            own = told[at - sum(part.takes) : at]
             made += _by_code(section.model_copy(update={"sentences": own}), ledger)
         else:
             made += _whole(Set(part.form, tuple(items), part.text, part.columns))
-    rest = section.model_copy(update={"sentences": section.sentences[at:]})
-    return [_marked_once(block, ledger) for block in (*made, *_by_code(rest, ledger))]
+    made += _by_code(section.model_copy(update={"sentences": told[at:]}), ledger)
+    led = iter(_led([one for block in made for item in block.items for one in item], ledger))
+    made = [_with_sentences(block, led) for block in made]
+    return [_marked_once(block, ledger) for block in made]
+
+
+def _with_sentences(block: Set, sentences: Iterator[Sentence]) -> Set:
+    return replace(block, items=tuple(tuple(next(sentences) for _ in item) for item in block.items))
 
 
 def _marked_once(block: Set, ledger: Mapping[str, Evidence]) -> Set:
@@ -83,12 +89,11 @@ def _marked_once(block: Set, ledger: Mapping[str, Evidence]) -> Set:
     cite the same pages, at its end; and in each one sign of a conclusion, behind the last.
     """
     width = max(1, len(block.columns)) if block.form == "table" else 1
-    made: list[Item] = []
+    made: list[Sentence] = []
     for start in range(0, len(block.items), width):
         cells = block.items[start : start + width]
-        told = iter(_shared([one for cell in cells for one in cell], ledger))
-        made += [tuple(next(told) for _ in cell) for cell in cells]
-    return replace(block, items=tuple(made))
+        made += _shared([one for cell in cells for one in cell], ledger)
+    return _with_sentences(block, iter(made))
 
 
 def _shared(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[Sentence]:
@@ -117,7 +122,7 @@ def _pages(sentence: Sentence, ledger: Mapping[str, Evidence]) -> frozenset[str]
     return frozenset(ledger[id_].url for id_ in sentence.evidence_ids if id_ in ledger)
 
 
-def _led(sentences: Item, ledger: Mapping[str, Evidence]) -> Item:
+def _led(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> Item:
     """Drop the marks of a sentence that only leads into the next, if that one cites as much."""
     pages = [_pages(each, ledger) for each in sentences]
     leading = [
