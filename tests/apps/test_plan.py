@@ -97,8 +97,8 @@ def test_it_can_be_read(offline: Terminal) -> None:
         "    searches Compare Quillon and Marrow | Quillon | Marrow",
         "",
         (
-            "Forecast: 0.5 to 18.0 s, 1 to 3 rounds, 3 topics at once; 8 to 26 searches, 6 to 60"
-            " pages; rough: fewer than five runs like it are known"
+            "Estimate: 0.5 to 18.0 s, 1 to 3 rounds, 3 topics at once; 8 to 26 searches, 6 to 60"
+            " pages; rough: fewer than five similar runs yet"
         ),
     ]
 

@@ -35,16 +35,16 @@ def foretold(forecast: Forecast) -> str:
         f" {number_of(forecast.workers, 'topic')} at once; {work}{model}".rstrip()
     )
     if not forecast.runs:
-        return f"{told}; rough: fewer than five runs like it are known"
-    return f"{told}; by the last {forecast.runs} runs like it"
+        return f"{told}; rough: fewer than five similar runs yet"
+    return f"{told}; from the last {forecast.runs} similar runs"
 
 
 def took_beside(forecast: Forecast, seconds: float) -> str:
     """Return how a run's time compares to its estimate, in words."""
     span = forecast.seconds
     if span.low <= seconds <= span.high:
-        return f"as foreseen ({_seconds(span)} s)"
-    return f"{'less' if seconds < span.low else 'more'} than foreseen ({_seconds(span)} s)"
+        return f"as estimated ({_seconds(span)} s)"
+    return f"{'less' if seconds < span.low else 'more'} than estimated ({_seconds(span)} s)"
 
 
 def _seconds(span: Span) -> str:

@@ -173,7 +173,7 @@ class ViewModel:
         for n, topic in enumerate(event.plan.topics, 1):
             view = self.topics[topic.name] = before.get(topic.name) or TopicView(n, topic)
             view.n, view.topic = n, topic
-        coming = f" Forecast: {foretold(event.forecast)}." if event.forecast else ""
+        coming = f" Estimate: {foretold(event.forecast)}." if event.forecast else ""
         self.said = f"The plan has {len(self.topics)} topics.{coming}"
         return {"plan", "status"}
 

@@ -48,4 +48,4 @@ def _lines(made: Preview) -> Iterator[str]:
         yield f"    expects {topic.expects}{must}"
         yield f"    searches {' | '.join(query.text for query in topic.queries)}"
     yield ""
-    yield f"Forecast: {foretold(made.forecast)}"
+    yield f"Estimate: {foretold(made.forecast)}"

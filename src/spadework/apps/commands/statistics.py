@@ -59,7 +59,7 @@ def _to_look_at(found: Statistics) -> list[str]:
 
 def _sessions(shown: Sequence[Figures]) -> list[str]:
     head = (
-        "session|status|answered|quotes|in report|pages|seconds|foreseen|tokens|US$|written by"
+        "session|status|answered|quotes|in report|pages|seconds|estimated|tokens|US$|written by"
         "|judged by"
     )
     rows = [

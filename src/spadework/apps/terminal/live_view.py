@@ -246,7 +246,7 @@ class Live:
         if isinstance(event, Notice):
             self._panel.say(Text(f"Note: {one_line(event.text, 1_000)}", "dim"))
         if isinstance(event, Planned) and event.forecast:
-            self._panel.say(Text(f"Forecast: {foretold(event.forecast)}", "dim"))
+            self._panel.say(Text(f"Estimate: {foretold(event.forecast)}", "dim"))
         self._view.take(event)
         self._draw()
 

@@ -72,9 +72,12 @@ class Lines:
     def _sum_up(self) -> None:
         """Print what was searched and read since the last summary."""
         if self._searches or self._read or self._unread:
-            done = f"searched {number_of(self._searches, 'time')}, " if self._searches else ""
-            unread = f", {len(self._unread)} could not be read" if self._unread else ""
-            said = f"{done}read {number_of(len(self._read), 'page')}{unread}"
+            parts = (
+                (self._searches, f"searched {number_of(self._searches, 'time')}"),
+                (len(self._read), f"read {number_of(len(self._read), 'page')}"),
+                (len(self._unread), f"{len(self._unread)} could not be read"),
+            )
+            said = ", ".join(text for count, text in parts if count)
             self.note(f"{said[0].upper()}{said[1:]}")
         self._searches, self._read, self._unread = 0, set(), set()
 
@@ -112,7 +115,7 @@ def word_event(event: Event) -> str:
         return f"Answer: {one_line(event.text) or 'none, going on'}"
     if isinstance(event, Planned):
         lines = ["Plan:", *(f"  - {one_line(topic.name)}" for topic in event.plan.topics)]
-        lines += [f"Forecast: {foretold(event.forecast)}"] if event.forecast else []
+        lines += [f"Estimate: {foretold(event.forecast)}"] if event.forecast else []
         return "\n".join(lines)
     return _of_work(event)
 
