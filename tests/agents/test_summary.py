@@ -110,6 +110,17 @@ async def test_who_writes_the_summary_is_told_what_was_found_of_the_first_answer
     assert told_of.count("Did not hold") == 1
 
 
+async def test_a_line_that_cites_and_leads_to_others_is_told_to_who_writes_the_summary(
+    model: Model, settings: Settings
+) -> None:
+    leading = "The lamp was replaced after the great storm:"
+    model.script("SectionAnswer", written(*((text, ["E1"]) for text in (leading, *TOLD))))
+    answering(model, "", "The lamp is electric now. [E1]")
+    await summary_of(settings)
+    [asked] = [r for r in model.requests if r.schema_name == "SummaryAnswer"]
+    assert leading in asked.user
+
+
 @pytest.mark.parametrize("first", ["", "Nothing is marked here."])
 async def test_an_answer_without_a_mark_is_none(
     model: Model, settings: Settings, first: str
