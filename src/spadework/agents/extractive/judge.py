@@ -11,10 +11,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 from spadework.agents.evidence.passages import PassageView
 from spadework.agents.extractive.candidates import Candidate, candidates
-from spadework.agents.extractive.question_parts import aspects
+from spadework.agents.extractive.question_parts import aspects, names_in
 from spadework.agents.extractive.slot import Slot, Stems, stems
 from spadework.tools.text.language import language_of
 
@@ -72,6 +73,18 @@ class Pool:
         self.language = codes.most_common(1)[0][0] if codes else "en"
         self._ranks = _rank_pages(shown)
 
+    def keep_naming(self, named: Stems) -> None:
+        """Drop the candidates of pages that contain none of these words, if another page does."""
+        pages = [one.shown.page.url for one in self.candidates]
+        texts = zip(pages, self.own, self.above, strict=True)
+        naming = {page for page, own, above in texts if named & (own | above)}
+        if naming:
+            kept = [page in naming for page in pages]
+            self.candidates = list(compress(self.candidates, kept))
+            self.own, self.above, self.beside = (
+                list(compress(each, kept)) for each in (self.own, self.above, self.beside)
+            )
+
     def ranked(self, slot: Slot, whole: Stems) -> list[Scored]:
         """Return the candidates for an aspect, best first; `whole` are all words of the
         question.
@@ -128,6 +141,8 @@ def judge_passages(
     whole = stems(question, code)
     slots = [Slot(aspect, question, code) for aspect in aspects(question, code)]
     before = [stems(text, code) for text in quoted]
+    held = frozenset().union(*pool.own, *pool.above)
+    pool.keep_naming(stems(" ".join(names_in(question)), code))
     chosen: list[Scored] = []
     proven = True
     for slot in slots:
@@ -139,7 +154,7 @@ def judge_passages(
         tuple(chosen),
         proven and bool(chosen),
         max((len(s.near & words) / len(words) for s in chosen if words), default=0.0),
-        words.difference(*pool.own, *pool.above),
+        words - held,
     )
 
 
