@@ -60,7 +60,7 @@ def _try_questions(title: str, text: str) -> Iterator[str]:
         if _NAME.fullmatch(name) and re.search(
             rf"^(?:The |An? )?{re.escape(name)}{between} is (?:an?|the) ", text, re.M | re.I
         ):
-            yield f"What is {_inside_sentence(name) if name.startswith('The ') else name}?"
+            yield f"What is {re.sub('^The ', 'the ', name)}?"
     for heading in found:
         if (how := _HOW.fullmatch(heading.rstrip("?"))) and _STEPS.search(text):
             yield f"How do I {how[1]}?"
@@ -77,7 +77,3 @@ def _beginnings(title: str) -> Iterator[str]:
 def _bare(heading: str) -> str:
     """Return a heading without its number."""
     return _NUMBER.sub("", " ".join(heading.split()))
-
-
-def _inside_sentence(name: str) -> str:
-    return name[:1].lower() + name[1:] if name[1:2].islower() else name

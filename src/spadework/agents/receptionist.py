@@ -256,13 +256,11 @@ def _split_small_talk(said: str) -> tuple[str, Talk, str]:
     """Return what remains of a message without small talk, in the language that leaves the least,
     with that language's phrases, and whether it "opens" or "closes"; "" if it is no small talk.
     """
-    talks = [
-        talk for talk in _reception_spoken() if talk.opens.search(said) or talk.closes.search(said)
-    ]
+    talks = [talk for talk in _small_talks() if talk.opens.search(said) or talk.closes.search(said)]
     if not talks and said.strip() and not _WORD.search(said):
-        return "", next(_reception_spoken()), "closes"  # a thumb, a heart
+        return "", next(_small_talks()), "closes"  # a thumb, a heart
     if not talks:
-        return said, next(_reception_spoken()), ""
+        return said, next(_small_talks()), ""
     tried = [(_rest_of_message(said, talk), talk) for talk in talks]
     left, talk = min(tried, key=lambda each: len(each[0]))
     return left, talk, "opens" if talk.opens.search(said) else "closes"
@@ -274,7 +272,7 @@ def _rest_of_message(said: str, talk: Talk) -> str:
     return _SIGN.sub(" ", said).strip()
 
 
-def _reception_spoken() -> Iterator[Talk]:
+def _small_talks() -> Iterator[Talk]:
     for code in sorted(codes(), key=lambda code: code != DEFAULT):
         if talk := language(code).talk:
             yield talk

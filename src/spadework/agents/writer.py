@@ -154,7 +154,11 @@ async def summarise(
     told = [
         (
             section.heading,
-            [s for s in state_sentences(section) if not (s.label or _only_leads(s.sentence))],
+            [
+                one
+                for one in state_sentences(section)
+                if not one.label and (one.sentence.evidence_ids or not leads(one.sentence.text))
+            ],
         )
         for section in sections
     ]
@@ -169,11 +173,6 @@ async def summarise(
     return await first_of(
         model, "writer", "summary", ask, lambda: in_short("", plan.language), effect
     )
-
-
-def _only_leads(sentence: Sentence) -> bool:
-    """Return whether a sentence leads to others and cites nothing itself."""
-    return leads(sentence.text) and not sentence.evidence_ids
 
 
 def in_short(markdown: str, code: str) -> Section:

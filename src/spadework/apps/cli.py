@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import sys
 from collections.abc import Sequence
@@ -17,9 +18,25 @@ from spadework.apps.commands.server_cli import mcp, serve
 from spadework.apps.commands.sessions_cli import replay, resume, sessions
 from spadework.apps.commands.tokens_cli import tokens
 from spadework.apps.commands.worker_command import worker
-from spadework.apps.descriptors import raise_the_limit
 from spadework.apps.exit import one_sentence
 from spadework.apps.messages import replace_unencodable
+
+#: A higher limit slows down code that walks all descriptors to start a process.
+ENOUGH = 65_536
+
+
+def raise_the_limit() -> None:
+    """Raise the limit as far as the system allows; the default is merely a convention."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = ENOUGH if hard == resource.RLIM_INFINITY else min(hard, ENOUGH)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        with contextlib.suppress(OSError, ValueError):  # macOS has a second limit
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
 
 EXAMPLES = """\b
 Examples:

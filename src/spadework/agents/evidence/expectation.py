@@ -199,7 +199,7 @@ def shortfalls(
     found = [*_of_the_kind(plan, topics, proven), *_whole(plan, ledger, standard)]
     for topic in topics:
         own, judged = proven[topic.name], coverage.get(topic.name)
-        found += [*_shortfalls_code(topic, own, say), *_navigation(topic, own, say)]
+        found += [*_lacks_code(topic, own, say), *_navigation(topic, own, say)]
         if judged is None or not judged.near:  # without an answer there is nothing to confirm
             found += _single_sourced(topic, own, say)
         found += _quality(topic, judged, standard.quality)
@@ -226,7 +226,7 @@ def _of_the_kind(
         yield _lacks("dates", topics[0].name, say("no_dates"), f"{about} latest news date")
 
 
-def _shortfalls_code(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
+def _lacks_code(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
     asked = (topic.name, topic.question, *topic.must_cover)
     if topic.expects not in _MAY_BE_CODE:
         return  # technical items, definitions or numbers are not code

@@ -38,7 +38,8 @@ def assess(
     led_to = judge_passages(question, there, before).chosen[:MOST_NEAREST] if there else ()
     unnamed = _unnamed(topic, opinion)
     covered = opinion.proven and not led.ahead
-    unheard_of = bool(stems(" ".join(unnamed)) & _subject(topic))
+    subject = " ".join(names_in(topic.question) or [subject_of(topic.question)])
+    unheard_of = bool(stems(" ".join(unnamed)) & stems(subject))
     near = not (covered or led.ahead) and (unheard_of or (opinion.share < NEAREST and not led_to))
     chosen = [*led_to, *opinion.chosen][: MOST_NEAREST if near else None]
     leading = [each.shown.spot((each.start, each.end)) for each in led.ahead or led.via]
@@ -57,10 +58,6 @@ def _unnamed(topic: Topic, opinion: Opinion) -> list[str]:
     code = spoken(topic.question)
     typed = [word.strip('?!.,;:¿¡"“”') for word in topic.question.split()]
     return [word for word in typed if stems(word, code) & opinion.missing]
-
-
-def _subject(topic: Topic) -> set[str]:
-    return stems(" ".join(names_in(topic.question) or [subject_of(topic.question)]))
 
 
 def _gap(say: Phrases, opinion: Opinion, ahead: Sequence[Hop], unnamed: Sequence[str]) -> str:

@@ -85,7 +85,8 @@ def aspects_of(text: str, spoken: Language) -> dict[str, str]:
     """
     for found in spoken.belongs.finditer(text):
         before = text[: found.start()]
-        article = next((m for m in re.finditer(r"\w+\s+", before) if _is_article(m, spoken)), None)
+        words = re.finditer(r"\w+\s+", before)
+        article = next((m for m in words if m[0].strip().casefold() in spoken.articles), None)
         said = before[article.end() :] if article else content_of(before, spoken)
         asks = before[: article.start()].casefold().split() if article else []
         if len([word for word in asks if word not in spoken.stop]) > 1:
@@ -96,10 +97,6 @@ def aspects_of(text: str, spoken: Language) -> dict[str, str]:
             bare = [without_article(item, spoken) for item in items]
             return {item: f"{item} {of}" for item in bare}
     return {}
-
-
-def _is_article(word: re.Match[str], spoken: Language) -> bool:
-    return word[0].strip().casefold() in spoken.articles
 
 
 def _is_aspect(item: str, spoken: Language) -> bool:

@@ -11,7 +11,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
 
 from spadework.agents.evidence.passages import PassageView
 from spadework.agents.extractive.candidates import Candidate, candidates
@@ -73,22 +72,15 @@ class Pool:
         self.language = codes.most_common(1)[0][0] if codes else "en"
         self._ranks = _rank_pages(shown)
 
-    def keep_naming(self, named: Stems) -> None:
-        """Drop the candidates of pages that contain none of these words, if another page does."""
-        pages = [one.shown.page.url for one in self.candidates]
-        texts = zip(pages, self.own, self.above, strict=True)
-        naming = {page for page, own, above in texts if named & (own | above)}
-        if naming:
-            kept = [page in naming for page in pages]
-            self.candidates = list(compress(self.candidates, kept))
-            self.own, self.above, self.beside = (
-                list(compress(each, kept)) for each in (self.own, self.above, self.beside)
-            )
-
-    def ranked(self, slot: Slot, whole: Stems) -> list[Scored]:
-        """Return the candidates for an aspect, best first; `whole` are all words of the
-        question.
+    def ranked(self, slot: Slot, whole: Stems, named: Stems) -> list[Scored]:
+        """Return the candidates for an aspect, best first; `whole` are all words of the question.
+        Where some page has a word of the names in it, `named`, pages without any are left out.
         """
+        naming = {
+            one.shown.page.url
+            for one, own, above in zip(self.candidates, self.own, self.above, strict=True)
+            if named & (own | above)
+        }
         holding = Counter(stem for own in self.own for stem in own & whole)
         idf = {s: math.log(1 + len(self.own) / (holding[s] + 0.5)) for s in whole}
         idf = {s: v if s in slot.stems else ASIDE * v for s, v in idf.items()}
@@ -96,6 +88,8 @@ class Pool:
         for one, own, above, beside in zip(
             self.candidates, self.own, self.above, self.beside, strict=True
         ):
+            if naming and one.shown.page.url not in naming:
+                continue
             near = own | above
             shared = (
                 _weigh(idf, own)
@@ -141,12 +135,11 @@ def judge_passages(
     whole = stems(question, code)
     slots = [Slot(aspect, question, code) for aspect in aspects(question, code)]
     before = [stems(text, code) for text in quoted]
-    held = frozenset().union(*pool.own, *pool.above)
-    pool.keep_naming(stems(" ".join(names_in(question)), code))
+    named = stems(" ".join(names_in(question)), code)
     chosen: list[Scored] = []
     proven = True
     for slot in slots:
-        own = choose(pool.ranked(slot, whole), slot, ROOM // len(slots), before, chosen)
+        own = choose(pool.ranked(slot, whole, named), slot, ROOM // len(slots), before, chosen)
         proven = proven and any(one.proves for one in own)
         chosen += own
     words = frozenset().union(*(slot.words for slot in slots))
@@ -154,7 +147,7 @@ def judge_passages(
         tuple(chosen),
         proven and bool(chosen),
         max((len(s.near & words) / len(words) for s in chosen if words), default=0.0),
-        words - held,
+        words.difference(*pool.own, *pool.above),
     )
 
 

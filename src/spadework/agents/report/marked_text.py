@@ -318,7 +318,7 @@ def with_marks(section: Section) -> str:
             case "bullets" | "steps":
                 steps = part.form == "steps"
                 signs = (f"{n}. " if steps else "- " for n in range(1, len(items) + 1))
-                drawn.append("\n".join(map(_marked_section_item, signs, items)))
+                drawn.append("\n".join(map(_write_item, signs, items)))
             case _:
                 drawn += [_item_text(item) for item in items]
     return "\n\n".join(drawn)
@@ -332,7 +332,7 @@ def _table(columns: Sequence[str], items: Sequence[Sequence[Sentence]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _marked_section_item(sign: str, item: Sequence[Sentence]) -> str:
+def _write_item(sign: str, item: Sequence[Sentence]) -> str:
     return sign + _item_text(item).replace("\n", "\n" + " " * len(sign))
 
 

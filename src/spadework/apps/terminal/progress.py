@@ -71,14 +71,13 @@ class Lines:
 
     def _sum_up(self) -> None:
         """Print what was searched and read since the last summary."""
-        if self._searches or self._read or self._unread:
-            parts = (
-                (self._searches, f"searched {number_of(self._searches, 'time')}"),
-                (len(self._read), f"read {number_of(len(self._read), 'page')}"),
-                (len(self._unread), f"{len(self._unread)} could not be read"),
-            )
-            said = ", ".join(text for count, text in parts if count)
-            self.note(f"{said[0].upper()}{said[1:]}")
+        parts = (
+            (self._searches, f"searched {number_of(self._searches, 'time')}"),
+            (len(self._read), f"read {number_of(len(self._read), 'page')}"),
+            (len(self._unread), f"{len(self._unread)} could not be read"),
+        )
+        if said := ", ".join(text for count, text in parts if count):
+            self.note(said[0].upper() + said[1:])
         self._searches, self._read, self._unread = 0, set(), set()
 
     def note(self, text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from itertools import accumulate, chain, groupby, pairwise
 
 from spadework.tools.text.sentences import leads
 from spadework.values import Evidence, Form, Report, Section, Sentence
@@ -65,13 +65,11 @@ def blocks(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
     at = 0
     told = section.sentences
     for part in section.parts:
-        items = []
-        for count in part.takes:
-            items.append(told[at : at + count])
-            at += count
+        ends = [*accumulate(part.takes, initial=at)]
+        items = [told[start:end] for start, end in pairwise(ends)]
+        at = ends[-1]
         if part.by_code:
-            own = told[at - sum(part.takes) : at]
-            made += _by_code(section.model_copy(update={"sentences": own}), ledger)
+            made += _by_code(section.model_copy(update={"sentences": (*chain(*items),)}), ledger)
         else:
             made += _whole(Set(part.form, tuple(items), part.text, part.columns))
     made += _by_code(section.model_copy(update={"sentences": told[at:]}), ledger)

@@ -154,7 +154,7 @@ SCRIPT_SHARE = 0.8
 #: Scripts have run at this level and above.
 BROWSER = 2
 #: Invisible characters, which do not count as text.
-_BLOCK_DETECTION_UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
+_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 # These patterns match in linear time: backtracking over a hostile page could take hours.
 _SCRIPT, _SCRIPT_END = (
     re.compile(pattern, re.IGNORECASE) for pattern in (r"<script\b", r"</script\s*+>")
@@ -201,10 +201,7 @@ def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
     """Raise Blocked for a wall or notice, Unreadable for an empty page. The error's `turned_away`
     is True if a browser may do better.
     """
-    page, chars = (
-        printable_url(fetched.url),
-        len(found.markdown.translate(_BLOCK_DETECTION_UNSEEN).strip()),
-    )
+    page, chars = printable_url(fetched.url), len(found.markdown.translate(_INVISIBLE).strip())
     empty = chars < MIN_CHARS
     html = _html(fetched) if chars <= MARKED_CHARS else ""
     door, product = find_wall(html, chars) if html else ("", "")
