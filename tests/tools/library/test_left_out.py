@@ -134,5 +134,5 @@ def test_index_counts_and_names_what_it_left_out(tmp_path, capsys):
     (notes / "soup.md").write_text("# Soup\n\nSoup is warm.\n")
     index_paths(Settings(home=tmp_path / "home", library=(notes,)))
     said = capsys.readouterr()
-    assert said.out == "Indexed the library notes (1 documents); 1 left out.\n"
+    assert said.out == "Indexed the library notes (1 document); 1 left out.\n"
     assert said.err.endswith("Not read: library://notes/picture.txt: it is not text\n")

@@ -57,6 +57,14 @@ async def urls(library: Library, text: str) -> list[str]:
     return [hit.url for hit in await library.search(text, limit=10)]
 
 
+async def test_one_document_is_said_in_the_singular(tmp_path):
+    folder = tmp_path / "wool"
+    folder.mkdir()
+    (folder / "one.md").write_text("# Wool\n\nThe wool is from Aldermere.\n")
+    library = await opened(folder, home=tmp_path / "home", said=[])
+    assert library.describe == "the library wool (1 document)"
+
+
 async def test_a_folder_is_read_and_searched(notes, tmp_path):
     said: list[str] = []
     library = await opened(notes, home=tmp_path / "home", said=said)

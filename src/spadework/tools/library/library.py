@@ -30,7 +30,7 @@ class Library:
         self._index = index
         self._dense = dense
         self.documents, skipped = known
-        self.describe = words % self.documents if "%d" in words else words
+        self.describe = words
         self.skipped: Sequence[Skipped] = tuple(skipped)
 
     @classmethod
@@ -56,10 +56,9 @@ class Library:
         must be built or updated first. Raises as `open` does.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
-        words = wanted.words.replace(" (%d documents)", "")
         if not await asyncio.to_thread(wanted.folder.exists):
-            return words, None
-        return words, await cls._of(wanted, None, None)
+            return wanted.words, None
+        return wanted.words, await cls._of(wanted, None, None)
 
     @classmethod
     async def _of(
@@ -72,7 +71,8 @@ class Library:
             path = wanted.shelf / "vectors.sqlite"
             vectors = Vectors(path, wanted.family, meaning.embeds.name)
             dense = Dense(vectors, meaning, "run `spadework index`.")
-        return cls(index, known, wanted.words, dense)
+        count = f" ({known[0]} document{'s' * (known[0] != 1)})" if wanted.paths else ""
+        return cls(index, known, wanted.words + count, dense)
 
     async def search(self, text: str, *, limit: int) -> list[Hit]:
         """Return at most `limit` documents for a question, best first, one hit each; `relevance` is

@@ -34,8 +34,7 @@ _FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 class Plan:
     """A library to open: of `paths`, or of the installed documentation.
 
-    `family` identifies the sources, `state` their current content; `words` describe them, with %d
-    for the number of documents.
+    `family` identifies the sources, `state` their current content; `words` describe them.
     """
 
     paths: tuple[Path, ...]
@@ -85,7 +84,7 @@ def plan(paths: Sequence[Path], home: Path) -> Plan:
     family = f"folders-{FORMAT}-" + _digest([f"{name} {path}" for name, path in named.items()])
     *first, last = named
     kind = f"libraries {', '.join(first)} and" if first else "library"
-    words = f"the {kind} {last} (%d documents)"
+    words = f"the {kind} {last}"
     return Plan(tuple(named.values()), shelf, family, _digest(state), words)
 
 
