@@ -1,1 +1,1 @@
-"""Tools of the research loop: search, fetch, extract, rank, chunk, locate. No model, no graph."""
+"""Tools of the research loop: search, fetch, extract, rank, chunk. No model, no graph."""

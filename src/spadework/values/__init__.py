@@ -1,7 +1,5 @@
-"""The values of a run, in the order of the loop: question, plan, hits, pages, passages, evidence,
-coverage, report.
-
-All are frozen and small: a page's text is in the page store under its content hash, never in a
+"""Define the values of a run, from question to report.
+All are frozen and small: the text of a page is in the page store under its content hash, never in a
 value. Offsets count code points in that text.
 """
 
@@ -30,8 +28,6 @@ from spadework.values.question import Span as Span
 from spadework.values.question import Task as Task
 from spadework.values.question import Topic as Topic
 from spadework.values.question import Wish as Wish
-from spadework.values.report import CODE as CODE
-from spadework.values.report import NOBODY as NOBODY
 from spadework.values.report import Citation as Citation
 from spadework.values.report import CoveredTopic as CoveredTopic
 from spadework.values.report import Form as Form
@@ -60,7 +56,10 @@ from spadework.values.search import Hit as Hit
 from spadework.values.search import Lead as Lead
 from spadework.values.search import Page as Page
 from spadework.values.search import Passage as Passage
+from spadework.values.search import SourceKind as SourceKind
 from spadework.values.search import Tried as Tried
 from spadework.values.search import Unread as Unread
+from spadework.values.value import CODE as CODE
+from spadework.values.value import NOBODY as NOBODY
 from spadework.values.value import Value as Value
 from spadework.values.value import Visible as Visible

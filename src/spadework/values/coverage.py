@@ -1,4 +1,4 @@
-"""Judgements: coverage of topics, searches that would fill gaps, and conflicts."""
+"""Judge how well topics are covered, recommend searches for gaps, and describe conflicts."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from spadework.values.value import Value
+from spadework.values.value import CODE, Value
 
 Priority = Literal["high", "medium", "low"]
-#: How well the ledger covers a topic.
 CoverageState = Literal["answered", "partly", "open"]
-#: The states in words for users.
 STATE_WORDS: dict[CoverageState, str] = {
     "answered": "answered",
     "partly": "partly answered",
@@ -20,8 +18,8 @@ STATE_WORDS: dict[CoverageState, str] = {
 
 
 def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | None:
-    """Return the state of a whole result, from the numbers of topics, of covered topics, and of
-    pieces of evidence for topics that are not open; None without topics.
+    """Return the state of a result by its topics, None if it has none.
+    `covered` counts covered topics, `evidence` the evidence for topics that are not open.
     """
     if not topics:
         return None
@@ -31,8 +29,8 @@ def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | 
 
 
 class Recommendation(Value):
-    """A search that would fill a gap; `led_to`: it follows a name in the pages read, whose own page
-    may have the answer.
+    """A search that would fill a gap.
+    If `led_to`, it looks up a name that the pages mention, whose own page may have the answer.
     """
 
     query: str
@@ -45,7 +43,7 @@ class Recommendation(Value):
 
 
 class Quality(Value):
-    """The passages of a topic as a basis for an answer, each criterion 0..10 (S9)."""
+    """How good the passages of a topic are as a basis for an answer, each criterion 0..10."""
 
     accuracy: float = Field(ge=0, le=10)
     completeness: float = Field(ge=0, le=10)
@@ -81,10 +79,9 @@ class Shortfall(Value):
 
 class Coverage(Value):
     """How well the ledger covers a topic. `score` is 0..1; `gaps` describe what is missing.
-
-    `differences` are figures, dates and names that sources give differently. `quality` is the
-    latest judgement, None if not rated; `near`: its evidence is only the closest read, and probably
-    not an answer.
+    `differences` are figures, dates and names on which sources differ. `quality` is the latest
+    rating. If `near`, the evidence is only the closest read, and probably no answer. `judge` is a
+    model's name or `CODE`.
     """
 
     topic: str
@@ -96,6 +93,7 @@ class Coverage(Value):
     recommendations: tuple[Recommendation, ...] = ()
     quality: Quality | None = None
     near: bool = False
+    judge: str = CODE
 
     @property
     def state(self) -> CoverageState:
@@ -106,9 +104,7 @@ class Coverage(Value):
 
 
 class Round(Value):
-    """What a round of searching added: evidence, mean coverage score (0..1) and mean quality
-    (0..10) before and after.
-
+    """The evidence, mean score (0..1) and mean quality (0..10) before and after a round.
     A topic that was not judged again keeps its score, so the difference is the round's gain.
     """
 
@@ -123,8 +119,7 @@ class Round(Value):
 
 class Side(Value):
     """One side of a conflict: its statement, evidence and weight (0..1).
-
-    `changed_copy`: supported only by newer near-copies of another side's pages, with this changed.
+    If `changed_copy`, it is supported only by newer near-copies of another side's pages.
     """
 
     claim: str
@@ -134,7 +129,7 @@ class Side(Value):
 
 
 class Conflict(Value):
-    """Contradictory evidence within one topic."""
+    """Evidence of one topic that contradicts other evidence."""
 
     topic: str
     kind: Literal["number", "date", "negation", "value"]

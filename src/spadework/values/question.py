@@ -1,4 +1,4 @@
-"""The question and how it is split: plan, tasks, and their estimate."""
+"""Define the question, its plan and tasks, and what they will take."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from spadework.codes import COUNTRY, LANGUAGE
-from spadework.values.value import Value
+from spadework.values.value import CODE, Value
 
 QueryKind = Literal["original", "paraphrase", "broad", "specific", "gap"]
 QuestionType = Literal[
@@ -16,22 +16,20 @@ QuestionType = Literal[
 ]
 Complexity = Literal["simple", "moderate", "complex"]
 Freshness = Literal["any", "recent", "now"]
-#: How a page is parsed for a topic.
 Need = Literal["text", "count", "table"]
 
 
-#: Expected answer of a topic in a form that code can check; "open" is anything else.
+#: How code can check the answer to a topic; "open" if it cannot.
 Expected = Literal[
     "number", "date", "name", "definition", "steps", "code", "items", "rows", "both sides", "open"
 ]
 
 
 class Question(Value):
-    """The question, with its attachments and instructions for the answer. `earlier` are the
-    questions it follows up, oldest first, and `answers` their answers ("" if unknown). `asked_on`
-    is the date the run began (ISO). `wishes` are instructions about the form of the answer, given
-    apart from the question. `keeps` are the headings of an existing report to which only missing
-    parts are added.
+    """The question, with its attachments and instructions for the answer.
+    `earlier` are the questions before it, oldest first, `answers` their answers ("" if unknown).
+    `asked_on` is the date of the run (ISO). `wishes` are instructions on form given apart from the
+    question; `keeps` are headings of a report to which only missing parts are added.
     """
 
     text: str
@@ -45,7 +43,7 @@ class Question(Value):
     keeps: tuple[str, ...] = ()
 
 
-#: Maximum characters of a query: providers refuse from 400 on, including sites.
+#: Providers refuse queries of 400 characters, sites included.
 MOST_QUERY_CHARS = 300
 
 
@@ -56,18 +54,16 @@ def _short(text: str) -> str:
     return cut.rsplit(None, 1)[0] if " " in cut and not text[MOST_QUERY_CHARS].isspace() else cut
 
 
-#: Filters of a search, other than domains, which every provider supports.
+#: Search filters that not every provider applies; domains always are.
 Wish = Literal["country", "language", "news", "time"]
 
 
 class Query(Value):
-    """One search query with its filters: freshness, domains to include or exclude, `country` (ISO
-    3166, two letters) and `language` of the pages, publication dates `since` and `until`
-    (inclusive, take precedence over `freshness`), or only news. "", None and False mean no filter.
-
-    `asked_in` is the language of a non-English question: web engines search it first, but nothing
-    is filtered. `results` is the number of new pages wanted, `seconds` the time limit; 0 means as
-    in the settings.
+    """A query and its search filters; "", None and False mean no filter.
+    `country` is an ISO 3166 code. `since` and `until` are inclusive and take precedence over
+    `freshness`. `asked_in` is the language of a question that is not English, which web engines
+    prefer without filtering by it. `results` (new pages wanted) and `seconds` are 0 for those in
+    the settings.
     """
 
     text: Annotated[str, AfterValidator(_short)]
@@ -86,7 +82,7 @@ class Query(Value):
 
 
 class Topic(Value):
-    """One thing to cover: `expects` would answer it, evidence should show `must_cover` words."""
+    """A thing to cover. Evidence for it is of the kind `expects` and has the words `must_cover`."""
 
     name: str
     question: str
@@ -96,9 +92,9 @@ class Topic(Value):
 
 
 class Plan(Value):
-    """The topics of a question and its type. `subjects` are the things it is about, `title` is the
-    report's heading if the question is long, else "". `language` is the report's; `wishes` are
-    instructions about its form, length and readers.
+    """The topics of a question, its type, and the `subjects` it is about.
+    `title` heads the report if the question is long. `language` is the report's; `wishes` are
+    instructions on its form, length and readers. `maker` is a model's name or `CODE`.
     """
 
     question: str
@@ -110,10 +106,11 @@ class Plan(Value):
     subjects: tuple[str, ...] = ()
     wishes: tuple[str, ...] = ()
     topics: tuple[Topic, ...] = Field(min_length=1)
+    maker: str = CODE
 
 
 class Span(Value):
-    """A range from `low` to `high`; half of the runs are below the `median` (None: unknown)."""
+    """A range from `low` to `high`; half of the runs are below the `median`, if known."""
 
     low: float = 0.0
     high: float = 0.0
@@ -121,11 +118,10 @@ class Span(Value):
 
 
 class Forecast(Value):
-    """What a run will take, as ranges; `workers` are the topics searched concurrently, `writing`
-    the tokens for writing and checking. Money is in US dollars, None if a price is unknown.
-
-    Based on `runs` earlier runs of the same `kind` on this `machine`, of which nine of ten fall
-    within the ranges; on constants alone if `runs` is 0.
+    """What a run will take. `workers` are the topics searched at once.
+    `writing` is the tokens for writing and checking; money is in US dollars, None if a price is
+    unknown. Nine of ten of the `runs` earlier runs of this `kind` on this `machine` are within the
+    ranges; if `runs` is 0, constants give them.
     """
 
     kind: str = ""
@@ -144,17 +140,14 @@ class Forecast(Value):
     @model_validator(mode="before")
     @classmethod
     def _without_reckoned(cls, told: dict[str, Any]) -> dict[str, Any]:
-        """Drop a field of earlier versions."""
         return {name: value for name, value in told.items() if name != "reckoned"}
 
 
 class Task(Value):
-    """A worker's task: a topic, this round's queries (at first all, then only those for gaps), and
-    how many pages to read.
-
-    `broad` is part of a survey, which needs many pages. `own` reserves this many pages that no
-    other worker reads; `together` limits the distinct pages of all workers in the round, None for
-    no limit. `again` are queries of an earlier round whose hits may include unread pages.
+    """A worker's task: a topic, its queries in this round, and how many pages to read.
+    If `broad`, it is part of a survey, which needs many pages; if `own`, no other worker reads its
+    pages. `together` limits the pages of all workers in the round. `again` are earlier queries
+    whose hits may have unread pages.
     """
 
     topic: Topic

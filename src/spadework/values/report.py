@@ -1,4 +1,4 @@
-"""The result: the report, its sources, problems, and usage."""
+"""Define the result: the report, its sources, problems, and usage."""
 
 from __future__ import annotations
 
@@ -19,19 +19,17 @@ from spadework.values.coverage import (
     state_as_whole,
 )
 from spadework.values.question import Forecast
-from spadework.values.search import Evidence, Found, Unread
-from spadework.values.value import Value
+from spadework.values.search import Evidence, Found, SourceKind, Unread
+from spadework.values.value import CODE, NOBODY, Value
 
 PUBLISHER_CHARS = 80
 _SIGN = re.compile(r"[\W_]+")
-#: Names that are addresses repeat the host, and would be links.
+#: A name that is an address repeats the host, and would be a link.
 _ADDRESS = re.compile(r"://|^\S+\.[a-z]{2,}(?:/\S*)?$", re.IGNORECASE)
 
 
 def tell_beside(publisher: str, domain: str) -> str:
-    """Return the publisher on one line, "" if the domain says it already: not *Reuters* at
-    reuters.com.
-    """
+    """Return the publisher on one line, "" if the domain names it: *Reuters* at reuters.com."""
     name = " ".join(publisher.split())[:PUBLISHER_CHARS].strip()
     if not name or _ADDRESS.search(name):
         return ""
@@ -48,17 +46,12 @@ Verdict = Literal[
 Status = Literal["completed", "time_limited", "budget_limited", "partial", "failed"]
 Mode = Literal["model", "extractive"]
 SectionKind = Literal["summary", "topic", "code", "conflicts", "limits"]
-#: Layout of sentences.
 Form = Literal["paragraph", "bullets", "steps", "table", "code", "heading"]
 
 
-#: Author or judge of a sentence when no model was involved.
-CODE, NOBODY = "code", "nobody"
-
-
 class Sentence(Value):
-    """A sentence of the report, or code, with its evidence; `inferred`: concluded from it. `maker`
-    is the model that wrote it, or `CODE`.
+    """A sentence of the report, or code, with its evidence. `maker` is a model's name or `CODE`.
+    If `inferred`, it is concluded from its evidence.
     """
 
     text: str
@@ -69,15 +62,15 @@ class Sentence(Value):
     maker: str = CODE
 
     def made_by(self, maker: str) -> Sentence:
-        """Return a copy with this author."""
+        """Return a copy with this maker."""
         return self.model_copy(update={"maker": maker})
 
 
 class Part(Value):
-    """A part of a section in one form; `takes` counts the sentences of each item, in order. A
-    paragraph and code have one item, a list one per item, a table one per cell, row by row under
-    its `columns`. A sub-heading only has a `text`. A `quoted` part is in pages' own words and
-    emphasis, and set by code unless as a table.
+    """A part of a section in one form. `takes` counts the sentences of each item.
+    A paragraph and code are one item, a list has several, a table's are its cells, row by row under
+    the `columns`. A sub-heading only has a `text`. A `quoted` part has the words and emphasis of
+    pages; code writes it, unless it is a table.
     """
 
     form: Form
@@ -88,12 +81,12 @@ class Part(Value):
 
     @property
     def by_code(self) -> bool:
-        """Whether code sets its sentences, as it does for sentences outside any part."""
+        """True if code sets its sentences, as it does with sentences outside any part."""
         return self.quoted and self.form != "table"
 
 
 class Section(Value):
-    """A heading and its sentences; `parts` define their layout, () if code does."""
+    """A heading and its sentences. `parts` are their layout, () if code decides it."""
 
     heading: str
     kind: SectionKind = "topic"
@@ -101,7 +94,7 @@ class Section(Value):
     parts: tuple[Part, ...] = ()
 
     def followed_by(self, other: Section) -> Section:
-        """Return the section with another's sentences appended, layout unchanged."""
+        """Return the section with the sentences of `other` appended, layout unchanged."""
         told, parts = (*self.sentences, *other.sentences), [*_parts_of_all(self)]
         for part in _parts_of_all(other):
             if parts and parts[-1].by_code and part.by_code:
@@ -111,13 +104,13 @@ class Section(Value):
         return self.model_copy(update={"sentences": told, "parts": set_})
 
     def made_by(self, maker: str) -> Section:
-        """Return a copy with this author for all sentences."""
+        """Return a copy whose sentences all have this maker."""
         told = tuple(one.made_by(maker) for one in self.sentences)
         return self.model_copy(update={"sentences": told})
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Section:
-        """Return the section with the sentences at some positions replaced or removed. Empty parts
-        are dropped; empty cells of a table stay, but empty rows do not.
+        """Return the section with the sentences at some positions replaced or removed.
+        Empty parts and empty rows of a table are dropped, empty cells are not.
         """
         after = [tuple(changes.get(n, (one,))) for n, one in enumerate(self.sentences)]
         parts, at = [], 0
@@ -140,37 +133,33 @@ def _parts_of_all(section: Section) -> tuple[Part, ...]:
 
 
 def _rows(takes: Sequence[int], columns: Sequence[str]) -> list[int]:
-    """Return the counts of a table's cells, without empty rows."""
     width = max(1, len(columns))
     rows = [takes[n : n + width] for n in range(0, len(takes), width)]
     return [count for row in rows if any(row) for count in row]
 
 
 def _without_bare(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """Drop sub-headings with nothing below them."""
     forms = [*(part.form for part in parts[1:]), "heading"]
     both = zip(parts, forms[: len(parts)], strict=True)
     return tuple(part for part, after in both if {part.form, after} != {"heading"})
 
 
 class Report(Value):
-    """The answer as sections under the question; `language` is that of text added by code."""
+    """The answer under the question. `language` is that of the text that code adds."""
 
     title: str
     sections: tuple[Section, ...] = ()
     language: str = "en"
 
     def heading_of(self, section: Section) -> str:
-        """Return a section's heading; none for an only topic, which is the question itself."""
+        """Return a section's heading, "" if it only repeats the question."""
         first = section in self.sections[:1]
         again = first and section.kind == "topic" and section.heading == self.title
         return "" if again else section.heading
 
 
 class Weakness(Value):
-    """A weakness of a report, for the writer of its `section`; `query`, if given, is searched
-    first, for `topic`. `outcome` is the result.
-    """
+    """A weakness of a report's `section`. A `query`, if given, is first searched for `topic`."""
 
     text: str
     section: str = ""
@@ -180,8 +169,8 @@ class Weakness(Value):
 
 
 class Review(Value):
-    """An editor's review of a report, with its `sections` and ledger size at that time. `done`: the
-    requests have been tried, and the report stands.
+    """An editor's review of a report, with its `sections` and the size of the ledger at that time.
+    If `done`, its requests have been tried.
     """
 
     verdict: str
@@ -193,8 +182,8 @@ class Review(Value):
 
 
 class Citation(Value):
-    """A sentence of the report with one piece of its evidence, and the verifier's verdict. `maker`
-    wrote it and `judge` gave the verdict: a model's name, `CODE` or `NOBODY`.
+    """A sentence of the report, a piece of its evidence, and the verdict on them.
+    `maker` and `judge` are a model's name, `CODE` or `NOBODY`.
     """
 
     sentence: str
@@ -205,16 +194,16 @@ class Citation(Value):
 
 
 def models_among(names: Iterable[str]) -> list[str]:
-    """Return the models among authors or judges, most sentences first."""
+    """Return the models among makers or judges, most frequent first."""
     counts = Counter(name for name in names if name not in (CODE, NOBODY))
     return [name for name, _ in counts.most_common()]
 
 
 class Source(Value):
-    """A numbered source: `[n]` in the report is `n` here. `known`: taken from the knowledge store.
-    `publisher` is named by a search. `trust` is the weighted sum of `trust_parts` (authority,
-    consistency, publisher, recency), all 0..1. `unused` says why no sentence cites it, else "".
-    `shape` is the kind of document, such as "web page" or "PDF".
+    """A source with the number `n`, which is `[n]` in the report.
+    If `known`, it comes from the knowledge store. `trust` is the weighted sum of `trust_parts`, all
+    0..1. `unused` says why nothing cites it. `shape` is a kind of document, such as "PDF",
+    `kind` who speaks in it.
     """
 
     n: int
@@ -232,10 +221,11 @@ class Source(Value):
     known: bool = False
     unused: str = ""
     shape: str = ""
+    kind: SourceKind = ""
 
     @property
     def published_by(self) -> str:
-        """The publisher, "" if the domain says it already."""
+        """The publisher, "" if the domain names it."""
         return tell_beside(self.publisher, self.domain)
 
     @property
@@ -246,7 +236,7 @@ class Source(Value):
 
     @property
     def place(self) -> str:
-        """The publisher, if informative, and the domain."""
+        """The publisher, unless the domain names it, and the domain."""
         return ", ".join(filter(None, (self.published_by, self.domain)))
 
 
@@ -260,9 +250,9 @@ class Problem(Value):
 
 
 class Usage(Value):
-    """What a run used. Money is in US dollars for model calls, None if a price is unknown.
-    Embeddings are counted separately. `search_errors` and `model_errors` count failures; `too_long`
-    those of the latter that did not fit the model.
+    """What a run used. `money` is in US dollars for model calls, None if a price is unknown.
+    `search_errors` and `model_errors` count failures; `too_long` counts the latter that did not fit
+    the model.
     """
 
     model_calls: int = 0
@@ -282,8 +272,8 @@ class Usage(Value):
 
 
 class CoveredTopic(Value):
-    """A topic of a result with its evidence; `queries` are those searched for it. `near`: the
-    evidence is only the closest that was read.
+    """A topic of a result with its evidence and the queries searched for it.
+    If `near`, the evidence is only the closest that was read.
     """
 
     name: str
@@ -304,11 +294,10 @@ class CoveredTopic(Value):
 
 
 class Result(Value):
-    """The result of a run; `report` is the Markdown of `document`, `opinion` an editor's review at
-    deep effort. `confidence` is always None: no probability is claimed. `unread` could not be read.
-    `left_out` are ids of evidence not used in the report. `revises` is the session whose report
-    this one revises, else "". `forecast` is the estimate; `usage`, `timings` and `iterations` are
-    the actual figures.
+    """The result of a run. `report` is the Markdown of `document`, `opinion` an editor's review.
+    `confidence` is always None: no probability is claimed. `left_out` are ids of evidence not in
+    the report. `revises` is the session whose report this one revises. `forecast` is the estimate;
+    `usage`, `timings` and `iterations` are actual.
     """
 
     session_id: str
@@ -318,12 +307,12 @@ class Result(Value):
     stopped_by: str = ""
     mode: Mode
     confidence: float | None = None
-    topics: tuple[CoveredTopic, ...] = ()
-    sources: tuple[Source, ...] = ()
-    report: str
-    document: Report
+    topics: tuple[CoveredTopic, ...] = Field(default=(), repr=False)  # asyncio.run makes a repr
+    sources: tuple[Source, ...] = Field(default=(), repr=False)
+    report: str = Field(repr=False)
+    document: Report = Field(repr=False)
     opinion: str = ""
-    citations: tuple[Citation, ...] = ()
+    citations: tuple[Citation, ...] = Field(default=(), repr=False)
     conflicts: tuple[Conflict, ...] = ()
     unread: tuple[Unread, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -339,7 +328,7 @@ class Result(Value):
 
     @property
     def state(self) -> CoverageState | None:
-        """How well its topics are covered overall, None without topics."""
+        """How well its topics are covered overall, None if there are none."""
         covered = sum(topic.covered for topic in self.topics)
         return state_as_whole(len(self.topics), covered, self.evidence_count)
 

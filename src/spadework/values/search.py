@@ -1,22 +1,24 @@
-"""Hits, pages, passages, and their evidence."""
+"""Define hits, pages, passages and evidence."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from pydantic import AliasChoices, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, ConfigDict, Field, field_validator, model_validator
 
 from spadework.values.question import QueryKind
 from spadework.values.value import Value
 
 EvidenceKind = Literal["text", "item", "code", "row", "columns", "cells"]
-#: Decision on a hit: read it, keep it as a replacement, or leave it.
+#: Whether a hit is read, kept as a replacement, or left.
 Fate = Literal["chosen", "reserve", "left"]
+#: Who speaks in a source, "" if nothing states it: "official" is a state, "own" the user.
+SourceKind = Literal["", "paper", "news", "official", "vendor", "forum", "own"]
 
 
 class Found(Value):
-    """Where a hit was found: query, provider, rank (from 1)."""
+    """Where a hit was found; ranks start at 1."""
 
     query: str
     kind: QueryKind
@@ -25,9 +27,9 @@ class Found(Value):
 
 
 class Hit(Value):
-    """A hit. `publisher` is named by the provider, such as a newspaper or journal. `text`
-    is the page itself if the provider includes it: then nothing is fetched, and `url` may be "".
-    `relevance` is 0..1 (S5); `rrf` is set by fusion; `found_by` lists every list with it.
+    """A hit. `text` is the page itself, if the provider sends it; then nothing is fetched.
+    `publisher` is the provider's name of a newspaper, journal or site, `kind` its word on the kind
+    of source. `relevance` is 0..1; `rrf` is set by fusion; `found_by` has every list with the hit.
     """
 
     url: str = ""
@@ -38,6 +40,7 @@ class Hit(Value):
     provider: str = ""
     query: str = ""
     publisher: str = ""
+    kind: SourceKind = ""
     published_at: datetime | None = None
     relevance: float = 0.0
     rrf: float = 0.0
@@ -45,9 +48,7 @@ class Hit(Value):
 
 
 class Lead(Value):
-    """A hit; the `parts` of its relevance, each 0..1, are position, title, snippet
-    (S5).
-    """
+    """A hit with the `parts` of its relevance, each 0..1: position, title, snippet."""
 
     url: str
     title: str = ""
@@ -59,9 +60,7 @@ class Lead(Value):
 
 
 class Choice(Value):
-    """The decision on a hit in a round, with the reason; `rrf` is its fused score over
-    `found_by`.
-    """
+    """The decision on a hit in a round, and its reason. `rrf` is its fused score."""
 
     url: str
     title: str = ""
@@ -73,9 +72,8 @@ class Choice(Value):
 
 
 class Attempt(Value):
-    """One attempt to fetch a page: its `level` (None: cancelled before it was known), `status` of
-    the response (0: none), `seconds` and `bytes`. `reason` says why it failed, "" if it did not.
-    `cached`: a stored copy was used and nothing was sent.
+    """One attempt to fetch a page. `level` is None if it was cancelled before that was known.
+    `status` is 0 without a response; `reason` says why it failed. If `cached`, nothing was sent.
     """
 
     level: int | None = None
@@ -87,7 +85,7 @@ class Attempt(Value):
 
 
 class Tried(Value):
-    """The `attempts` to fetch a page, empty for a local document or one in the knowledge store."""
+    """The attempts to fetch a page; () for a local document or one from the knowledge store."""
 
     attempts: tuple[Attempt, ...] = ()
 
@@ -99,7 +97,7 @@ class Tried(Value):
     @model_validator(mode="before")
     @classmethod
     def _with_attempts(cls, data: Any) -> Any:
-        # Earlier versions stored only the seconds of the attempts.
+        # Earlier versions stored only the sum of the seconds.
         if not isinstance(data, dict) or "fetching" not in data:
             return data
         data = dict(data)
@@ -111,8 +109,8 @@ class Tried(Value):
 
 
 class Unread(Value):
-    """A hit for a `topic` that could not be read, for a `reason`; `score` is its relevance,
-    0..1.
+    """A hit for a `topic` that could not be read. `score` is its relevance, 0..1.
+    If `late`, it was given up at the end of the time for reading.
     """
 
     # Resumed runs may have stored it as a hit.
@@ -124,17 +122,15 @@ class Unread(Value):
     snippet: str = ""
     score: float = Field(default=0.0, validation_alias=AliasChoices("score", "relevance"))
     reason: str = ""
+    late: bool = False
 
 
 class Page(Tried):
-    """A page that was read. Its cleaned Markdown, of `chars` characters, is in the page store under
-    `content_hash`.
-
-    `author` is stated by the page, `publisher` by a search; `kind` is the kind of page or file.
-    `level` is how it was fetched: 0 plain HTTP, 1 browser-like headers, 2 a browser (3 in sessions
-    of earlier versions), -1 a local document. `stale`: a cached copy, since its server could not be
-    reached. `linked` is its PageRank among the pages read, 0..1. `known`: taken from the knowledge
-    store. `bytes` is the size of the body as sent, `cleaning` the seconds of extraction.
+    """A page that was read. Its Markdown is in the page store under `content_hash`.
+    `author` is stated by the page, `publisher` by a search. `level` is 0 for plain HTTP, 1 for
+    browser headers, 2 for a browser (3 in earlier versions), -1 for a local document. If `stale`,
+    it is an old copy of an unreachable page; if `known`, it comes from the knowledge store.
+    `linked` is its PageRank, 0..1. `bytes` are as sent; `cleaning` is the seconds of extraction.
     """
 
     url: str
@@ -142,7 +138,7 @@ class Page(Tried):
     author: str = ""
     publisher: str = ""
     language: str = ""
-    kind: str = ""
+    kind: SourceKind = ""
     level: int = 0
     status: int = 200
     media_type: str = "text/html"
@@ -161,9 +157,15 @@ class Page(Tried):
     rrf: float = 0.0
     found_by: tuple[Found, ...] = ()
 
+    @field_validator("kind", mode="before")
+    @classmethod
+    def _known_kind(cls, kind: Any) -> Any:
+        # Earlier versions stored the kind of page, such as "article".
+        return kind if kind in get_args(SourceKind) else ""
+
 
 class Passage(Value):
-    """A passage `start:end` of a page, split at headings and paragraphs; `score` ranks it."""
+    """A passage `start:end` of a page, cut at headings and paragraphs; `score` ranks it."""
 
     content_hash: str
     start: int
@@ -173,18 +175,15 @@ class Passage(Value):
 
 
 class Evidence(Value):
-    """A numbered ledger entry: `quote` is verbatim `start:end` of the page `content_hash`.
+    """A numbered entry of the ledger; `quote` is `start:end` of the page `content_hash`, verbatim.
+    `heading` is the path of headings above it, `before` and `after` are the adjacent sentences.
+    `claim` is the quote as a self-contained sentence by a model, if any. Near-copies share an
+    `origin` and count once. `language` is that of code.
 
-    `title` and `author` are its page's, `heading` is its path of headings, `before` and `after` are
-    the adjacent sentences. `claim` restates the quote as a self-contained sentence, by the model
-    that read it; "" without one.
-
-    `origin` groups near-copies, so that twelve copies count once. `language` is that of code, as
-    named by its page. A "row" of a table comes with the names of its "columns", a separate entry at
-    `columns` of the same page. "cells" are a row whose first cell names the others, from a table
-    without header or with two columns, whose first row at `columns` is a header only if rows
-    follow. An "item" is number `step` (from 1) of the numbered list that starts at `steps` of the
-    same page.
+    The column names of a "row" are another entry, at `columns` of the page. In "cells", the first
+    cell names the others: the table has no header or two columns, and its first row, at `columns`,
+    is a header only if rows follow. An "item" is number `step` (from 1) of the list that starts at
+    `steps`.
     """
 
     id: str

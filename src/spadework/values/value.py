@@ -1,4 +1,4 @@
-"""The base of all values: frozen, small, with visible text only."""
+"""The base of all values, which are frozen and have only visible text."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from pydantic import BaseModel, ConfigDict
 
 from spadework.visible import visible
 
+#: What a maker or judge is called if it was no model.
+CODE, NOBODY = "code", "nobody"
+
 
 class Visible(BaseModel):
-    """A model whose texts are stripped of invisible characters.
-
-    Titles, snippets, quotes and model output pass through one on their way to every file and
-    screen.
+    """A model whose texts have no invisible characters.
+    Titles, snippets, quotes and answers of models thus reach no file or screen as they came.
     """
 
     def model_post_init(self, context: Any) -> None:
-        """Make the texts visible. Validators would run for every field."""
+        """Remove invisible characters from all texts; validators would run for every field."""
         for name, value in self.__dict__.items():
             vars(self)[name] = _visible_value(value)
 
 
 class Value(Visible):
-    """A frozen value; an unknown field is an error, so that typos are noticed."""
+    """A frozen value. An unknown field is an error, so that a typo is noticed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 

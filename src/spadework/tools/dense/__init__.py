@@ -1,1 +1,1 @@
-"""Dense retrieval: embeddings of passages and questions, and nearest-neighbour search."""
+"""Embeddings of passages and questions, and nearest-neighbour search."""

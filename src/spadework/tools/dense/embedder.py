@@ -1,4 +1,4 @@
-"""Embeddings from any OpenAI-compatible endpoint (`POST /embeddings`)."""
+"""Get embeddings from any OpenAI-compatible endpoint (`POST /embeddings`)."""
 
 from __future__ import annotations
 
@@ -16,19 +16,16 @@ from spadework.errors import ModelError, SettingsError
 from spadework.extras import how_to_install
 from spadework.settings import Settings
 from spadework.tools.web import name_lookup
-from spadework.tools.web.api_keys import read_key
-from spadework.tools.web.connections import certificates, closing_lines, proxy_for
+from spadework.tools.web.connections import certificates, closing_lines, proxy_for, read_key
 from spadework.tools.web.fair_queue import far_place
 from spadework.tools.web.retries import ask_again
 
-#: Texts per request: every known server accepts this many, and the response stays within a few
-#: megabytes.
+#: Texts per request; every known server accepts this many.
 BATCH = 64
-#: Maximum seconds to wait for a batch.
 _BATCH_SECONDS = 60.0
-#: Longer texts are cut: models accept about 8,000 tokens.
+#: Longer texts are cut; models accept about 8,000 tokens.
 MAX_CHARS = 16_000
-#: Attempts per request when the endpoint is busy or fails, and concurrent requests.
+#: Attempts per request, and concurrent requests.
 ATTEMPTS, PARALLEL = 3, 4
 _OPENAI = "https://api.openai.com/v1"
 _WORDS_CHARS = 200
@@ -42,7 +39,7 @@ class Vector(BaseModel):
 
 
 class Spent(BaseModel):
-    """The reported token usage."""
+    """The token usage that an endpoint reports."""
 
     total_tokens: int = 0
 
@@ -63,9 +60,9 @@ class Passing(ModelError):
 
 
 class EndpointEmbedder:
-    """The model `name` at the endpoint `url`; embeddings of different models are not comparable.
+    """The embedding model `name` at the endpoint `url`, OpenAI's by default.
 
-    `requests` and `tokens` count usage so far; `spend` is called after each request.
+    `requests` and `tokens` count usage so far; `spend` gets those of each request.
     """
 
     def __init__(self, name: str, url: str = "", key: str = "", *, seconds: float = 60.0) -> None:
@@ -88,14 +85,12 @@ class EndpointEmbedder:
         )
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return one vector of length 1 per text, in order; each batch has its own timeout. Raises
-        ModelError.
-        """
+        """Return a vector of length 1 for each text, in order. Raises ModelError."""
         batches = [texts[n : n + BATCH] for n in range(0, len(texts), BATCH)]
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._turn(batch)) for batch in batches]
-        except ExceptionGroup as failed:  # one fault ends the others: report it alone
+        except ExceptionGroup as failed:  # the first fault cancels the other batches
             raise failed.exceptions[0] from None
         return [vector for task in tasks for vector in task.result()]
 
@@ -117,7 +112,7 @@ class EndpointEmbedder:
             raise
         tokens = answer.usage.total_tokens if answer.usage else 0
         self.tokens += tokens
-        # Recorded before the vectors are stored: resuming a run then gets them for free.
+        # Record the cost before the vectors are stored: a resumed run gets them for free.
         await self.spend(1, tokens)
         return answer
 
@@ -133,7 +128,7 @@ class EndpointEmbedder:
                 reply = await self._client.post("embeddings", json=body)
         except TimeoutError:
             raise ModelError(
-                f"The embeddings of {self.name} did not come within {self._seconds:g} s."
+                f"{self.name} returned no embeddings within {self._seconds:g} s."
             ) from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Passing(
@@ -144,14 +139,13 @@ class EndpointEmbedder:
         try:
             return Answer.model_validate_json(reply.content)
         except ValidationError:
-            raise ModelError(
-                f"The endpoint of {self.name} did not answer with embeddings."
-            ) from None
+            raise ModelError(f"The endpoint of {self.name} did not return embeddings.") from None
 
 
 def embedder(settings: Settings) -> EndpointEmbedder | None:
-    """Return the settings' embedder, or None. Raises SettingsError if its key or numpy is
-    missing.
+    """Return the embedder that the settings name, or None.
+
+    Raises SettingsError if its key or numpy is missing.
     """
     name = settings.embeddings.strip().removeprefix("openai:")
     if not name:
@@ -159,16 +153,16 @@ def embedder(settings: Settings) -> EndpointEmbedder | None:
     if find_spec("numpy") is None:
         raise SettingsError(
             "SPADEWORK_EMBEDDINGS needs the package numpy.",
-            hint=f"Install it: {how_to_install('embeddings')}.",
+            hint=f"To install it, run {how_to_install('embeddings')}.",
         )
     own = settings.embeddings_url
-    # A key is only sent to its own server.
+    # The OpenAI key is not sent to `embeddings_url`.
     secret = settings.embeddings_api_key or (None if own else settings.openai_api_key)
     url = own or settings.openai_base_url
     if not url and not secret:
         raise SettingsError(
-            f"embeddings cannot be {name[:80]!r} without a key: set OPENAI_API_KEY, or"
-            " SPADEWORK_EMBEDDINGS_URL."
+            f"The embeddings model {name[:80]} needs an API key. Set OPENAI_API_KEY, or set"
+            " SPADEWORK_EMBEDDINGS_URL to use your own server."
         )
     named = "SPADEWORK_EMBEDDINGS_API_KEY" if settings.embeddings_api_key else "OPENAI_API_KEY"
     key = read_key(secret, named) if secret else ""
@@ -184,7 +178,6 @@ def _wait(error: BaseException) -> bool | float:
 
 
 def _refusal(name: str, reply: httpx.Response) -> ModelError:
-    """Return the error for a status other than 200; transient ones may be retried."""
     words = _words(reply)
     status = reply.status_code
     message = f"The endpoint of {name} answered with status {status}{': ' * bool(words)}{words}."
@@ -203,15 +196,11 @@ def _words(reply: httpx.Response) -> str:
 
 
 def _vectors(name: str, answer: Answer, count: int) -> list[list[float]]:
-    """Return the vectors in the texts' order, with length 1. Raises ModelError for a missing or
-    zero one.
-    """
+    """Return the vectors in order, scaled to length 1. Raises ModelError if one is unusable."""
     found = {each.index: each.embedding for each in answer.data}
     if set(found) != set(range(count)) or len({len(vector) for vector in found.values()}) != 1:
-        raise ModelError(
-            f"The endpoint of {name} answered with {len(found)} vectors for {count} texts."
-        )
+        raise ModelError(f"The endpoint of {name} returned {len(found)} vectors for {count} texts.")
     lengths = [math.hypot(*found[n]) for n in range(count)]
     if not all(math.isfinite(length) and length for length in lengths):
-        raise ModelError(f"The endpoint of {name} answered with a vector that has no direction.")
+        raise ModelError(f"The endpoint of {name} returned a vector of zeros.")
     return [[number / length for number in found[n]] for n, length in enumerate(lengths)]

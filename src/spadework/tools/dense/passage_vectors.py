@@ -1,24 +1,24 @@
-"""Embeddings of questions during a run. The first fault is reported, and search continues by words
-alone.
-"""
+"""Embed a run's questions and an index's passages."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from spadework.errors import ModelError
 from spadework.settings import Settings
-from spadework.tools.dense.embedder import EndpointEmbedder, embedder
+from spadework.tools.dense.embedder import BATCH, PARALLEL, EndpointEmbedder, embedder
+from spadework.tools.dense.vectors import Passage, Vectors
 from spadework.values import Problem
 
 #: Maximum seconds to wait for a question's vector.
 QUESTION_SECONDS = 2.0
-#: Questions within this time share a request.
+#: Questions that come within this time share a request.
 TOGETHER_SECONDS = 0.01
 
 
 class Meaning:
-    """A run's embedding model. `problems` lists what was lost."""
+    """A run's embedding model, used until its first fault."""
 
     def __init__(self, embeds: EndpointEmbedder, seconds: float = QUESTION_SECONDS) -> None:
         self.embeds = embeds
@@ -31,11 +31,11 @@ class Meaning:
 
     @property
     def problems(self) -> list[Problem]:
-        """The losses, each once."""
+        """What was lost, each reason once."""
         return list(self._problems.values())
 
     async def of(self, question: str) -> list[float] | None:
-        """Return a question's vector, None if unavailable. The same question is paid for once."""
+        """Return a question's vector, None after a fault; each question is paid for once."""
         if self.broken:
             return None
         if question not in self._asked:
@@ -48,26 +48,26 @@ class Meaning:
     def fail(
         self,
         error: ModelError | TimeoutError,
-        effect: str = "What had yet to be searched was searched by words alone.",
+        effect: str = "The remaining searches were by words only.",
     ) -> None:
-        """Stop using the model in this run."""
+        """Record a fault and stop using the model in this run."""
         self.broken = True
         said = f"{error} {getattr(error, 'hint', '')}".strip()
-        self.tell(said or f"No vector came within {self._seconds:g} s.", effect)
+        self.tell(said or f"No vectors were returned within {self._seconds:g} s.", effect)
 
     def tell(self, reason: str, effect: str) -> None:
-        """Record what was lost."""
+        """Record a problem, unless its reason is already recorded."""
         subject = self.embeds.name
         problem = Problem(stage="embeddings", subject=subject, reason=reason, effect=effect)
         self._problems.setdefault(reason, problem)
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Cancel pending requests and close the connections."""
         try:
             for task in self._asked.values():
                 task.cancel()
             await asyncio.gather(*self._asked.values(), return_exceptions=True)
-        finally:  # also when cancelled
+        finally:  # even if cancelled
             await self.embeds.close()
 
     async def _ask(self, questions: list[str]) -> dict[str, list[float]]:
@@ -82,6 +82,44 @@ class Meaning:
 
 
 def meaning_of(settings: Settings) -> Meaning | None:
-    """Return the settings' embedding model, or None. Raises SettingsError if its key is missing."""
+    """Return the embedding model that the settings name, or None. Raises SettingsError."""
     embeds = embedder(settings)
     return Meaning(embeds) if embeds else None
+
+
+#: Minimum passages in a batch: as many as an endpoint takes at once.
+LEAST = BATCH * PARALLEL
+
+
+async def fill(
+    vectors: Vectors,
+    embeds: EndpointEmbedder,
+    documents: Iterable[Sequence[Passage]],
+    tell: Callable[[int], None] = lambda documents: None,
+) -> int:
+    """Embed and store the passages of documents; return how many texts were embedded.
+
+    `tell` gets the number of documents done. On a ModelError, vectors stored so far remain.
+    """
+    asked = done = 0
+    waiting = _batches(documents)
+    while batch := await asyncio.to_thread(next, waiting, None):
+        texts = await asyncio.to_thread(vectors.without_vector, [one.text for one in batch])
+        made = dict(zip(texts, await embeds.embed(texts), strict=True))
+        await asyncio.to_thread(vectors.keep, batch, made)
+        asked += len(texts)
+        done += len({one.number for one in batch})
+        tell(done)
+    return asked
+
+
+def _batches(documents: Iterable[Sequence[Passage]]) -> Iterator[list[Passage]]:
+    """Yield batches of whole documents, so that none is stored in part."""
+    batch: list[Passage] = []
+    for passages in documents:
+        batch += passages
+        if len(batch) >= LEAST:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -1,7 +1,7 @@
-"""Vectors of passages in a SQLite file shared by processes; each text is paid for once per model.
+"""Store the vectors of passages in a SQLite file that processes share.
 
-A vector is keyed by a digest of model name and text, so that equal passages share it. A place is a
-passage of one index (`mark`) with a checksum of its words, since the text may have changed.
+A vector's key is a digest of model and text, so that equal passages share it. A place is a passage
+of one index (`mark`); its checksum shows whether the text has changed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PRAGMA user_version = 1;
 
 @contextmanager
 def open_to_read(path: Path) -> Iterator[sqlite3.Connection | None]:
-    """Open the file, yielding None if there is none. Raises ModelError if it is unusable."""
+    """Open the file, or yield None if there is none. Raises ModelError if it is unusable."""
     if not path.exists():
         yield None
         return
@@ -58,7 +58,10 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection | None]:
 
 @contextmanager
 def open_to_write(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open or create the file; every statement commits. Raises ModelError if it is unusable."""
+    """Open or create the file; each statement commits at once.
+
+    Raises ModelError if it is unusable, and deletes it if it is damaged.
+    """
     try:
         private_file(path)
         with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
@@ -69,11 +72,11 @@ def open_to_write(path: Path) -> Iterator[sqlite3.Connection]:
     except (sqlite3.Error, OSError) as error:
         said = error.strerror if isinstance(error, OSError) else str(error)
         said = said or type(error).__name__
-        # Not a database, or damaged: nothing can be saved.
+        # Damaged, or not a database: nothing can be saved.
         if type(error) is sqlite3.DatabaseError:
             for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
                 path.with_name(name).unlink(missing_ok=True)
-            said = f"{said}; they are made anew"
+            said = f"{said}; they will be computed again"
         raise ModelError(f"The vectors in {path} cannot be used: {said}.") from None
 
 
@@ -88,11 +91,11 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
             db.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
 
 
-#: With more passages, only those found by words are compared, since comparing all takes too long.
+#: With more passages than this, only those found by words are compared.
 MOST_PLACES = 100_000
-#: Maximum seconds of a scan, so that it does not delay the results found by words.
+#: Maximum seconds of a scan, which delays the hits found by words.
 SCAN_SECONDS = 2.0
-#: Vectors compared at once; they fit a CPU cache.
+#: Vectors compared at once; they fit into a CPU cache.
 _BLOCK = 256
 _JOINED = "FROM places JOIN vectors ON id = places.vector"
 _Row = tuple[int, int, int, int, bytes]
@@ -120,7 +123,7 @@ class Near:
     cosine: float
 
     def stands_in(self, text: str) -> bool:
-        """Return whether it is still a passage of its document's text."""
+        """Return whether its document's `text` still has this passage in this place."""
         return _checksum(text[self.start : self.end]) == self.checksum
 
 
@@ -142,13 +145,13 @@ class Vectors:
             return int(db.execute(query, (*self._key, most)).fetchone()[0]) if db else 0
 
     def numbers(self) -> set[int]:
-        """Return the documents whose passages have vectors."""
+        """Return the numbers of the documents whose passages have vectors."""
         query = "SELECT DISTINCT number FROM places WHERE mark = ? AND model = ?"
         with open_to_read(self.path) as db:
             return {number for (number,) in db.execute(query, self._key)} if db else set()
 
     def without_vector(self, texts: Iterable[str]) -> list[str]:
-        """Return the distinct texts without a vector."""
+        """Return the texts that have no vector yet, each once."""
         with open_to_read(self.path) as db:
             return [
                 text
@@ -157,10 +160,10 @@ class Vectors:
             ]
 
     def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
-        """Store vectors by text, and the places of their passages; all or nothing.
+        """Store vectors by text, and the places of their passages, in one transaction.
 
-        Skips a document if another process deleted a vector of it, so that it is embedded again.
-        Raises ModelError for vectors of a different size.
+        Skips a document if another process has deleted one of its vectors: it is embedded again.
+        Raises ModelError for vectors of another size.
         """
         with open_to_write(self.path) as db, transaction(db):
             size = self._size(db)
@@ -188,9 +191,10 @@ class Vectors:
         among: Iterable[tuple[int, int]] | None = None,
         within: Collection[int] | None = None,
     ) -> list[Near]:
-        """Return at most `most` passages, nearest first, limited to `among` (document, start) and
-        `within` (documents) if given. Raises ModelError for a vector of another size, or out of
-        time.
+        """Return at most `most` passages, nearest first.
+
+        `among` limits them to places (document, start), `within` to documents. Raises ModelError
+        for a vector of another size or after SCAN_SECONDS.
         """
         import numpy as np
 
@@ -223,13 +227,13 @@ class Vectors:
         ]
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """Delete documents for every model, and vectors nothing else uses."""
+        """Delete documents of this index for all models, and vectors that nothing else uses."""
         if gone := list(numbers):
             which = "mark = ? AND number IN (SELECT value FROM json_each(?))"
             self._forget(which, (self._key[0], json.dumps(gone)))
 
     def forget_others(self, marks: Collection[str]) -> None:
-        """Delete every index not in `marks`."""
+        """Delete all indexes except `marks`, and vectors that nothing else uses."""
         self._forget("mark NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(marks)),))
 
     def _forget(self, which: str, values: tuple[str, ...]) -> None:
@@ -256,9 +260,6 @@ class Vectors:
             yield from db.execute(f"{query} AND number = ? AND start = ?", (*self._key, *place))
 
     def _size(self, db: sqlite3.Connection) -> int:
-        """Return the dimensions of the model's vectors, shared by all indexes; 0 if there are
-        none.
-        """
         query = f"SELECT length(vectors.vector) - 4 {_JOINED} WHERE model = ? LIMIT 1"
         found = db.execute(query, self._key[1:]).fetchone()
         return int(found[0]) if found else 0
@@ -278,9 +279,9 @@ class Vectors:
         return hashlib.blake2b(body, digest_size=16).digest()
 
     def _misfit(self, found: int, size: int) -> ModelError:
-        hint = f"Another model answers to that name: give it another, or delete {self.path}."
+        hint = f"Another model now has this name. Rename it, or delete {self.path}."
         return ModelError(
-            f"The vectors of {self.model} have {found} dimensions now, those that are kept {size}.",
+            f"Vectors of {self.model} now have {found} dimensions, but stored ones have {size}.",
             hint=hint,
         )
 
@@ -290,8 +291,9 @@ def _checksum(body: str) -> int:
 
 
 def pack_vector(vector: Sequence[float]) -> bytes:
-    """Return a vector in stored form: a float32 factor and one byte per number, rounded by at most
-    1/254 of the greatest. Bytes load several times as fast as float16.
+    """Return a vector as stored: a float32 factor and a byte for each number.
+
+    The error is at most 1/254 of the greatest number. Bytes load faster than float16.
     """
     import numpy as np
 
@@ -301,7 +303,7 @@ def pack_vector(vector: Sequence[float]) -> bytes:
 
 
 def cosines(vectors: Sequence[bytes], question: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the cosine similarity of every vector to a question's."""
+    """Return the cosine similarity of each stored vector to a question's."""
     import numpy as np
 
     rows = np.frombuffer(

@@ -1,4 +1,4 @@
-"""A result within a token limit for a calling model: report, full sources, key points (S11)."""
+"""Shorten a result to a calling model's token limit."""
 
 from __future__ import annotations
 
@@ -7,15 +7,72 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import NamedTuple
 
-from spadework.tools.export.fitted_text import around, largest, shorten_report
-from spadework.tools.text.markdown import one_line
+from spadework.tools.text.markdown import blocks
+from spadework.tools.text.passages import cut
 from spadework.values import Evidence, Result, Source
+from spadework.visible import one_line
 
-#: Sources at each level, and maximum characters of each.
+#: Length of the pieces into which a page is cut.
+PIECE_CHARS = 1_500
+_GAP = "[…]"
+
+
+def shorten_report(report: str, chars: int) -> str:
+    """Cut a Markdown text to at most `chars` characters, after a whole block if one fits."""
+    if len(report) <= chars:
+        return report
+    ends = [block.end for block in blocks(report) if block.end <= chars]
+    return report[: ends[-1] if ends else chars].rstrip()
+
+
+def around(text: str, spans: Sequence[tuple[int, int]], most: int) -> str:
+    """Return up to `most` characters of a page: the pieces with `spans`, then those nearest."""
+    pieces = cut(text, PIECE_CHARS)
+    numbered = [*enumerate(pieces)]
+    holding = [n for start, end in spans for n, (at, to) in numbered if at < end and start < to]
+    # Distance from the nearest piece with a span.
+    away = {n: min(abs(n - held) for held in holding or [0]) for n, _ in numbered}
+    taken, room = set[int](), most
+    for n in [*holding, *sorted(away, key=away.__getitem__)]:
+        size = pieces[n][1] - (pieces[n - 1][1] if n else 0) + len(_GAP) + 4
+        if n not in taken and size <= room:
+            taken.add(n)
+            room -= size
+    return _joined(text, pieces, sorted(taken))
+
+
+def _joined(text: str, pieces: Sequence[tuple[int, int]], taken: Sequence[int]) -> str:
+    parts = [_GAP] if taken and taken[0] > 0 else []
+    first: int | None = None
+    for n, following in zip(taken, [*taken[1:], None], strict=False):
+        first = n if first is None else first
+        if following == n + 1:
+            continue
+        parts.append(text[pieces[first][0] : pieces[n][1]])
+        if n < len(pieces) - 1:
+            parts.append(_GAP)
+        first = None
+    return "\n\n".join(parts)
+
+
+def largest(top: int, fits: Callable[[int], bool]) -> int:
+    """Return the greatest number up to `top` that fits, or 0; all smaller ones must fit."""
+    if fits(top):
+        return top
+    low, high = 0, top
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+#: Sources shown in full, and maximum characters of each.
 FULL, FULL_CHARS = 3, 8_000
+#: Sources shown by their key points, and maximum characters of each.
 KEY, KEY_CHARS = 3, 800
+#: Maximum characters of a source shown as a reference.
 REFERENCE_CHARS = 200
-#: Omitted sources that are listed individually.
+#: Maximum omitted sources that are listed by number.
 MOST_NAMED = 12
 
 
@@ -28,9 +85,7 @@ class Excerpt(NamedTuple):
 
 @dataclass(frozen=True)
 class Compressed:
-    """The report and its most important sources that fit; `left_out` lists the rest in
-    sentences.
-    """
+    """The part of a result that fits; sentences in `left_out` say what is missing."""
 
     report: str = ""
     excerpts: tuple[Excerpt, ...] = ()
@@ -39,7 +94,7 @@ class Compressed:
 
 @dataclass(frozen=True)
 class _Levels:
-    """Numbers of sources in full, as key points and as references, and characters of the report."""
+    """How many sources to show in full, by key points and as references; the report's length."""
 
     full: int
     key: int
@@ -49,27 +104,23 @@ class _Levels:
 
 @dataclass(frozen=True)
 class _Material:
-    """The sources, most important first, the ledger by page, and the texts by hash."""
+    """A result, its sources by importance, evidence by page and texts by hash."""
 
     result: Result
     sources: Sequence[Source]
     evidence: Mapping[str, Sequence[Evidence]]
     texts: Mapping[str, str]
-    #: Cached excerpts of full sources by number: cutting is slow, and many levels are tried.
+    #: Cached excerpts of full sources by number, since many levels are tried.
     cut: dict[int, tuple[str, str]] = field(default_factory=dict)
 
 
 def compress_result(
-    result: Result,
-    texts: Mapping[str, str],
-    size: Callable[[Compressed], int],
-    limit: int,
+    result: Result, texts: Mapping[str, str], size: Callable[[Compressed], int], limit: int
 ) -> Compressed:
-    """Return as much of a result as has a `size` of at most `limit` tokens.
+    """Return as much of a result as fits into `limit` tokens, measured by `size`, or nothing.
 
-    `texts` holds the stored pages by content hash, as far as available. What does not fit is
-    dropped in the order of S11: references, length of full sources, key points, end of the report.
-    If not even a source without its text fits, the result is empty.
+    `texts` are the available pages by content hash. References are dropped first, then the text of
+    full sources, then key points, and last the end of the report.
     """
     material = _material(result, texts)
 
@@ -83,7 +134,7 @@ def compress_result(
     for rung in _ladder(len(material.sources), len(result.report)):
         if fits(replace(rung, references=0)):
             return _compose(material, most_references(rung))
-    # Not even the report fits; its numbers still lead to addresses.
+    # The report does not fit: cut it, but list some of its sources.
     bare = size(Compressed())
     none = _Levels(0, 0, len(material.sources), 0)
     listed = most_references(none, bare + (limit - bare) // 3)
@@ -92,7 +143,7 @@ def compress_result(
 
 
 def _material(result: Result, texts: Mapping[str, str]) -> _Material:
-    """Sort the sources by the number of sentences that cite them, then by their numbers."""
+    """Sort the sources by how often they are cited, then by number."""
     ledger = {e.id: e for topic in result.topics for e in topic.evidence}
     cited = [ledger[c.evidence_id].url for c in result.citations if c.evidence_id in ledger]
     weights = {source.url: cited.count(source.url) for source in result.sources}
@@ -104,7 +155,6 @@ def _material(result: Result, texts: Mapping[str, str]) -> _Material:
 
 
 def _ladder(sources: int, report: int) -> Iterator[_Levels]:
-    """Yield ever smaller levels with all references: fewer full sources, then fewer key points."""
     every = FULL + KEY
     fewer = [(full, every - full) for full in range(FULL, -1, -1)]
     for full, key in [*fewer, *((0, key) for key in range(every - 1, -1, -1))]:
@@ -117,9 +167,8 @@ def _compose(material: _Material, levels: _Levels) -> Compressed:
     whole = material.result.report
     report, left_out = shorten_report(whole, levels.report), []
     if len(report.rstrip()) < len(whole.rstrip()):
-        left_out.append(
-            f"The end of the report: {len(report)} of {len(whole)} characters are shown."
-        )
+        said = f"{len(report)} of {len(whole)} characters are shown."
+        left_out.append(f"The end of the report: {said}")
     left, excerpts = iter(material.sources), []
     for most, show in (
         (levels.full, _in_full),
@@ -138,7 +187,7 @@ def _compose(material: _Material, levels: _Levels) -> Compressed:
 
 
 def _in_full(material: _Material, source: Source) -> tuple[str, str]:
-    """Return a source's text around its evidence, and a note of what is missing."""
+    """Return a source's text around its evidence, and a note on what is missing."""
     if source.n in material.cut:
         return material.cut[source.n]
     text = material.texts.get(source.content_hash, "")
@@ -146,13 +195,12 @@ def _in_full(material: _Material, source: Source) -> tuple[str, str]:
     spans = [(e.start, e.end) for e in evidence if e.content_hash == source.content_hash]
     shown = text if len(text) <= FULL_CHARS else around(text, spans, FULL_CHARS)
     note = "" if shown == text else f"{len(shown)} of {len(text)} characters are shown."
-    made = (shown, note) if shown else _key_points(material, source)
-    material.cut[source.n] = made
-    return made
+    material.cut[source.n] = (shown, note) if shown else _key_points(material, source)
+    return material.cut[source.n]
 
 
 def _key_points(material: _Material, source: Source) -> tuple[str, str]:
-    """Return as many whole quotes of a source as fit, else the beginning of the first."""
+    """Return the quotes of a source that fit, and a note on the others."""
     quotes = [f"- {e.quote.strip()}" for e in material.evidence.get(source.url, ())]
     if not quotes:
         return one_line(material.texts.get(source.content_hash, ""), KEY_CHARS), ""
@@ -168,5 +216,4 @@ def _key_points(material: _Material, source: Source) -> tuple[str, str]:
 
 def _reference(material: _Material, source: Source) -> tuple[str, str]:
     quote = next((e.quote for e in material.evidence.get(source.url, ())), "")
-    said = quote or material.texts.get(source.content_hash, "")
-    return one_line(said, REFERENCE_CHARS), ""
+    return one_line(quote or material.texts.get(source.content_hash, ""), REFERENCE_CHARS), ""

@@ -1,4 +1,4 @@
-"""The report as a Word document; `[n]` links to numbered sources with their quotes."""
+"""Write the report as a Word document; `[n]` links to a numbered source with its quotes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import NamedTuple, cast
+from unicodedata import bidirectional
 
 import docx
 from docx.document import Document
@@ -14,24 +15,33 @@ from docx.enum.style import WD_STYLE_TYPE
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
-from docx.shared import Pt, RGBColor
+from docx.shared import Inches, Pt, RGBColor
 from docx.styles.style import CharacterStyle, ParagraphStyle
 from docx.table import _Cell
 from docx.text.paragraph import Paragraph
+from docx.text.run import Run as DocxRun
 
+from spadework.tools.export.chart import Chart, chart_of
 from spadework.tools.export.layout import laid_out
 from spadework.tools.export.sheet import Block, Item, Reference, Run, Said, Sheet, words
+from spadework.tools.text.language import Phrases
 from spadework.values import Result
 
-#: Maximum length of a document's title property.
+#: Maximum length of the title property.
 MOST_TITLE = 255
 _ACCENT, _SOFT = RGBColor(0x0A, 0x68, 0x47), RGBColor(0x5A, 0x61, 0x59)
 _CODE, _CODE_WITHIN, _CODE_WORDS = "Code", "Code in a list", "Code words"
 _SOURCE, _FACTS = "Source", "Facts"
+#: Paragraph properties that follow w:bidi, in the schema's order.
+_AFTER_BIDI = (
+    *("w:adjustRightInd", "w:snapToGrid", "w:spacing", "w:ind", "w:contextualSpacing", "w:jc"),
+    *("w:mirrorIndents", "w:suppressOverlap", "w:textDirection", "w:textAlignment"),
+    *("w:textboxTightWrap", "w:outlineLvl", "w:divId", "w:cnfStyle", "w:rPr", "w:sectPr"),
+)
 
 
 class _Styles(NamedTuple):
-    """Styles of an item: its first paragraph with the list sign, later ones, and code."""
+    """Styles of an item's first paragraph, later ones and code."""
 
     sign: str | None
     after: str | None
@@ -45,7 +55,7 @@ _STEP = _Styles(_NUMBERED, "List Continue", _CODE_WITHIN)
 
 
 def to_docx(result: Result) -> bytes:
-    """Return the report as a .docx file. Only http(s) URLs become links."""
+    """Return the report as a .docx file; only http(s) URLs become links."""
     sheet, document = laid_out(result), docx.Document()
     _styles(document)
     properties = document.core_properties
@@ -59,23 +69,44 @@ def to_docx(result: Result) -> bytes:
         if chapter.heading:
             _say(document.add_paragraph(style="Heading 1"), chapter.heading)
         for block in chapter.blocks:
-            _block(document, block)
+            _block(document, block, sheet.say.language)
     if sheet.sources:
         document.add_paragraph(sheet.say("sources"), style="Heading 1")
     for source in sheet.sources:
         _source(document, source)
     if sheet.explained:
         document.add_paragraph(sheet.explained, style=_FACTS)
+    _set_language(document, sheet.say)
     file = io.BytesIO()
     document.save(file)
     return file.getvalue()
 
 
-def _block(document: Document, block: Block) -> None:
+def _set_language(document: Document, say: Phrases) -> None:
+    [language] = document.styles.element.xpath("w:docDefaults/w:rPrDefault/w:rPr/w:lang")
+    kind = "w:bidi" if say.direction == "rtl" else "w:val"
+    for name in (kind, *(["w:eastAsia"] if say.language in ("ja", "ko", "zh") else [])):
+        language.set(qn(name), say.language)
+    if say.direction == "ltr":
+        return
+    body = document.element.body
+    for paragraph in body.iter(qn("w:p")):
+        if paragraph.style not in (_CODE, _CODE_WITHIN.replace(" ", "")):
+            paragraph.get_or_add_pPr().insert_element_before(OxmlElement("w:bidi"), *_AFTER_BIDI)
+    for table in body.iter(qn("w:tblPr")):
+        table.insert_element_before(OxmlElement("w:bidiVisual"), "w:tblW", "w:jc", "w:tblLook")
+    for run in body.iter(qn("w:r")):
+        if any(bidirectional(char) in ("R", "AL") for char in run.text):
+            DocxRun(run, document).font.rtl = True
+
+
+def _block(document: Document, block: Block, language: str) -> None:
     if block.kind == "heading":
         _say(document.add_paragraph(style="Heading 2"), block.heading)
     elif block.kind == "table":
         _table(document, block)
+        if chart := chart_of(block, language):
+            _chart(document, chart)
     elif block.kind == "steps":
         number = _numbered_afresh(document)
         for item in block.items:
@@ -87,7 +118,7 @@ def _block(document: Document, block: Block) -> None:
 
 
 def _item(within: Document | _Cell, item: Item, styles: _Styles) -> list[Paragraph]:
-    """Add an item's sentences as paragraphs, code separately; the first has the list sign."""
+    """Add an item as paragraphs, code separately; the first paragraph has the list sign."""
     made: list[Paragraph] = []
     for code, together in groupby(item, lambda said: said.code):
         if not code or (styles.sign and not made):
@@ -121,22 +152,33 @@ def _table(document: Document, block: Block) -> None:
     for row in block.rows:
         for cell, item in zip(table.add_row().cells, row, strict=True):
             if _item(cell, item, _PLAIN):
-                # A new cell comes with an empty paragraph.
+                # Remove the empty paragraph of a new cell.
                 cell._tc.remove(cell.paragraphs[0]._p)
-    # Without a paragraph between them, adjacent tables merge.
+    # Adjacent tables would merge.
     document.add_paragraph()
 
 
+def _chart(document: Document, chart: Chart) -> None:
+    """Add a chart: below each row's label and figure, a shaded paragraph as its bar."""
+    _say(document.add_paragraph(style="Caption"), chart.name)
+    for bar in chart.bars:  # the longest is as wide as the text
+        _item(document, (*bar.label, *bar.value), _PLAIN)[0].paragraph_format.keep_with_next = True
+        form, shade = document.add_paragraph().paragraph_format, OxmlElement("w:shd")
+        shade.set(qn("w:val"), "clear")
+        shade.set(qn("w:fill"), str(_ACCENT))
+        form.element.get_or_add_pPr().append(shade)
+        form.right_indent, form.line_spacing = int(Inches(6) * (1 - bar.percent / 100)), Pt(8)
+
+
 def _markers(paragraph: Paragraph, said: Said) -> None:
-    """Add ` [n]` in superscript, linked to the source. The sign of a conclusion has no link."""
+    """Add ` [n]` in superscript, linked to its source; the sign of a conclusion has no link."""
     if said.markers and paragraph.text:
         paragraph.add_run(" ")
     for marker in said.markers:
         link = OxmlElement("w:hyperlink")
         link.set(qn("w:anchor"), f"source_{marker.n}")
         run = paragraph.add_run(marker.sign)
-        run.font.superscript = True
-        run.font.color.rgb = _ACCENT
+        run.font.superscript, run.font.color.rgb = True, _ACCENT
         if marker.n:
             link.append(run._r)
             paragraph._p.append(link)
@@ -144,11 +186,10 @@ def _markers(paragraph: Paragraph, said: Said) -> None:
 
 def _source(document: Document, source: Reference) -> None:
     paragraph = document.add_paragraph(style=_SOURCE)
-    mark = OxmlElement("w:bookmarkStart")
-    mark.set(qn("w:id"), str(source.n))
+    mark, end = OxmlElement("w:bookmarkStart"), OxmlElement("w:bookmarkEnd")
+    for one in (mark, end):
+        one.set(qn("w:id"), str(source.n))
     mark.set(qn("w:name"), f"source_{source.n}")
-    end = OxmlElement("w:bookmarkEnd")
-    end.set(qn("w:id"), str(source.n))
     paragraph._p.append(mark)
     paragraph.add_run(f"{source.n}.\t")
     paragraph._p.append(end)
@@ -172,8 +213,7 @@ def _add_link(paragraph: Paragraph, runs: Iterable[Run], url: str) -> None:
     target = paragraph.part.relate_to(url, RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
     link.set(qn("r:id"), target)
     for run in paragraph.runs[start:]:
-        run.font.underline = True
-        run.font.color.rgb = _ACCENT
+        run.font.underline, run.font.color.rgb = True, _ACCENT
         link.append(run._r)
     paragraph._p.append(link)
 
@@ -191,8 +231,7 @@ def _coverage(document: Document, sheet: Sheet) -> None:
     for topic in sheet.topics:
         cells = table.add_row().cells
         _say(cells[0].paragraphs[0], topic.name)
-        cells[1].text = sheet.say(f"state_{topic.state}")
-        cells[2].text = str(topic.quotes)
+        cells[1].text, cells[2].text = sheet.say(f"state_{topic.state}"), str(topic.quotes)
 
 
 def _style(document: Document, name: str) -> ParagraphStyle:

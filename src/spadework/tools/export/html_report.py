@@ -1,31 +1,38 @@
-"""The report as one HTML file without scripts or requests; a marker opens its quote's card."""
+"""Write the report as one HTML file without scripts or requests, and print it to PDF."""
 
 from __future__ import annotations
 
+import subprocess
+import tempfile
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from spadework.errors import SettingsError, SpadeworkError
+from spadework.tools.export.chart import chart_of
 from spadework.tools.export.layout import laid_out
 from spadework.tools.export.sheet import Run, Said, words
+from spadework.tools.web.background_threads import kill_group
+from spadework.tools.web.chromium import HOW_TO_INSTALL, installed_chromium, runs_as_root
 from spadework.values import Result
 
 
 def to_html(result: Result) -> str:
-    """Return the report as HTML. External content is escaped; only http(s) URLs become links."""
+    """Return the report as HTML; its text is escaped, only http(s) URLs become links."""
     return _environment().get_template("report.html").render(sheet=laid_out(result))
 
 
-#: Folder of the templates, which the session page uses too.
+#: Folder of the templates; the session page uses it too.
 DRAWN_IN = Path(__file__).parent
-#: Maximum length of a last word kept with its markers; scripts without spaces have longer ones.
+#: Maximum length of a last word that is kept with its markers.
 MOST_KEPT = 24
 
 
 def split_last_word(said: Said) -> tuple[tuple[Run, ...], str]:
-    """Split a sentence's last word off, to keep it with the markers; return the runs and the
-    word.
+    """Split off a sentence's last word, which is kept with the markers; "" if it is code,
+    emphasised, or too long (in scripts without spaces).
     """
     if not said.runs or said.runs[-1].code or said.runs[-1].strength:
         return said.runs, ""
@@ -44,5 +51,60 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"words": words, "ending": split_last_word}
+    environment.filters |= {"words": words, "ending": split_last_word, "chart": chart_of}
     return environment
+
+
+#: Maximum seconds for printing; most reports take one or two.
+MOST_SECONDS = 60.0
+#: Chromium resolves no host names; the page itself forbids requests too.
+_FLAGS = (
+    *("--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
+    *("--disable-extensions", "--disable-background-networking"),
+    *("--host-resolver-rules=MAP * ~NOTFOUND", "--no-pdf-header-footer"),
+    "--generate-pdf-document-outline",
+)
+
+
+def find_chromium() -> str:
+    """Return Chromium's path. Raises SettingsError, with what to install, if there is none."""
+    if found := installed_chromium():
+        return found
+    raise SettingsError(
+        "PDF export needs Chromium or Google Chrome, but neither is installed.",
+        hint=f"Install one ({HOW_TO_INSTALL}), or write .html or .docx.",
+    )
+
+
+def to_pdf(result: Result, seconds: float = MOST_SECONDS) -> bytes:
+    """Return the report as PDF (A4). Raises SettingsError without Chromium, SpadeworkError."""
+    chromium = find_chromium()
+    # Chromium may still write files while the folder is removed.
+    with tempfile.TemporaryDirectory(prefix="spadework-", ignore_cleanup_errors=True) as name:
+        page, printed = Path(name) / "report.html", Path(name) / "report.pdf"
+        page.write_text(to_html(result), encoding="utf-8")
+        # Chromium refuses its sandbox to root; the page has no scripts and makes no requests.
+        rootly = ["--no-sandbox"] if runs_as_root() else []
+        places = (f"--user-data-dir={name}/profile", f"--print-to-pdf={printed}", page.as_uri())
+        _run([chromium, *_FLAGS, *rootly, *places], seconds)
+        if not printed.is_file():
+            raise SpadeworkError(
+                f"{chromium} could not print the PDF.",
+                hint="Write FILE.html instead and print it from a browser.",
+            )
+        return printed.read_bytes()
+
+
+def _run(command: list[str], seconds: float) -> None:
+    mute: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    child = subprocess.Popen(command, **mute, start_new_session=True)
+    try:
+        child.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise SpadeworkError(
+            f"{command[0]} did not print the PDF within {seconds:g} seconds.",
+            hint="Write FILE.html instead.",
+        ) from None
+    finally:
+        kill_group(child)
+        child.wait()

@@ -1,10 +1,11 @@
-"""Layout of a result for all formats: sentences in blocks, markers linked to their quotes."""
+"""Lay a result out for all formats: sentences in blocks, markers linked to their quotes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import takewhile
 
 from spadework.tools.export.markdown_report import fragment_link, place_of, safe_url
 from spadework.tools.export.section_blocks import INFERRED, NOTHING, Item, Set, blocks, emphasised
@@ -23,24 +24,27 @@ from spadework.tools.export.sheet import (
     words,
 )
 from spadework.tools.text.language import Phrases
-from spadework.tools.text.markdown import scan
-from spadework.tools.text.quotes import Strength, emphases
+from spadework.tools.text.markdown import Strength, emphases, scan
+from spadework.tools.text.sentences import leads
 from spadework.tools.web.urls import domain_of
-from spadework.values import CoveredTopic, Evidence, Result, Section, Sentence, Source
+from spadework.values import CoveredTopic, Evidence, Part, Result, Section, Sentence, Source
 
+#: Maximum sentences of the answer at the start of a report.
+MOST_ANSWER = 2
 _SPACE = re.compile(r"\s+")
 
 
 def laid_out(result: Result) -> Sheet:
-    """Lay out a report with its coverage, cited sources and quotes."""
+    """Lay out a result's report with its coverage, cited sources and quotes."""
     layout = _Layout(result)
     say, document = layout.say, result.document
-    chapters = tuple(map(layout.chapter, document.sections))
+    sections = _answer_first(result, layout.ledger)
+    chapters = tuple(map(layout.chapter, sections))
     concluded = any(card.concluded for card in layout.cards)
     return Sheet(
         title=runs(document.title),
         facts=_facts(result, list(layout.sources), say),
-        topics=tuple(_proven(topic, result) for topic in result.topics),
+        topics=tuple(_proven(topic, sections) for topic in result.topics),
         chapters=chapters,
         sources=tuple(layout.sources.values()),
         cards=tuple(layout.cards),
@@ -50,7 +54,7 @@ def laid_out(result: Result) -> Sheet:
 
 
 def runs(text: str, *, emphasis: bool = False) -> tuple[Run, ...]:
-    """Split text into runs on one line: code, link texts, and `emphasis` if requested."""
+    """Split Markdown text into runs of code, `emphasis` (if requested) and other text."""
     marks = scan(text)
     strong = emphases(text, marks) if emphasis else []
     begun: dict[int, Strength] = {one.start: one.strength for one in strong}
@@ -74,7 +78,6 @@ def runs(text: str, *, emphasis: bool = False) -> tuple[Run, ...]:
 
 
 def _one_line(found: list[Run]) -> tuple[Run, ...]:
-    """Collapse spaces, strip the ends and join neighbouring runs of one kind."""
     joined: list[Run] = []
     for run in found:
         text = _SPACE.sub(" ", run.text)
@@ -89,7 +92,7 @@ def _one_line(found: list[Run]) -> tuple[Run, ...]:
 
 
 class _Layout:
-    """Numbering of one report: cited sources by URL, cards by source and quotes."""
+    """Lays out one report; numbers its cited sources and cards."""
 
     def __init__(self, result: Result) -> None:
         self.report = result.document
@@ -107,10 +110,10 @@ class _Layout:
         self._places: dict[tuple[bool, tuple[str, ...]], int] = {}
 
     def chapter(self, section: Section) -> Chapter:
-        """Return a section with its blocks."""
+        """Lay out a section, adding its cards."""
         heading = runs(self.report.heading_of(section))
         self._emphasis = emphasised(section)
-        drawn = tuple(self._block(block) for block in blocks(section, self.ledger))
+        drawn = tuple(self._block(block) for block in blocks(section, self.ledger, self.say))
         return Chapter(heading, section.kind, drawn)
 
     def _block(self, block: Set) -> Block:
@@ -145,7 +148,6 @@ class _Layout:
         return tuple(Opened(self.sources[url], tuple(own)) for url, own in known)
 
     def _card(self, card: Card) -> int:
-        """Return the index of a card, reusing an equal one."""
         ids = tuple(quoted.id for one in card.opened for quoted in one.quotes)
         place = self._places.setdefault((card.concluded, ids), len(self.cards))
         if place == len(self.cards):
@@ -158,10 +160,7 @@ class _Layout:
         date = _day(self.say, "published", source.published_at) if source.published_at else ""
         first = next((quoted.link for quoted in quotes if not quoted.code), _web(source.url))
         author = next((e.author for e in own if e.author), "")
-        title, place = (
-            runs(source.title) or (Run(source.url),),
-            place_of(source, own, self.say.code),
-        )
+        title, place = runs(source.title) or (Run(source.url),), place_of(source, own, self.say)
         return Reference(source.n, title, place, source.url, first, date, quotes, author)
 
 
@@ -180,29 +179,80 @@ def _quote_of(evidence: Evidence, say: Phrases) -> Quoted:
 
 
 def _web(url: str) -> str:
-    """Return the URL if a browser may follow it, else ""."""
     safe = safe_url(url)
     return safe if safe.startswith("http") else ""
 
 
-def _proven(topic: CoveredTopic, result: Result) -> Proven:
-    headings = [section.heading for section in result.document.sections]
+def _answer_first(result: Result, ledger: Mapping[str, Evidence]) -> list[Section]:
+    """Return the report's sections, with the answer first in a paragraph of its own.
+
+    The answer is the start of the summary or the only topic, else the first sentences of answered
+    topics, or nothing.
+    """
+    sections = list(result.document.sections)
+    if sections and (count := _count_opening(sections[0], ledger)):
+        first, rest = sections[0], sections[1:]
+        if first.kind == "summary":
+            return [_opened_by(first, count), *rest]
+        if not result.document.heading_of(first):
+            left = first.changed(dict.fromkeys(range(count), ()))
+            return [_answer(first.sentences[:count]), *([left] if left.sentences else []), *rest]
+    answered = {topic.name for topic in result.topics if topic.state == "answered"}
+    told = [
+        one.sentences[0]
+        for one in sections
+        if one.heading in answered and _count_opening(one, ledger)
+    ]
+    return [_answer(told[:MOST_ANSWER]), *sections] if told else sections
+
+
+def _answer(told: Sequence[Sentence]) -> Section:
+    whole = Part(form="paragraph", takes=(len(told),))
+    return Section(heading="", kind="summary", sentences=tuple(told), parts=(whole,))
+
+
+def _count_opening(section: Section, ledger: Mapping[str, Evidence]) -> int:
+    """Return how many sentences of prose a section opens with, at most MOST_ANSWER."""
+    most = MOST_ANSWER
+    for first in section.parts[:1]:
+        whole = first.by_code or first.form == "paragraph"
+        most = min(most, sum(first.takes)) if whole else 0
+    prose = takewhile(
+        lambda one: (
+            not one.code
+            and not leads(one.text)
+            and all(ledger[id_].step is None for id_ in one.evidence_ids if id_ in ledger)
+        ),
+        section.sentences[:most],
+    )
+    return len(list(prose))
+
+
+def _opened_by(summary: Section, count: int) -> Section:
+    told = len(summary.sentences)
+    first, *others = summary.parts or (Part(form="paragraph", takes=(told,), quoted=True),)
+    left = sum(first.takes) - count
+    parts = [first.model_copy(update={"takes": (n,)}) for n in (count, left) if n]
+    return summary.model_copy(update={"parts": (*parts, *others)})
+
+
+def _proven(topic: CoveredTopic, sections: Sequence[Section]) -> Proven:
+    headings = [section.heading for section in sections]
     chapter = headings.index(topic.name) if topic.name in headings else None
     return Proven(runs(topic.name), topic.state, len(topic.evidence), chapter)
 
 
 def _facts(result: Result, cited: Sequence[str], say: Phrases) -> tuple[str, ...]:
-    """Return the facts to show first: date, amount read, open topics."""
     read = [e.fetched_at for topic in result.topics for e in topic.evidence]
     open_ = sum(topic.state != "answered" for topic in result.topics)
     pages, topics = result.usage.pages, len(result.topics)
-    domains = len({domain_of(url) for url in cited})
+    domains = len({domain_of(url) for url in cited if _web(url)})
     known = {"completed": "", "partial": say("stopped_early")}
     ended = known.get(result.status, result.status.replace("_", " "))
     shown = [
         max(read).date().isoformat() if read else "",
         say("page_read" if pages == 1 else "pages_read", many=pages, cited=len(cited)),
-        say("one_domain" if domains == 1 else "many_domains", many=domains) if cited else "",
+        say("one_domain" if domains == 1 else "many_domains", many=domains) if domains else "",
         say("open_of_one" if topics == 1 else "open_of", open=open_, many=topics) if open_ else "",
         ended,
     ]

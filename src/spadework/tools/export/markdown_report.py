@@ -1,4 +1,4 @@
-"""The report as Markdown: `[n]`, lists, tables, fences, and sources linked to the quoted words."""
+"""Write the report as Markdown; `[n]` refers to sources, which link to the quoted words."""
 
 from __future__ import annotations
 
@@ -21,47 +21,45 @@ from spadework.tools.export.section_blocks import (
 from spadework.tools.extract.markdown_writer import code_span
 from spadework.tools.extract.markdown_writer import fence as plain_fence
 from spadework.tools.text.language import Phrases, language, language_of
-from spadework.tools.text.markdown import Inline, plain, scan
-from spadework.tools.text.markdown_tables import cells
-from spadework.tools.text.quotes import MARKS, emphases
+from spadework.tools.text.markdown import MARKS, Inline, emphases, plain, scan
+from spadework.tools.text.tables import cells
 from spadework.values import Evidence, Report, Section, Sentence, Source
 from spadework.visible import visible
 
-#: Words at each end of a quote in a text-fragment link.
+#: Words from each end of a quote in a text fragment.
 FRAGMENT_WORDS = 5
-#: Characters to escape; a tilde strikes through only where it can close.
+#: Characters to escape in text; a tilde only where it can end a strike-through.
 _SPECIAL = re.compile(r"[\[\]<>`*]|(?<!\s)~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
-#: The same within the characters of a mark, in any context.
+#: Characters to escape in a mark, whatever is next to them.
 _ALONE = re.compile(r"[\[\]<>`*_~&\\]")
 _LIBRARY = "library://"
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?")
-#: Characters that cannot be in a language name; a backtick or line break would end the fence's
-#: opening.
+#: Characters removed from a fence's language; a backtick would break the fence.
 _NO_LANGUAGE = re.compile(r"[^\w+#.-]")
 _LINE = re.compile(r"(?<=\n)(?=[^\n])")
 _JOINED, _PIPE = "\n\n", "\\|"
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
-#: Block marks and table borders, which a rendered page does not show.
+#: Marks of blocks and table borders, which a rendered page does not show.
 _NOT_SHOWN = re.compile(r"^[\s#>|*+-]+|\|")
-#: Line starts that begin a block: `1.` is escaped after its number, others before the sign.
+#: The start of a line that would begin a block; in `1.`, the dot is escaped.
 _LEADING = re.compile(
     r"^((?:\d{1,9}(?=[.)](?:\s|$)))?)((?<=\d)[.)]|#{1,6}(?=\s|$)|[-+](?=\s|$)|=+$|-+$|~{3,}|>)"
 )
 
 
 def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequence[Source]) -> str:
-    """Return the report with numbered sources; `sources` must contain every cited page."""
+    """Return the report with its numbered sources; `sources` must contain every cited page."""
     numbers = {source.url: source.n for source in sources}
     say = Phrases(report.language)
     parts = [f"# {escape_markdown(report.title)}"]
     for section in report.sections:
         heading = report.heading_of(section)
         above = [f"## {escape_markdown(heading)}"] if heading else []
-        parts += [*above, *_Drawn(ledger, numbers, emphasised(section)).blocks(section)]
+        parts += [*above, *_Drawn(ledger, numbers, emphasised(section), say).blocks(section)]
     said = [sentence for section in report.sections for sentence in section.sentences]
     cited = {ledger[id_].url for sentence in said for id_ in sentence.evidence_ids}
     if cited:
-        listed = [_source(source, ledger, say.code) for source in sources if source.url in cited]
+        listed = [_source(source, ledger, say) for source in sources if source.url in cited]
         parts += [f"## {say('sources')}", "\n".join(listed)]
     if concludes(report):
         parts.append(say("inferred", sign=INFERRED))
@@ -69,7 +67,7 @@ def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequenc
 
 
 def sentences_markdown(section: Section) -> list[str]:
-    """Return a section's sentences as in the report, without marks and emphasis, code unfenced."""
+    """Return a section's sentences as in the report, but without marks, emphasis and fences."""
     takes = [(part.form == "table", sum(part.takes)) for part in section.parts]
     in_cells = [cell for cell, count in takes for _ in range(count)]
     told = [one.text if one.code else escape_markdown(one.text) for one in section.sentences]
@@ -80,8 +78,9 @@ def sentences_markdown(section: Section) -> list[str]:
 
 
 def escape_markdown(text: str, *, emphasis: bool = False) -> str:
-    """Escape text as Markdown on one line. Code spans stay code, links become their text, and
-    nothing else is syntax but `emphasis`, if requested. Invisible characters are shown.
+    """Escape text for one line of Markdown, except code and, if requested, `emphasis`.
+
+    Links become their text; invisible characters are removed.
     """
     text = visible(text)
     marks = scan(text)
@@ -111,10 +110,10 @@ def _emphasised(text: str, marks: Inline) -> dict[int, str]:
 
 
 def fragment_link(url: str, quote: str) -> str:
-    """Return a page's URL with a text fragment to the quote; a local document's URL unchanged."""
+    """Return a page's URL with a text fragment for the quote; other URLs are unchanged."""
     if not url.startswith("http"):
         return url
-    # A browser does not see two cells as adjacent: link from the first to the last cell.
+    # Browsers find no text across cells: link from the first cell to the last.
     parts = cells(quote) if quote.startswith("|") else [quote]
     shown = [words for part in parts if (words := _NOT_SHOWN.sub(" ", plain(part)).split())]
     if not shown:
@@ -126,8 +125,9 @@ def fragment_link(url: str, quote: str) -> str:
 
 
 def safe_url(url: str) -> str:
-    """Return a URL safe for a link, ASCII without spaces; "" unless it is a web or library address.
-    Drops the fragment, so that a text fragment can follow.
+    """Return a web or library URL encoded for a link, "" for any other.
+
+    A web URL loses its fragment, so that a text fragment can follow.
     """
     if url.startswith(_LIBRARY):
         return _percent(url)
@@ -141,7 +141,7 @@ def safe_url(url: str) -> str:
 
 
 def fence(text: str, language: str = "") -> str:
-    """Return text as a fenced code block, with a fence longer than any in it."""
+    """Return text as a fenced code block, without invisible characters."""
     return plain_fence(visible(text).strip("\n"), _NO_LANGUAGE.sub("", language))
 
 
@@ -150,7 +150,6 @@ def _percent(part: str) -> str:
 
 
 def _escape(text: str, start: int, end: int, code: set[tuple[int, int]]) -> str:
-    """Escape Markdown syntax in `text[start:end]`, except in code spans."""
     out, at = [], start
     for opens, closes in sorted(span for span in code if start <= span[0] and span[1] <= end):
         out += [_SPECIAL.sub(r"\\\g<0>", text[at:opens]), text[opens:closes]]
@@ -160,17 +159,18 @@ def _escape(text: str, start: int, end: int, code: set[tuple[int, int]]) -> str:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """A section's blocks as Markdown, with page numbers after its sentences."""
+    """Writes a section's blocks as Markdown, with source numbers after its sentences."""
 
     ledger: Mapping[str, Evidence]
     numbers: Mapping[str, int]
     emphasis: bool
+    say: Phrases
 
     def blocks(self, section: Section) -> list[str]:
-        """Return a section's blocks. Adjacent lists get different signs, since they would merge."""
+        """Return a section's blocks; adjacent lists get different signs, or they would merge."""
         drawn: list[str] = []
         before, other = "", False
-        for block in blocks(section, self.ledger):
+        for block in blocks(section, self.ledger, self.say):
             other = block.form == before and not other
             drawn.append(self._block(block, other))
             before = block.form
@@ -192,9 +192,7 @@ class _Drawn:
                 return _JOINED.join(self._pieces(block.items[0]))
 
     def _list(self, items: Sequence[tuple[str, Item]]) -> str:
-        """Return items with their signs; a fence at the start of one gets its own line, or it is
-        not recognized.
-        """
+        """Return items with their signs; an item that starts with code starts on a new line."""
         drawn, apart = [], False
         for sign, item in items:
             pieces = self._pieces(item)
@@ -222,7 +220,6 @@ class _Drawn:
         return "\n".join(f"| {' | '.join(line)} |" for line in escaped)
 
     def _in_cell(self, sentence: Sentence) -> str:
-        """Return a sentence for a table cell, on one line: each line of code is a span."""
         if not sentence.code:
             return self._sentence(sentence)
         lines = (code_span(line) for line in visible(sentence.text).split("\n") if line.strip())
@@ -238,19 +235,18 @@ class _Drawn:
         return " ".join(filter(None, (numbers, INFERRED if cited and sentence.inferred else "")))
 
 
-def place_of(source: Source, quotes: Iterable[Evidence], code: str) -> str:
-    """Return a source's address and, if its quotes are not in the language `code`, their language
-    by its own name.
-    """
+def place_of(source: Source, quotes: Iterable[Evidence], say: Phrases) -> str:
+    """Return a source's place, its kind and, if its quotes are in another language, that."""
     told = language_of(" ".join(e.quote for e in quotes if e.kind in ("text", "item")))
-    foreign = told and told != code.partition("-")[0]
-    return f"{source.place}, {language(told).own_name or told}" if foreign else source.place
+    foreign = language(told).own_name or told if told and told != say.language else ""
+    kind = say(f"kind_{source.kind}") if source.kind else ""
+    return ", ".join(filter(None, (source.place, kind, foreign)))
 
 
-def _source(source: Source, ledger: Mapping[str, Evidence], code: str) -> str:
+def _source(source: Source, ledger: Mapping[str, Evidence], say: Phrases) -> str:
     own = [e for e in ledger.values() if e.url == source.url]
     first = next((e.quote for e in own if e.kind != "code"), "")
     date = f", {source.published_at.date().isoformat()}" if source.published_at else ""
     title, url = escape_markdown(source.title or source.url), safe_url(source.url)
     link = f"[{title}]({fragment_link(url, first)})" if url else title
-    return f"{source.n}. {link} ({escape_markdown(place_of(source, own, code))}{date})"
+    return f"{source.n}. {link} ({escape_markdown(place_of(source, own, say))}{date})"

@@ -1,4 +1,4 @@
-"""A section's blocks: those chosen by its writer, or derived by code."""
+"""Divide a section into blocks, as its writer chose or by rules."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain, groupby, pairwise
 
+from spadework.tools.text.language import ENGLISH, Phrases
 from spadework.tools.text.sentences import leads
 from spadework.values import Evidence, Form, Report, Section, Sentence
 
@@ -14,8 +15,9 @@ from spadework.values import Evidence, Form, Report, Section, Sentence
 def step_items(
     told: Sequence[Sentence], ledger: Mapping[str, Evidence]
 ) -> dict[int, tuple[tuple[Sentence, ...], ...]]:
-    """Return the items of each numbered list, by the index of its first sentence. Its steps start
-    with the first and are complete; only code may stand between two, and joins the step before.
+    """Return the items of each numbered list, by the index of its first sentence.
+
+    A list's steps come from one page and count up from 1; code between two joins the first.
     """
     lists: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
     for n, one in enumerate(told):
@@ -34,7 +36,7 @@ def step_items(
 
 
 Item = tuple[Sentence, ...]
-#: Sign after the marks of a conclusion.
+#: Sign of a conclusion.
 INFERRED = "∴"
 #: Content of an empty cell.
 NOTHING = "–"
@@ -42,8 +44,9 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Set:
-    """Sentences in one form. `items` are a paragraph, list items, or table cells row by row under
-    `columns`; a sub-heading only has `text`. Only items and cells may hold code.
+    """A block of sentences in one form.
+
+    `items` are a paragraph, list items, or a table's cells row by row; a sub-heading has `text`.
     """
 
     form: Form
@@ -53,14 +56,16 @@ class Set:
 
     @property
     def rows(self) -> list[tuple[Item, ...]]:
-        """A table's cells by row, padded to equal width."""
+        """A table's cells by row, with empty ones added to the last row."""
         width = max(1, len(self.columns))
         cells = (*self.items, *[()] * (-len(self.items) % width))
         return [cells[n : n + width] for n in range(0, len(cells), width)]
 
 
-def blocks(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
-    """Return a section's blocks in order; together they hold every sentence once."""
+def blocks(section: Section, ledger: Mapping[str, Evidence], say: Phrases = ENGLISH) -> list[Set]:
+    """Return a section's blocks in order; together they hold every sentence once, and below a
+    writer's table with an empty cell what that means.
+    """
     made: list[Set] = []
     at = 0
     told = section.sentences
@@ -72,6 +77,9 @@ def blocks(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
             made += _by_code(section.model_copy(update={"sentences": (*chain(*items),)}), ledger)
         else:
             made += _whole(Set(part.form, tuple(items), part.text, part.columns))
+        if part.form == "table" and not part.quoted and not all(items):
+            meaning = Sentence(text=say("nothing_said", sign=NOTHING))
+            made.append(Set("paragraph", ((meaning,),)))
     made += _by_code(section.model_copy(update={"sentences": told[at:]}), ledger)
     led = iter(_led([one for block in made for item in block.items for one in item], ledger))
     made = [_with_sentences(block, led) for block in made]
@@ -83,8 +91,10 @@ def _with_sentences(block: Set, sentences: Iterator[Sentence]) -> Set:
 
 
 def _marked_once(block: Set, ledger: Mapping[str, Evidence]) -> Set:
-    """Return the block with one mark for each paragraph, item or row of a table whose sentences all
-    cite the same pages, at its end; and in each one sign of a conclusion, behind the last.
+    """Return the block without repeated marks.
+
+    A paragraph, item or table row whose sentences all cite the same pages has its marks at the end;
+    elsewhere, only the last conclusion keeps its sign.
     """
     width = max(1, len(block.columns)) if block.form == "table" else 1
     made: list[Sentence] = []
@@ -95,7 +105,7 @@ def _marked_once(block: Set, ledger: Mapping[str, Evidence]) -> Set:
 
 
 def _shared(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[Sentence]:
-    """Return sentences that all cite the same pages with all their evidence behind the last."""
+    """Give all evidence to the last sentence if all sentences cite the same pages."""
     cited = [one for one in sentences if one.evidence_ids or not leads(one.text)]
     told = {(_pages(one, ledger), one.inferred, one.code) for one in cited}
     if len(cited) < 2 or len(told) > 1 or cited[-1].code or not cited[-1].evidence_ids:
@@ -121,20 +131,25 @@ def _pages(sentence: Sentence, ledger: Mapping[str, Evidence]) -> frozenset[str]
 
 
 def _led(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> Item:
-    """Drop the marks of a sentence that only leads into the next, if that one cites as much."""
-    pages = [_pages(each, ledger) for each in sentences]
-    leading = [
-        not one.code and leads(one.text) and own <= following
-        for one, own, following in zip(sentences, pages, pages[1:], strict=False)
-    ]
-    return tuple(
-        one.model_copy(update={"evidence_ids": ()}) if bare else one
-        for one, bare in zip(sentences, [*leading, False], strict=False)
-    )
+    """Drop the marks of a sentence that leads into what cites its pages; marks of code are set
+    after the sentence that leads into it.
+    """
+    made = [*sentences]
+    for n, one in enumerate(sentences[:-1]):
+        if one.code or not leads(one.text):
+            continue
+        following = next((each for each in sentences[n + 1 :] if each.evidence_ids), one)
+        if following.code and following is sentences[n + 1]:
+            ids = dict.fromkeys((*one.evidence_ids, *following.evidence_ids))
+            made[n] = one.model_copy(update={"evidence_ids": tuple(ids)})
+            made[n + 1] = following.model_copy(update={"evidence_ids": ()})
+        elif following is not one and _pages(one, ledger) <= _pages(following, ledger):
+            made[n] = one.model_copy(update={"evidence_ids": ()})
+    return tuple(made)
 
 
 def emphasised(section: Section) -> bool:
-    """Return whether the emphasis is the writer's, not that of quoted pages or other texts."""
+    """Return whether emphasis in a section is the writer's, not that of quoted pages."""
     quoted = any(part.quoted for part in section.parts)
     return bool(section.parts) and not quoted and section.kind != "limits"
 
@@ -166,9 +181,7 @@ def _apart(sentences: Iterable[Sentence]) -> Iterator[Set]:
 
 
 def _by_code(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
-    """Group sentences: a paragraph per page, items as lists, numbered if they count from 1, code
-    alone.
-    """
+    """Group sentences: a paragraph for each page, lists of items and steps, code by itself."""
     made: list[Set] = []
     before = ""
     numbered, at = step_items(section.sentences, ledger), 0

@@ -1,4 +1,4 @@
-"""A report laid out for every format: runs, blocks, chapters, sources, quotes of markers."""
+"""Define a report as laid out for every format."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from spadework.tools.export.section_blocks import INFERRED
 from spadework.tools.text.language import ENGLISH, Phrases
-from spadework.tools.text.quotes import Strength
+from spadework.tools.text.markdown import Strength
 from spadework.values import CoverageState, Form, SectionKind
 
 
 class Run(NamedTuple):
-    """Characters of one kind; never markup."""
+    """Text of one kind, without markup."""
 
     text: str
     code: bool = False
@@ -20,8 +20,9 @@ class Run(NamedTuple):
 
 
 class Marker(NamedTuple):
-    """A mark after a sentence that opens the card of that index: `[n]` its quotes from one source;
-    the sign of a conclusion (`n` is 0) all its premises. `label` describes it.
+    """A mark after a sentence, which opens the card with the index `card`.
+
+    `[n]` opens quotes from one source, the sign of a conclusion (`n` is 0) its premises.
     """
 
     n: int
@@ -30,7 +31,7 @@ class Marker(NamedTuple):
 
     @property
     def sign(self) -> str:
-        """The text shown."""
+        """The text of the mark."""
         return f"[{self.n}]" if self.n else INFERRED
 
 
@@ -49,9 +50,7 @@ Item = tuple[Said, ...]
 
 @dataclass(frozen=True)
 class Block:
-    """A paragraph or one code block (one item each); a list of items; a table of items under its
-    columns, with its `heading`; or a sub-heading.
-    """
+    """A paragraph or code block (of one item), a list, a table, or a sub-heading."""
 
     kind: Form
     items: tuple[Item, ...] = ()
@@ -71,7 +70,7 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Quoted:
-    """A quote in context: below its headings, between sentences. `link` is "" if not on the web."""
+    """A quote with its headings and the text around it; `link` is "" if it is not on the web."""
 
     id: str
     runs: tuple[Run, ...]
@@ -85,7 +84,7 @@ class Quoted:
 
 @dataclass(frozen=True)
 class Reference:
-    """A cited source. `link` is "" if browsers cannot open it; `url` is text."""
+    """A cited source; `link` is "" if browsers cannot open it, `url` is only shown."""
 
     n: int
     title: tuple[Run, ...]
@@ -115,7 +114,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Proven:
-    """How well a topic is supported. `chapter` is the index of its chapter, if any."""
+    """A topic's coverage; `chapter` is the index of its chapter, or None."""
 
     name: tuple[Run, ...]
     state: CoverageState
@@ -125,7 +124,7 @@ class Proven:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Everything an export shows; `explained` is the meaning of a sign, `say` the phrases."""
+    """Everything an export shows; `explained` is what the sign of a conclusion means, or ""."""
 
     title: tuple[Run, ...]
     facts: tuple[str, ...]

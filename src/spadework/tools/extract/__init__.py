@@ -1,12 +1,11 @@
-"""Reading a document of any format into clean Markdown, with one reader per format."""
+"""Convert documents of any format to Markdown; each format has its own reader."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from spadework.errors import Unreadable
-from spadework.tools.extract.charset import Decoded, decode_body
-from spadework.tools.extract.document_kinds import Kind, file_name, kind_of
+from spadework.tools.extract.document_kinds import Decoded, Kind, decode_body, file_name, kind_of
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.formats import added_formats
 from spadework.tools.extract.markdown_writer import fence, not_shown
@@ -15,24 +14,26 @@ from spadework.tools.extract.readers import bytes_reader, holder_reader, text_re
 
 __all__ = ["read_document"]
 
-#: How deep members are opened: an archive inside an archive stays closed.
+#: Nesting depth that each container adds.
 _DEPTHS = {"packed": 1, "zip": 2, "tar": 2}
+#: Deepest container that is opened: the tar in a .tar.gz, but no archive in an archive.
 _OPENED = 1
-#: Maximum characters of a document's Markdown: repeated cells can inflate a small file.
+#: Maximum length of a document's Markdown; repeated cells can inflate a small file.
 MAX_CHARS = 20_000_000
 
 
 def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") -> Extracted:
-    """Return the content of a document, with `media_type` and `charset` from the server, or "".
+    """Return a document as Markdown with its metadata.
 
-    Text after MAX_CHARS is cut, as the last line then states. Raises Unreadable for a damaged
-    document or an unsupported format, TooLarge over a reader's limit.
+    `media_type` and `charset` are the server's. The last line says what is cut after MAX_CHARS.
+    Raises Unreadable for a damaged, unsupported or (except HTML) empty document, TooLarge over a
+    reader's limit.
     """
     kind = kind_of(body, media_type, url)
     found = _read(body, kind, url, charset=charset)
     if not found.markdown.strip() and kind.reader != "html":  # its scripts may show a page
         form = found.kind if kind.reader == "zip" else kind.reader
-        read_as = f"There is no text in the document, which was read as {form}."
+        read_as = f"The document was read as {form} and contains no text."
         raise Unreadable(read_as if body.strip() else "The document is empty.")
     rest = len(found.markdown) - MAX_CHARS
     if rest <= 0:
@@ -56,29 +57,28 @@ def _read(body: bytes, kind: Kind, url: str, *, charset: str = "", depth: int = 
     if read := bytes_reader(kind.reader):
         return read(body, url)
     if not kind.reader:
-        raise Unreadable(f"{kind.media_type} is not read yet.")
+        raise Unreadable(f"{kind.media_type} is not supported.")
     return _read_text(decode_body(body, charset), kind, url)
 
 
 def _read_text(decoded: Decoded, kind: Kind, url: str) -> Extracted:
     read = text_reader(kind.reader)
-    if read is None:  # code throughout
+    if read is None:  # source code
         code = decoded.text.replace("\r\n", "\n")
         markdown = fence(code, kind.language) if code.strip() else ""
         return Extracted(title=file_name(url), markdown=markdown, kind=kind.language)
     found = read(decoded.text, url)
     if not (decoded.doubtful and found.markdown):
         return found
-    read_as = f"they were read as {decoded.charset}, and some may be wrong."
-    said = f"… It does not say how its letters are coded; {read_as}"
+    read_as = f"was read as {decoded.charset}, so some characters may be wrong."
+    said = f"… This text does not state its character encoding and {read_as}"
     return replace(found, markdown=f"{found.markdown.rstrip()}\n\n{said}\n")
 
 
 def _unread(body: bytes, kind: Kind) -> Unreadable:
-    """Return the error for an old Office file, or a similar one, that only LibreOffice reads."""
     old = old_office(body)
     if old is None:
-        return Unreadable(f"{kind.media_type} is not read yet.")
+        return Unreadable(f"{kind.media_type} is not supported.")
     if not program():
         return not_installed(old)
-    return Unreadable(f"Old {old.name} files (.{old.ending}) are read only by themselves.")
+    return Unreadable(f"Old {old.name} files (.{old.ending}) cannot be read inside another file.")

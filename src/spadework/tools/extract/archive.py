@@ -1,4 +1,4 @@
-"""Archives (zip, tar) as Markdown: each member under its name, read in memory like a document."""
+"""Convert archives to Markdown: each member is a section, read in memory like any document."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from spadework.tools.extract.text.epub import extract_epub
 
 MAX_MEMBERS = 200
 MAX_COUNTED = 10_000
-#: Maximum unpacked bytes of one member, and of all together.
+#: Maximum unpacked bytes of a member.
 MAX_MEMBER = 20_000_000
+#: Maximum unpacked bytes of an archive.
 MAX_BYTES = 100_000_000
-#: Maximum compression ratio: text seldom exceeds 20, a bomb reaches 1000.
+#: Maximum compression ratio; text seldom exceeds 20, a zip bomb reaches 1000.
 MAX_RATIO = 200
-#: Bytes unpacked at a time, so that the work spent on a damaged member counts too.
+#: Bytes unpacked at a time, so that a damaged member's bytes count too.
 _PIECE = 100_000
 
 #: Files that operating systems add.
 _OF_SYSTEMS = re.compile(r"\A__MACOSX/|(?:\.DS_Store|Thumbs\.db)\Z")
-_TOO_DEEP = "An archive in an archive is not opened."
+_TOO_DEEP = "Archives inside archives are not opened."
 
 ReadMember = Callable[[bytes, str], Extracted]
-#: A name and its bytes as they are unpacked.
+#: A member's name and its unpacked bytes in pieces.
 _Member = tuple[str, Iterator[bytes]]
-#: Openers of packed files by their first bytes.
 _OPENERS: dict[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
     b"\x1f\x8b": lambda packed: gzip.GzipFile(fileobj=packed),
     b"BZh": bz2.BZ2File,
@@ -53,7 +53,7 @@ _OPENERS: dict[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
 
 
 def extract_zip_archive(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """Return the members of a zip file. Raises Unreadable if damaged or encrypted, TooLarge."""
+    """Return a zip file's members. Raises Unreadable if damaged or locked, TooLarge."""
     with whole("zip file"), open_zip(body, "zip file") as archive:
         files = (found for found in archive.infolist() if not found.is_dir())
         members = ((found.filename, _unzip(archive, found)) for found in files)
@@ -61,7 +61,7 @@ def extract_zip_archive(body: bytes, url: str, read: ReadMember | None) -> Extra
 
 
 def extract_tar(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """Return the files in a tar file. Raises Unreadable if damaged, TooLarge."""
+    """Return a tar file's members. Raises Unreadable if damaged, TooLarge."""
     with whole("tar file"):
         try:
             with tarfile.open(fileobj=io.BytesIO(body), mode="r:") as archive:
@@ -71,7 +71,7 @@ def extract_tar(body: bytes, url: str, read: ReadMember | None) -> Extracted:
 
 
 def extract_packed(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """Return the content of a gzip, bzip2 or xz file. Raises Unreadable if damaged, TooLarge."""
+    """Return what a gzip, bzip2 or xz file holds. Raises Unreadable if damaged, TooLarge."""
     if read is None:
         raise Unreadable(_TOO_DEEP)
     opener = next(opener for magic, opener in _OPENERS.items() if body.startswith(magic))
@@ -79,7 +79,7 @@ def extract_packed(body: bytes, url: str, read: ReadMember | None) -> Extracted:
     with whole("packed file"), opener(io.BytesIO(body)) as packed:
         inner = packed.read(limit + 1)
     if len(inner) > limit:
-        raise TooLarge(f"The packed file holds more than {limit:,} bytes.")
+        raise TooLarge(f"The packed file contains more than {limit:,} bytes.")
     name = PurePosixPath(file_name(url))
     return read(inner, name.stem if name.suffix in (".gz", ".bz2", ".xz") else name.name)
 
@@ -112,13 +112,11 @@ def _read_all(
     for name, pieces in islice(kept, MAX_MEMBERS):
         body, fault = _unpacked(pieces, min(MAX_MEMBER, left))
         if len(body) > left:
-            raise TooLarge(
-                "The archive holds more than can be read, or was made to: it grows too much."
-            )
+            raise TooLarge("The archive is too large when unpacked.")
         left -= len(body)
-        if fault:  # damaged or locked: the others may be intact
+        if fault:  # other members may be intact
             first, faults = first or fault, faults + 1
-        shown = plain(f"… It is not shown: {fault}") if fault else _text(body, name, read)
+        shown = plain(f"… Not shown: {fault}") if fault else _text(body, name, read)
         parts.append(blocks([write_heading(name, 1), shown]))
     if faults and faults == len(parts):
         raise Unreadable(first)
@@ -131,7 +129,7 @@ def _read_all(
 
 
 def _unpacked(pieces: Iterator[bytes], limit: int) -> tuple[bytes, str]:
-    """Return a member's bytes, at most one piece over `limit`, and the fault that stopped it."""
+    """Return a member's bytes, at most one piece over `limit`, and the fault, or ""."""
     body = bytearray()
     try:
         for piece in pieces:
@@ -145,14 +143,13 @@ def _unpacked(pieces: Iterator[bytes], limit: int) -> tuple[bytes, str]:
 
 def _text(body: bytes, name: str, read: ReadMember) -> str:
     if len(body) > MAX_MEMBER:
-        return f"… It is not shown: it has more than {MAX_MEMBER:,} bytes."
+        return f"… Not shown: it has more than {MAX_MEMBER:,} bytes."
     try:
         return read(body, name).markdown.strip("\n")
     except FetchError as error:
-        return plain(f"… It is not shown: {error}")
+        return plain(f"… Not shown: {error}")
 
 
-#: Office readers by the folder of the main part.
 _OFFICE: dict[str, Callable[[Package, str], Extracted]] = {
     "word": extract_docx,
     "xl": extract_xlsx,
@@ -161,9 +158,10 @@ _OFFICE: dict[str, Callable[[Package, str], Extracted]] = {
 
 
 def extract_zip(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """Return the content of a zip file; `read` reads an archive's members, None leaves it closed.
+    """Return the content of an Office file, e-book or archive.
 
-    Raises Unreadable when it is damaged or encrypted, TooLarge over a limit.
+    `read` reads an archive's members; None refuses archives. Raises Unreadable if the file is
+    damaged, locked or refused, TooLarge over a limit.
     """
     package = Package(body, "file")
     reader = _OFFICE.get(package.main.partition("/")[0])

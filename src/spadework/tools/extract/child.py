@@ -1,4 +1,4 @@
-"""Reading untrusted documents in separate processes, within time and memory limits."""
+"""Read untrusted documents in separate processes, within limits of time and memory."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from typing import Any
 
 from spadework.errors import TooSlow, Unreadable
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.frames import answer
 from spadework.tools.extract.office.office import modern, old_office
-from spadework.tools.extract.process import Ended, Process
+from spadework.tools.extract.process import Ended, Process, answer
 from spadework.tools.web.background_threads import aside, begin
 from spadework.tools.web.fair_queue import place
 
-#: Maximum reading processes at a time.
+#: Maximum number of reading processes.
 WORKERS = 2
 
 #: Seconds that a killed process may still appear alive.
 DYING_SECONDS = 0.25
-#: Idle processes, the most recently used last. They outlive an event loop and end with this
-#: process.
+#: Idle processes, most recently used last; they outlive an event loop.
 _idle: list[Process] = []
 _live: set[Process] = set()
 
@@ -29,12 +27,10 @@ _live: set[Process] = set()
 async def read_apart(
     body: bytes, *, media_type: str, url: str, charset: str = "", seconds: float
 ) -> Extracted:
-    """Return what `read_document` returns, read in another process within `seconds`, waiting
-    included.
+    """Call `read_document` in another process, within `seconds` including waiting.
 
-    An old Office file is converted first. Raises the same errors; TooSlow at the deadline,
-    Unreadable when the reader crashes or runs out of memory. The process is killed then, and when
-    the caller is cancelled.
+    An old Office file is converted first. Also raises TooSlow at the deadline and Unreadable if the
+    process crashes; it is killed then and on cancellation.
     """
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
@@ -57,13 +53,13 @@ async def read_apart(
                     raise
                 return answer(await _ask(_new(), request, body))
     except TimeoutError:
-        raise TooSlow(f"The document was not read within {seconds:.3g} s.") from None
+        raise TooSlow(f"Reading the document took longer than {seconds:.3g} s.") from None
     except Ended:
-        raise Unreadable("The reader of the document broke down.") from None
+        raise Unreadable("The document reader crashed.") from None
 
 
 def warm() -> None:
-    """Start a process for the next document if none is idle, without waiting for it."""
+    """Start a process for the next document in the background, unless one is idle."""
     if not _idle and len(_live) < WORKERS:
         process = _new()
         _idle.append(process)
@@ -74,9 +70,9 @@ async def _ask(process: Process, request: dict[str, Any], body: bytes) -> dict[s
     try:
         reply = await aside(process.ask, request, body)
     except BaseException:
-        # Also on cancellation: its unfinished work would delay the next document.
+        # Also on cancellation: unfinished work would delay the next document.
         process.kill()
-        # Its answer may have arrived just now, and then nobody waits for its end.
+        # If its reply has just arrived, no other thread will clean up.
         begin(process.end)
         raise
     finally:
@@ -88,7 +84,6 @@ async def _ask(process: Process, request: dict[str, Any], body: bytes) -> dict[s
 
 
 def _idle_process() -> Process | None:
-    """Return an idle process that is still alive."""
     while _idle:
         process = _idle.pop()
         if process.usable:

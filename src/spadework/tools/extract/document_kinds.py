@@ -1,15 +1,169 @@
-"""Detecting a document's kind by first bytes, then media type, then the URL's extension."""
+"""Detect the kind of a document, and decode its text."""
 
 from __future__ import annotations
 
+import codecs
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from spadework.tools.extract.charset import utf_16
 from spadework.tools.extract.formats import added_formats
 from spadework.tools.extract.office.office import OLE, STORAGE, storage_reader
+
+#: Supersets that browsers use for these charsets (WHATWG Encoding Standard).
+_SUPERSETS = {
+    "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
+    "ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs",
+    "shift_jis": "cp932", "euc_kr": "cp949",
+}  # fmt: skip
+_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+#: Bytes checked for UTF-16: markup and e-mail begin with ASCII.
+_FIRST = 8
+_DECLARED = re.compile(
+    rb"<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]{1,40})",
+    re.IGNORECASE,
+)
+_DECLARED_BYTES = 4_096
+_MARKUP = re.compile(rb"<[^<>]{0,2000}>")
+#: Codecs that pages use; others are slow on long text.
+_PAGE_CODECS = re.compile(r"utf-(8|16|32)|iso|cp|koi8|gb|big5|shift|euc|mac|tis|hz|johab|kz|ptcp")
+#: Charsets considered when guessing.
+_LOOKED_FOR = (
+    "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp866",
+    "cp874", "cp932", "cp949", "big5hkscs", "euc-jp", "gb18030", "iso2022_jp_2", "iso8859-2",
+    "iso8859-5", "iso8859-7", "koi8-r",
+)  # fmt: skip
+#: Bytes examined for a guess, and non-ASCII bytes that it needs.
+_LOOKED_AT, _LEAST_LETTERS = 60_000, 6
+#: A declared charset is used if at most CLOSE less likely; a guess below SURE is doubtful.
+CLOSE, SURE = 0.02, 0.1
+#: Escape sequence before Japanese letters in ISO-2022-JP.
+_SHIFT = b"\x1b$"
+#: Minimum non-ASCII letters for each broken one in UTF-8.
+_BROKEN = 10
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A document's text and charset; `doubtful` marks a charset that is an uncertain guess."""
+
+    text: str
+    charset: str = "utf-8"
+    doubtful: bool = False
+
+
+def decode(body: bytes, charset: str = "") -> str:
+    """Return a document's text, with U+FFFD for invalid bytes; `charset` is the server's."""
+    return decode_body(body, charset).text
+
+
+def decode_body(body: bytes, charset: str = "") -> Decoded:
+    """Return a document's text and its charset; the server's `charset` may be wrong or ""."""
+    marked = "utf-8-sig" if body.startswith(codecs.BOM_UTF8) else utf_16(body)
+    if marked:
+        return Decoded(body.decode(marked, "replace"), marked)
+    declared = _declared_codecs(body, charset)
+    return _stateful(body, declared) or _utf8(body) or _by_its_letters(body, declared)
+
+
+def utf_16(body: bytes) -> str:
+    """Return the UTF-16 codec that a byte order mark or leading ASCII letters imply, or ""."""
+    if body.startswith(_WIDE_MARKS):
+        return "utf-16"
+    for codec in ("utf-16-le", "utf-16-be"):
+        start = body[:_FIRST].decode(codec, "replace")
+        if len(start) > 1 and all(" " <= letter < "\x7f" or letter.isspace() for letter in start):
+            return codec
+    return ""
+
+
+def _declared_codecs(body: bytes, charset: str) -> list[str]:
+    said = _DECLARED.search(body[:_DECLARED_BYTES])
+    names = (charset, said[1].decode("ascii", "ignore") if said else "")
+    return [codec for name in names if (codec := _codec(name))]
+
+
+def _stateful(body: bytes, declared: list[str]) -> Decoded | None:
+    """Return the text if it decodes in a declared 7-bit charset, UTF-16 or UTF-32."""
+    for codec in declared:
+        if codec.startswith(("iso2022", "hz", "utf-16", "utf-32")):
+            try:
+                return Decoded(body.decode(codec), codec)
+            except ValueError:
+                continue
+    return None
+
+
+def _utf8(body: bytes) -> Decoded | None:
+    if _SHIFT in body[:_LOOKED_AT]:
+        return None
+    text = body.decode("utf-8", "replace")
+    broken = text.count("\ufffd")
+    if broken and _BROKEN * broken > sum(letter > "\x7f" for letter in text) - broken:
+        return None
+    return Decoded(text)
+
+
+def _by_its_letters(body: bytes, declared: list[str]) -> Decoded:
+    """Decode text by the likeliest charset, or a declared one that is nearly as likely."""
+    likely = _likely(body)
+    best = max(likely, key=lambda codec: likely[codec], default="cp1252")
+    least = likely.get(best, 0.0) - CLOSE
+    for codec in declared:
+        if likely.get(codec, 0.0) >= least and _fits(body, codec):
+            return Decoded(body.decode(codec), codec)
+    return Decoded(body.decode(best, "replace"), best, likely.get(best, 0.0) < SURE)
+
+
+def _likely(body: bytes) -> Mapping[str, float]:
+    """Return the likelihood (0–1) of each charset, {} if there are too few letters."""
+    seen = body[:_LOOKED_AT]
+    if not _letters(seen):
+        seen = b" ".join(_lines(body))
+    if not _letters(seen):
+        return {}
+    import chardet  # takes 0.1 s, and most pages are UTF-8
+
+    if _SHIFT not in seen:  # markup would bias it towards the declared charset
+        seen = _MARKUP.sub(b" ", seen)
+    found = chardet.detect_all(seen, ignore_threshold=True, include_encodings=_LOOKED_FOR)
+    told = [(_codec(one["encoding"] or ""), one["confidence"]) for one in found]
+    return {codec: likely for codec, likely in reversed(told) if codec}
+
+
+def _lines(body: bytes) -> list[bytes]:
+    lines: list[bytes] = []
+    room = _LOOKED_AT
+    for line in body.splitlines():
+        if room > 0 and not line.isascii():
+            lines.append(line[:room])
+            room -= len(line)
+    return lines
+
+
+def _letters(seen: bytes) -> bool:
+    return _SHIFT in seen or sum(byte > 0x7F for byte in seen) >= _LEAST_LETTERS
+
+
+def _fits(body: bytes, codec: str) -> bool:
+    try:
+        body.decode(codec)
+    except ValueError:
+        return False
+    return True
+
+
+def _codec(name: str) -> str:
+    """Return the codec for a charset, or "" if it is unknown or unusual."""
+    try:
+        codec = codecs.lookup(name.strip() or "?").name
+    except (LookupError, ValueError):
+        return ""
+    codec = _SUPERSETS.get(codec, codec)
+    return codec if _PAGE_CODECS.match(codec) else ""
+
 
 #: Unambiguous first bytes.
 _MAGIC = (
@@ -26,17 +180,17 @@ _MAGIC = (
     *((b"ID3" + bytes([version]), "audio/mpeg") for version in (2, 3, 4)),
     (b"{\\rtf", "application/rtf"), (b"%!PS", "application/postscript"),
 )  # fmt: skip
-#: First bytes that are letters or shared, with a second sign at an offset.
+#: First bytes that need a second signature at an offset.
 _FURTHER_ON = (
     (b"RIFF", 8, b"WEBP", "image/webp"), (b"RIFF", 8, b"WAVE", "application/x-riff"),
     (b"RIFF", 8, b"AVI ", "application/x-riff"), (b"", 4, b"ftypavif", "image/avif"),
     (b"", 4, b"ftypavis", "image/avif"), (b"BM", 6, bytes(4), "image/bmp"),
 )  # fmt: skip
-#: Markup with at most this share of null bytes is a faulty page, else binary data.
+#: Markup with a larger share of null bytes is binary data.
 _MOST_NULLS = 0.05
 _SNIFFED = 1_024
 
-#: What may precede the first element of a page or an XML document.
+#: What may precede the first element of a page or XML document.
 _BEFORE = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,20000}?-->\s*)?", re.S
 )
@@ -72,23 +226,24 @@ _READER_ENDINGS = {
     "rst": "rst",
     "eml": "mail",
 }
-#: Kinds that only first bytes prove: without them the server's type is wrong.
+#: Kinds that first bytes must prove.
 _BY_MAGIC = frozenset({"pdf", "rtf", "image", "zip", "tar", "packed", "old", "xls", "msg"})
-#: Media types that Office programs give to anything they save.
+#: Media types that Office programs give to all their files.
 _OF_OFFICE = re.compile(r"application/(?:msword|rtf|vnd\.(?:ms-|openxml|oasis))")
-#: What some programs write before a file's first bytes.
+#: Bytes that may precede a file's signature.
 _BLANK = b"\xef\xbb\xbf\0 \t\r\n"
-#: Headers at the start of an e-mail, one of which every e-mail has.
+#: Three headers at the start of a file.
 _HEADERS = re.compile(rb"(?:[A-Z][\w-]{1,60}:[^\n]{1,900}\n(?:[ \t]+\S[^\n]{0,900}\n){0,40}){3}")
+#: Every e-mail has one of these headers.
 _OF_MAIL = re.compile(rb"^(?:received|return-path|message-id|mime-version):", re.I | re.M)
 _TAR = slice(257, 262)
 
-#: Types that mean nothing or any text: content or extension decides.
+#: Media types that say nothing.
 _VAGUE = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/x-unknown", "text/plain"}
 )
 
-#: Languages, with extensions and media subtypes that differ from their names.
+#: Programming languages with their other extensions and media subtypes.
 _ALIASES = """
 bash sh zsh shellscript;  c h csrc;  clojure clj;  cmake;  cpp cc cxx hpp c++ c++src;  css;  dart
 diff patch;  dockerfile;  elixir ex exs;  erlang erl;  go;  graphql;  groovy;  haskell hs
@@ -106,12 +261,11 @@ _LANGUAGES = {
 
 @dataclass(frozen=True)
 class Kind:
-    """The reader of a document: html, pdf, markdown, rst, text, xml, delimited, mail, rtf, image,
-    zip, tar, packed, old (Office before 2007 and other OLE storages), code (in `language`), "" for
-    none, or the name of a format from the folder `formats`.
+    """A document's `reader`, and the `media_type` that a refusal names.
 
-    `media_type` names it in a refusal. A `zip` may be an Office document, an e-book or an archive,
-    depending on its parts.
+    Readers are html, pdf, markdown, rst, text, xml, delimited, mail, msg, rtf, xls, image, tar, zip
+    (Office, e-book, archive), packed, old (other OLE files), code (in `language`), the formats of
+    the folder `formats`, and "" for none.
     """
 
     reader: str
@@ -157,12 +311,11 @@ def _is_mail(body: bytes) -> bool:
 
 
 def _is_text(head: bytes) -> bool:
-    """Return whether the first bytes contain no control characters."""
     return bool(head.strip()) and not any(byte < 32 and byte not in b"\t\n\r\f" for byte in head)
 
 
 def _by_lines(head: bytes, media_type: str) -> Kind:
-    """Return the kind of text sent with the media type of an Office file."""
+    """Return the kind of a text that was sent as an Office file."""
     if head.lstrip(_BLANK).startswith(b"<"):
         return Kind("html", media_type)
     first = head.partition(b"\n")[0]
@@ -214,7 +367,7 @@ def _kind_of_other(media_type: str, url: str) -> Kind:
 
 
 def is_language(name: str) -> bool:
-    """Return whether a lower-case name is a language or its file extension."""
+    """Return whether a lower-case name is a programming language or its extension."""
     return name in _LANGUAGES
 
 

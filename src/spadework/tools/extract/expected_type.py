@@ -1,7 +1,6 @@
-"""The likely type of a hit before fetching, by address and title, and its type once fetched, by
-media type (S6).
+"""Predict a hit's type from its address and title.
 
-Extensions mislead: a picture's address may be a page about it. So an address only lowers the rank.
+Addresses mislead (a picture's may show a page about it), so a prediction only lowers the rank.
 """
 
 from __future__ import annotations
@@ -37,16 +36,16 @@ _ENDINGS: dict[Shape, str] = {
 _SHAPES: dict[str, Shape] = {
     ending: shape for shape, endings in _ENDINGS.items() for ending in endings.split()
 }
-#: Unsupported extensions other than sound, video and programs.
+#: Extensions of other formats that are not read.
 _UNREAD = {"ps": "PostScript", "heic": "HEIC", "7z": "7z", "rar": "rar", "zst": "zstd"}
 _OLD = frozenset({"doc", "ppt"})
-#: Marks that search engines put before a file's title.
+#: Marks that search engines put before the title of a file.
 _MARK = re.compile(r"^\s*[\[(](pdf|docx?|xlsx?|pptx?|odt|rtf)[\])]", re.IGNORECASE)
-#: Addresses that show a file on a page.
+#: Addresses of pages that show a file.
 _SHOWN = re.compile(r"/(?:blob|wiki|blame|src/branch)/|/[^/]*:[^/]*$", re.IGNORECASE)
-#: Score factor for slow reading: pictures by OCR, old files by LibreOffice.
+#: Score factor of hits that need OCR or LibreOffice, which are slow.
 SLOW = 0.5
-#: Types by prefix, and one of them that also means TypeScript.
+#: Names of unsupported media types by prefix.
 _TYPES = (
     ("audio/", "sound"),
     ("video/", "a video"),
@@ -55,8 +54,9 @@ _TYPES = (
     ("application/x-msdownload", "a program"),
     ("application/vnd.android.package-archive", "a program"),
 )
+#: A video type that servers also send for TypeScript.
 _TYPESCRIPT = "video/mp2t"
-#: Words in the names of other types.
+#: Words in media types that reveal the shape.
 _WORDS: dict[Shape, tuple[str, ...]] = {
     "web page": ("html",),
     "PDF": ("pdf",),
@@ -71,7 +71,7 @@ _WORDS: dict[Shape, tuple[str, ...]] = {
 
 
 class Foreseen(NamedTuple):
-    """What a hit probably is, why it cannot be read ("" if it can), and its score factor, 0–1."""
+    """A hit's probable type, why it cannot be read ("" if it can), and its score factor (0–1)."""
 
     shape: Shape
     refused: str = ""
@@ -79,37 +79,37 @@ class Foreseen(NamedTuple):
 
 
 def foreseen(url: str, title: str = "") -> Foreseen:
-    """Return what is known of a hit before it is fetched."""
+    """Predict a hit's type, and whether it can be read."""
     ending = _suffix(url)
     mark = _MARK.match(title)
     ending = mark[1].lower() if mark and ending not in _SHAPES else ending
     shape = _SHAPES.get(ending, "web page")
     if shape in ("sound", "video", "program"):
-        return Foreseen(shape, f"{'' if shape == 'sound' else 'a '}{shape} is not read", 0.0)
+        return Foreseen(shape, f"{shape} files are not supported", 0.0)
     if ending in _UNREAD:
-        return Foreseen(shape, f"{_UNREAD[ending]} is not read", 0.0)
+        return Foreseen(shape, f"{_UNREAD[ending]} files are not supported", 0.0)
     if ending in _OLD:
         if program():
             return Foreseen(shape, worth=SLOW)
-        return Foreseen(shape, f"an old .{ending} file is read where LibreOffice is installed", 0.0)
+        return Foreseen(shape, f"old .{ending} files need LibreOffice, which is not installed", 0.0)
     if ending == "svg":
-        return Foreseen(shape, "a drawing is not read", 0.0)
+        return Foreseen(shape, "SVG drawings are not supported", 0.0)
     if shape == "image":
         if has_ocr():
             return Foreseen(shape, worth=SLOW)
-        return Foreseen(shape, "an image is read by Tesseract, which is not installed", 0.0)
+        return Foreseen(shape, "reading an image needs Tesseract, which is not installed", 0.0)
     return Foreseen(shape)
 
 
 def refused_type(media_type: str) -> str:
-    """Return the name of an unsupported type that a server sends, or ""."""
+    """Return the name of an unsupported media type, such as "a video", or ""."""
     if media_type == _TYPESCRIPT:
         return ""
     return next((words for start, words in _TYPES if media_type.startswith(start)), "")
 
 
 def shape_of_type(media_type: str) -> Shape:
-    """Return the shape of content with this media type."""
+    """Return the shape that a media type implies, "text" by default."""
     named = media_type.partition(";")[0].strip().lower()
     main, _, kind = named.partition("/")
     by_main: dict[str, Shape] = {"image": "image", "audio": "sound", "video": "video"}
@@ -122,7 +122,7 @@ def shape_of_type(media_type: str) -> Shape:
 
 
 def _suffix(url: str) -> str:
-    """Return the extension of a file's address, "" for a page."""
+    """Return the extension in a file's address ("pdf" below `/pdf/`), "" for a page."""
     try:
         path = unquote(urlsplit(url).path)
     except ValueError:
@@ -133,5 +133,5 @@ def _suffix(url: str) -> str:
     if "." not in name:
         return "pdf" if "/pdf/" in path.lower() else ""
     ending = name.rpartition(".")[2]
-    # Numbers such as those of arXiv papers are not extensions.
+    # The number of an arXiv paper looks like an extension.
     return "pdf" if "/pdf/" in path.lower() and ending not in _SHAPES else ending

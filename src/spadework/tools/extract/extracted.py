@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from spadework.tools.extract.markdown_writer import blocks, fence, item
 from spadework.visible import visible
 
+if TYPE_CHECKING:  # pydantic would slow down the processes that read documents
+    from spadework.values import SourceKind
+
 
 @dataclass(frozen=True)
 class Link:
-    """A link of a document, absolute, with its text."""
+    """A link in a document: its absolute URL and its text."""
 
     url: str
     text: str
@@ -23,10 +27,10 @@ class Link:
 
 @dataclass(frozen=True)
 class Extracted:
-    """The content of a document as Markdown, without navigation, and its metadata.
+    """A document's content as Markdown, without navigation, and its metadata.
 
-    `kind` is the type of page (article, documentation, forum, listing, collection, product,
-    service, or a format's name).
+    `kind` is a type of page (article, documentation, forum, listing, collection, product, service)
+    or the name of a format. `source` is what the page states of the kind of source.
     """
 
     title: str
@@ -36,9 +40,10 @@ class Extracted:
     language: str = ""
     links: tuple[Link, ...] = ()
     kind: str = "article"
+    source: SourceKind = ""
 
     def __post_init__(self) -> None:
-        # Before anything is counted, cut, stored or quoted, so that offsets stay valid.
+        # Remove invisible characters before offsets into the text are taken.
         for name in ("title", "markdown", "author", "language"):
             object.__setattr__(self, name, visible(getattr(self, name)))
 
@@ -47,7 +52,7 @@ _INDENT = "    "
 
 
 class Draft:
-    """The Markdown of a document, built part by part."""
+    """Builds the Markdown of a document block by block."""
 
     def __init__(self) -> None:
         self._blocks: list[str] = []
@@ -57,14 +62,14 @@ class Draft:
         self._counts: list[int] = []
 
     def add(self, block: str) -> None:
-        """Add a block of Markdown; "" ends a list or a listing."""
+        """Add a block of Markdown after ending any open list or code; "" only ends them."""
         self._end()
         self._blocks.append(block)
 
     def item(
         self, markdown: str, depth: int = 0, *, numbered: bool = False, number: int = 0
     ) -> None:
-        """Add a list item at `depth`; if numbered, with `number` or the next one."""
+        """Add a list item at `depth`; a `number` of 0 means the next one."""
         if self._code or (self._counts and depth == 0 and bool(self._counts[0]) != numbered):
             self._end()
         depth = max(0, min(depth, len(self._counts)))
@@ -83,7 +88,7 @@ class Draft:
         self._code.append(line)
 
     def markdown(self) -> str:
-        """Return everything added."""
+        """Return everything added, after ending any open list or code."""
         self._end()
         return blocks(self._blocks)
 

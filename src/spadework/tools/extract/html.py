@@ -1,4 +1,4 @@
-"""Reading a web page: HTML to Markdown without navigation, with its metadata."""
+"""Convert a web page to Markdown without its navigation, and read its metadata."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborHTMLParser
 
 from spadework.errors import TooLarge, Unreadable
-from spadework.tools.extract.charset import decode
+from spadework.tools.extract.document_kinds import decode
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.markdown_writer import not_shown
-from spadework.tools.extract.page.assembly import assemble
 from spadework.tools.extract.page.block_features import PageView
 from spadework.tools.extract.page.choice import content
 from spadework.tools.extract.page.constants import THIN_CHARS
@@ -25,9 +24,10 @@ from spadework.tools.extract.page.metadata import (
     language_of,
     published,
     read_metadata,
+    source_kind_of,
     title_of,
 )
-from spadework.tools.extract.page.page_blocks import Block
+from spadework.tools.extract.page.page_blocks import Block, assemble
 from spadework.tools.extract.page.walker import Walker
 from spadework.tools.extract.xml import as_html
 
@@ -36,7 +36,7 @@ _ALL_MARKUP = "there are more tags than can be read before its text begins"
 
 @dataclass(frozen=True)
 class ParsedPage:
-    """The reader's input; `left_out` characters at the page's end are cut."""
+    """A page's tree, metadata and blocks; `left_out` characters at its end are cut."""
 
     tree: LexborHTMLParser
     metadata: Metadata
@@ -45,7 +45,7 @@ class ParsedPage:
 
 
 def parsed(html: str, url: str) -> ParsedPage:
-    """Parse a page within the limits. Raises what `bounded` raises."""
+    """Parse a page, cut to the limits. Raises TooLarge or Unreadable as `bounded` does."""
     text, left_out = bounded(html)
     tree = LexborHTMLParser(text)
     flatten(tree, text)
@@ -56,11 +56,10 @@ def parsed(html: str, url: str) -> ParsedPage:
 
 
 def extract(html: str | bytes, url: str) -> Extracted:
-    """Return the content of a page as Markdown, with metadata, absolute links and exact code.
+    """Return a page's content as Markdown with its metadata; links are absolute, code is exact.
 
-    The Markdown is empty when the page has no content unless its scripts run; the last line of a
-    long page states how much was cut. Raises TooLarge for an element over the limits and where no
-    text is within them, Unreadable when the input is not a page.
+    The Markdown is empty if only scripts would show content. The last line says what was cut.
+    Raises TooLarge if an element or all text is beyond the limits, Unreadable if it is not a page.
     """
     page = parsed(as_html(decode(html) if isinstance(html, bytes) else html), url)
     if page.left_out and not page.blocks:
@@ -83,11 +82,12 @@ def extract(html: str | bytes, url: str) -> Extracted:
         language=language_of(page.metadata),
         links=tuple({link.url: link for block in chosen for link in block.links}.values()),
         kind=next(iter(kinds)),
+        source=source_kind_of(page.metadata),
     )
 
 
 def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
-    """Return the chosen blocks, or the page's embedded data where it shows almost nothing."""
+    """Return the chosen blocks and, if they are almost nothing, text from the page's data."""
     shown = assemble(chosen)
     if sum(block.chars for block in chosen) >= THIN_CHARS:
         return shown

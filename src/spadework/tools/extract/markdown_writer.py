@@ -1,4 +1,4 @@
-"""Writing the few kinds of Markdown blocks that all readers use."""
+"""Write the Markdown blocks that all readers use."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-#: Maximum rows and columns shown of a sheet or data table.
+#: Maximum rows shown of a sheet or data file.
 MAX_ROWS = 5_000
 MAX_COLUMNS = 100
+#: Maximum characters shown of a cell.
 MAX_CELL = 2_000
 
 _STARTS_BLOCK = re.compile(
@@ -19,13 +20,13 @@ _BACKTICKS = re.compile(r"`+")
 
 
 def plain(text: str) -> str:
-    """Return text as a paragraph whose lines do not accidentally start other blocks."""
+    """Return text as a paragraph, escaped where a line would start another block."""
     lines = "\n".join(line.strip() for line in text.strip().split("\n"))
     return _STARTS_NUMBER.sub(r"\1\\", _STARTS_BLOCK.sub(r"\\", lines))
 
 
 def write_heading(text: str, level: int) -> str:
-    """Return an ATX heading of level 1–6 on one line, "" for empty text."""
+    """Return an ATX heading, its level limited to 1–6; "" for empty text."""
     words = " ".join(text.split())
     if not words.endswith(("C#", "F#")):
         words = words.rstrip("#").rstrip()
@@ -33,14 +34,14 @@ def write_heading(text: str, level: int) -> str:
 
 
 def fence(code: str, language: str = "") -> str:
-    """Return a fenced code block with exact code, its fence longer than any backticks inside."""
+    """Return a fenced code block; the fence is longer than any backticks in the code."""
     longest = max(map(len, _BACKTICKS.findall(code)), default=0)
     ticks = "`" * max(3, longest + 1)
     return f"{ticks}{language}\n{code.removesuffix(chr(10))}\n{ticks}"
 
 
 def code_span(code: str) -> str:
-    """Return inline code, exact except for line ends, "" if empty."""
+    """Return inline code with spaces for line ends, "" if it is empty."""
     if "\n" in code:
         code = code.strip().replace("\r\n", " ").replace("\n", " ")
     if not code:
@@ -53,7 +54,7 @@ def code_span(code: str) -> str:
 
 
 def item(text: str, marker: str = "-") -> str:
-    """Return a list item, its further lines indented below the first word."""
+    """Return a list item with its further lines indented."""
     indent = " " * (len(marker) + 1)
     first, *rest = text.split("\n")
     further = [indent + line if line else "" for line in rest]
@@ -61,12 +62,12 @@ def item(text: str, marker: str = "-") -> str:
 
 
 def quote(text: str) -> str:
-    """Return a block quote."""
+    """Return text as a block quote."""
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return a pipe table headed by its first row, short rows padded; "" without cells."""
+    """Return a pipe table with the first row as its header; "" if all cells are empty."""
     width = max((len(row) for row in rows), default=0)
     cells = [
         [" ".join(cell.replace("\\|", "|").replace("|", "\\|").split()) for cell in row]
@@ -80,17 +81,16 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 class Grid:
-    """Fills merged cells of a table: each row and column they span repeats their text, so that
-    every row can be read alone.
-    """
+    """Repeats the text of merged cells in each row and column, so that rows can be read alone."""
 
     def __init__(self) -> None:
         self._above: list[str] = []
         self._reaches: dict[int, int] = {}
 
     def row(self, cells: Iterable[tuple[str | None, int, int]]) -> list[str]:
-        """Return a row's texts, given each cell's text (None for the cell above) and its column and
-        row span. A row's only cell is not repeated.
+        """Return the texts of the next row, given each cell's text, column span and row span.
+
+        A text of None repeats the cell above. A row's only cell is not repeated across columns.
         """
         given, line = list(cells), list[str]()
         reaches: dict[int, int] = {}
@@ -115,9 +115,9 @@ class Grid:
 
 
 def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
-    """Return the first rows and columns as a table headed by its first row; "" if empty.
+    """Return a sheet's first rows and columns, except empty ones, as a table; "" if empty.
 
-    A line below states what is cut, including `behind` further rows that were not read.
+    Lines below it say what is cut, including `behind` unread rows.
     """
     source = iter(rows)
     widest = 0
@@ -138,7 +138,7 @@ def _cell(text: str) -> str:
 
 
 def not_shown(count: int, what: str, *, more: bool = False) -> str:
-    """Return a line on how many parts, such as rows, are cut (at least, with `more`), or ""."""
+    """Return "… 5 further rows are not shown." ("5 or more" with `more`), "" for a count of 0."""
     if count < 1:
         return ""
     one = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
@@ -147,5 +147,5 @@ def not_shown(count: int, what: str, *, more: bool = False) -> str:
 
 
 def blocks(parts: Sequence[str]) -> str:
-    """Return blocks separated by blank lines, empty ones dropped."""
+    """Join blocks with blank lines, dropping empty ones."""
     return "\n\n".join(part for part in parts if part.strip())

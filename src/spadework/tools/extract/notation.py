@@ -1,7 +1,6 @@
-"""Two-dimensional notation on one line: raised `^`, lowered `_`, fractions `/`, roots `√`, notes.
+"""Write two-dimensional notation on one line: `10^6`, `x_1`, `√x`, `2 1/2`, `1984[4]`.
 
-All readers write raised and lowered text with these functions, so that no digit touches a neighbour
-only because markup is dropped: `10^6`, `1984[4]`, `2 1/2`.
+All readers use it, so that dropping markup does not join digits.
 """
 
 from __future__ import annotations
@@ -10,26 +9,25 @@ import re
 from collections.abc import Callable, Iterable
 from enum import IntEnum
 
-#: Replaces a formula that is not understood.
+#: Replaces a formula that cannot be read.
 FORMULA = "[formula]"
-#: Longer raised or lowered text is small print.
+#: Maximum length of raised and lowered text.
 _MOST_CHARS = 40
 #: Maximum nesting of raised and lowered tags.
 _DEEPEST = 4
 _ATOM = re.compile(r"[-+\u2212\u2013±]?(?:\w+(?:[.,]\d+)*|\d+[-+\u2212])")
 _ONE_WORD = re.compile(r"\d*(?:[.,]\d+)*|[^\W\d_]+")
 _SIGNS = re.compile(r"[-+\u2212\u2013±]+")
-#: A raised mark cannot be a power after a space, a stop or a closing quotation mark.
+#: A raised mark is no power after a space, stop or closing quotation mark.
 _ENDED = re.compile(r"(?:^|[\s.,;:!?\"'\u201d\u2019\u00bb\]…|])$")
 _MARK = re.compile(r"\d{1,3}|[A-Za-z]")
 _BETWEEN = re.compile(r"[\s,;\[\]()]+")
-#: Symbols and numbers of a chemical formula, a vitamin or similar (CO2, B12, PM2.5).
+#: Text before a number that is written without `_`: CO2, B12, PM2.5.
 _SYMBOLS = re.compile(
     r"(?<![^\W\d_])(?:[A-Z][a-z]?\d*|[()])*(?:[A-Z][a-z]?|\((?:[A-Z][a-z]?\d*)+\))$"
 )
 _COUNT = re.compile(r"\d+(?:\.\d+)?[a-z]?")
 _ISOTOPE = re.compile(r"[A-Z][a-z]?(?![a-z])")
-#: Strokes between the raised and lowered numbers of a fraction.
 STROKES = frozenset("/\u2044\u2215")
 _TAGGED = re.compile(r"<(su[bp])\b[^<>]*>((?:[^<]++|<(?!/?su[bp]\b))*+)</\1\s*>", re.IGNORECASE)
 _TAG, _LINK = re.compile(r"<[^<>]*>"), re.compile(r"<a\b[^<>]*#", re.IGNORECASE)
@@ -37,14 +35,14 @@ _VARIABLE = re.compile(r"(?<!\w)[^\W\d_]$")
 
 
 class Place(IntEnum):
-    """The position of a piece of a line."""
+    """How a piece of a line is placed."""
 
     LOWERED = -1
     LEVEL = 0
     RAISED = 1
-    #: A mark known to be a footnote's.
+    #: The mark of a footnote.
     NOTE = 2
-    #: Raised and lowered numbers with a stroke between them.
+    #: A fraction already written on one line.
     FRACTION = 3
 
 
@@ -53,10 +51,10 @@ _END = ("", Place.LEVEL)
 
 
 def raised(base: str, text: str, following: str = "") -> str:
-    """Return raised text as written between `base` and `following`.
+    """Write raised text between `base` and `following`, usually with `^`.
 
-    A digit or letter that cannot be a power is a note's mark; signs alone, ordinals and small print
-    stay unchanged.
+    A digit or letter that cannot be a power becomes a note's mark (`[3]`); signs, ordinals and
+    small print are unchanged.
     """
     core = text.strip()
     if not core or core[0] in "[^" or len(core) > _MOST_CHARS or _is_raised_sign(core):
@@ -69,7 +67,7 @@ def raised(base: str, text: str, following: str = "") -> str:
 
 
 def lowered(base: str, text: str, following: str = "") -> str:
-    """Return lowered text as written between `base` and `following`, chemical numbers unchanged."""
+    """Write lowered text between `base` and `following`, with `_` except in chemical formulas."""
     core = text.strip()
     if not any(map(str.isalnum, core)) or len(core) > _MOST_CHARS or not base.strip():
         return text
@@ -81,25 +79,25 @@ def lowered(base: str, text: str, following: str = "") -> str:
 
 
 def note(text: str, following: str = "") -> str:
-    """Return the marks of notes in brackets: `[3]`, `[3][4]`."""
+    """Write the marks of notes in brackets: `[3]`, `[3][4]`."""
     shown = "".join(f"[{mark}]" for mark in _BETWEEN.split(text) if mark)
     return f"{shown} " if shown and following[:1].isalnum() else shown
 
 
 def fraction(above: str, below: str) -> str:
-    """Return a fraction on one line, with parts of several words in brackets."""
+    """Write a fraction on one line, with parts of several words in brackets."""
     return f"{bracketed(above)}/{bracketed(below)}"
 
 
 def root(inside: str, degree: str = "") -> str:
-    """Return a root: `√(x+1)`, or with another degree than 2, `3√x` as `x^(1/3)`."""
+    """Write a square root as `√(x+1)`, a root of another degree as `x^(1/3)`."""
     if degree.strip() not in ("", "2"):
         return f"{bracketed(inside)}^(1/{bracketed(degree)})"
     return f"√{bracketed(inside)}"
 
 
 def bracketed(text: str) -> str:
-    """Return text in brackets unless it is one word or already in brackets."""
+    """Put text in brackets unless it is one word or number, or already in brackets."""
     core = text.strip()
     if _ONE_WORD.fullmatch(core) or _is_enclosed(core):
         return core
@@ -107,7 +105,7 @@ def bracketed(text: str) -> str:
 
 
 def joined(pieces: Iterable[tuple[str, Place]]) -> str:
-    """Return the pieces of a line as one text, each written by its place."""
+    """Join the pieces of a line, each written according to its place."""
     runs: list[tuple[str, Place]] = []
     for text, place in pieces:
         if runs and (runs[-1][1] == place or not text.strip()):
@@ -122,7 +120,7 @@ def joined(pieces: Iterable[tuple[str, Place]]) -> str:
 
 
 def untagged(source: str) -> str:
-    """Return HTML source with its `<sup>` and `<sub>` written on one line."""
+    """Return HTML with `<sup>` and `<sub>` elements replaced by text: `x^2`, `x_1`."""
     for _ in range(_DEEPEST):
         if not _TAGGED.search(source):
             break
@@ -139,7 +137,6 @@ def untagged(source: str) -> str:
 
 
 def _with_fractions(runs: list[tuple[str, Place]]) -> list[tuple[str, Place]]:
-    """Merge a raised and a lowered run around a stroke into a fraction."""
     places = [place for _, place in runs]
     for at in range(len(runs) - 3, -1, -1):
         if places[at : at + 3] == _STACK and runs[at + 1][0].strip() in STROKES:
@@ -150,7 +147,7 @@ def _with_fractions(runs: list[tuple[str, Place]]) -> list[tuple[str, Place]]:
 
 
 def written(base: str, text: str, following: str, place: Place) -> str:
-    """Return a piece of a line written by its place, between `base` and `following`."""
+    """Write a piece of a line according to its place, between `base` and `following`."""
     core = text.strip()
     if place == Place.LEVEL or not core:
         return text
@@ -170,19 +167,18 @@ def _script(sign: str, core: str, following: str) -> str:
 
 
 def _gap(text: str, following: str) -> str:
-    """Return a space if `following` would be read as part of a script."""
+    """Return a space if `following` would join the script."""
     last, first = text[-1:], following[:1]
     joins = (last.isdigit() and first.isdigit()) or (last.isalpha() and first.isalpha())
     return " " if joins else ""
 
 
 def _is_raised_sign(core: str) -> bool:
-    """Return whether the text needs no sign: ®, *, °, or raised in Unicode."""
+    """Return whether the text is a sign such as ®, * or °, which needs no `^`."""
     return not any(map(str.isalnum, core)) and not _SIGNS.fullmatch(core)
 
 
 def _is_enclosed(core: str) -> bool:
-    """Return whether one pair of brackets encloses the whole text."""
     if core[:1] != "(" or core[-1:] != ")":
         return False
     depth = 0

@@ -1,34 +1,116 @@
-"""A separate reading process: its limits and its time."""
+"""Start, limit and question a process that reads untrusted documents."""
 
 from __future__ import annotations
 
+import codecs
+import json
 import math
 import os
+import struct
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import IO, Any
 
-from spadework.tools.extract.frames import join_reply, receive, send
-from spadework.tools.web.process_groups import kill_group
+from spadework.errors import Blocked, FetchError, TooLarge, TooSlow, Unreadable
+from spadework.tools.extract.extracted import Extracted, Link
+from spadework.tools.web.background_threads import kill_group
 
-if sys.platform == "win32":  # has none of this; there the asking process must kill
+_LENGTHS = struct.Struct("!II")
+#: Maximum header length; a longer one means that the stream is corrupt.
+_MAX_HEADER = 500_000_000
+#: Bytes decoded at a time, so that other threads can run.
+_AT_ONCE = 1_000_000
+_ERRORS = {error.__name__: error for error in (Blocked, TooLarge, TooSlow, Unreadable)}
+
+
+def send(stream: IO[bytes], header: dict[str, Any], body: bytes = b"") -> None:
+    """Write a header and a body as one frame, and flush."""
+    head = json.dumps(header).encode()
+    stream.write(_LENGTHS.pack(len(head), len(body)) + head)
+    stream.write(body)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> tuple[dict[str, Any], bytes]:
+    """Read the next frame. Raises EOFError if the stream has ended or is corrupt."""
+    head_length, body_length = _LENGTHS.unpack(_exactly(stream, _LENGTHS.size))
+    if head_length > _MAX_HEADER:
+        raise EOFError
+    try:
+        header = json.loads(_exactly(stream, head_length))
+    except ValueError:
+        raise EOFError from None
+    return header, _exactly(stream, body_length)
+
+
+def _exactly(stream: IO[bytes], length: int) -> bytes:
+    found = stream.read(length)
+    if len(found) < length:
+        raise EOFError
+    return found
+
+
+def document_reply(found: Extracted) -> dict[str, Any]:
+    """Return a reply that holds a document."""
+    day = found.published_at.isoformat() if found.published_at else None
+    return {"found": asdict(found) | {"published_at": day}}
+
+
+def refusal_reply(error: FetchError) -> dict[str, Any]:
+    """Return a reply that says why there is no document."""
+    return {"error": type(error).__name__, "message": str(error)}
+
+
+def split_reply(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    """Split a reply into header and text, since long JSON would block all threads."""
+    if "found" not in reply:
+        return reply, b""
+    found = dict(reply["found"])
+    text: str = found.pop("markdown")
+    return reply | {"found": found}, text.encode("utf-8", "surrogatepass")
+
+
+def join_reply(header: dict[str, Any], body: bytes) -> dict[str, Any]:
+    """Return the reply that `split_reply` split."""
+    if "found" not in header:
+        return header
+    parts = (body[start : start + _AT_ONCE] for start in range(0, len(body), _AT_ONCE))
+    text = "".join(codecs.iterdecode(parts, "utf-8", "surrogatepass"))
+    return header | {"found": header["found"] | {"markdown": text}}
+
+
+def answer(header: dict[str, Any]) -> Extracted:
+    """Return the document in a reply, or raise the FetchError in it."""
+    if "found" not in header:
+        raise _ERRORS.get(header["error"], Unreadable)(header["message"])
+    found = header["found"]
+    published_at = datetime.fromisoformat(found["published_at"]) if found["published_at"] else None
+    return Extracted(
+        **found
+        | {"published_at": published_at, "links": tuple(Link(**link) for link in found["links"])}
+    )
+
+
+if sys.platform == "win32":  # there, only the parent process can enforce limits
 
     def limit_memory(size: int) -> None:
-        """Do nothing: Windows has no such limit."""
+        """Do nothing; Windows has no such limit."""
 
     def memory_taken() -> int:
-        """Return 0: unknown on Windows."""
+        """Return 0; the memory is unknown on Windows."""
         return 0
 
     @contextmanager
     def mortal(pipe: int, seconds: float) -> Iterator[None]:
-        """Do nothing: Windows has no such signals."""
+        """Do nothing; Windows has no such signals."""
         yield
 
 else:
@@ -37,13 +119,13 @@ else:
     import signal
 
     def limit_memory(size: int) -> None:
-        """Limit memory to `size` bytes; beyond it Python raises MemoryError, and libraries fail."""
+        """Limit this process's memory; over it, Python raises MemoryError and libraries fail."""
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_DATA, (size, size))
 
     def memory_taken() -> int:
-        """Return the peak memory of this process in bytes."""
-        # On Linux, getrusage starts with the size of the parent.
+        """Return this process's peak memory in bytes."""
+        # On Linux, the peak of getrusage starts at the parent's size.
         with suppress(OSError, StopIteration):
             lines = Path("/proc/self/status").read_text().splitlines()
             return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1_024
@@ -53,9 +135,9 @@ else:
 
     @contextmanager
     def mortal(pipe: int, seconds: float) -> Iterator[None]:
-        """Have the system end this process after `seconds`, or when the pipe's reader has died.
+        """Have the system end this process after `seconds`, or when the pipe's reader dies.
 
-        Signals without handlers, because they work while a C library holds the interpreter.
+        Signals without handlers work even while a C library holds the interpreter.
         """
         signal.setitimer(signal.ITIMER_REAL, seconds)
         _signal_when_closed(pipe, on=True)
@@ -66,9 +148,9 @@ else:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _signal_when_closed(pipe: int, *, on: bool) -> None:
-        """Have SIGIO, which ends a process, sent when a pipe is closed while nothing is written.
+        """Request SIGIO, which ends this process, when the reader of a pipe closes it.
 
-        Not for a pipe being read: its signal may come just after the last read.
+        Not for a pipe that this process reads: the signal may follow the last read.
         """
         if hasattr(fcntl, "F_SETOWN"):
             fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
@@ -76,7 +158,7 @@ else:
             fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
 
 
-#: Share of the time spent on pages; the rest is for processing them.
+#: Share of a document's time in which its pages are read.
 SHARE = 0.5
 
 _until: ContextVar[float] = ContextVar("reading_until", default=math.inf)
@@ -84,7 +166,7 @@ _until: ContextVar[float] = ContextVar("reading_until", default=math.inf)
 
 @contextmanager
 def limit_reading(seconds: float) -> Iterator[None]:
-    """Give documents read in this context this many `seconds`."""
+    """Stop reading pages of documents in this context after a SHARE of `seconds`."""
     token = _until.set(time.monotonic() + SHARE * seconds)
     try:
         yield
@@ -93,13 +175,13 @@ def limit_reading(seconds: float) -> Iterator[None]:
 
 
 def reading_until() -> float:
-    """Return when the last page must be read on `time.monotonic`; infinity without a deadline."""
+    """Return the `time.monotonic()` at which to stop reading pages, infinity if unlimited."""
     return _until.get()
 
 
-#: -P: a module in the current folder must not shadow ours.
+#: -P keeps modules in the current folder from shadowing ours.
 _PROGRAM = ("-P", "-m", "spadework.tools.extract.reader_program")
-#: The only environment variables passed on; keys are not.
+#: Environment variables passed on; none holds a key.
 _ENVIRONMENT = (
     "PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT",
     "TESSDATA_PREFIX", "TMPDIR", "TEMP",
@@ -107,11 +189,11 @@ _ENVIRONMENT = (
 
 
 class Ended(Exception):
-    """The process has ended instead of answering."""
+    """The process ended before it answered."""
 
 
 class Process:
-    """One reading process. All methods except `kill` may block and belong in a thread."""
+    """A reading process. All methods except `kill` may block; call them in a thread."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -120,11 +202,11 @@ class Process:
 
     @property
     def usable(self) -> bool:
-        """Whether it can take another request."""
+        """Whether the process can take another request."""
         return not self._killed and (self._process is None or self._process.poll() is None)
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Start it unless it runs."""
+        """Start the process unless it has been started, and return it."""
         with self._lock:
             if self._process is None:
                 own = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
@@ -142,7 +224,7 @@ class Process:
             return self._process
 
     def ask(self, request: dict[str, Any], body: bytes) -> dict[str, Any]:
-        """Return the reply to a request. Raises Ended when the process ends, also when killed."""
+        """Return the reply to a request. Raises Ended if the process ends or is killed."""
         process = self.start()
         try:
             if process.stdin is None or process.stdout is None:
@@ -150,7 +232,7 @@ class Process:
             send(process.stdin, request, body)
             reply = join_reply(*receive(process.stdout))
         except (OSError, EOFError, ValueError):
-            # A pipe that another thread has closed is a ValueError.
+            # ValueError: another thread has closed the pipe.
             self.end()
             raise Ended from None
         if reply["last"]:
@@ -158,13 +240,13 @@ class Process:
         return reply
 
     def kill(self) -> None:
-        """Kill it now, or once it is started; whoever awaits its reply then ends it."""
+        """Kill the process, now or once it is started; a pending `ask` then ends it."""
         self._killed = True
         if self._process is not None:
             _kill(self._process)
 
     def end(self) -> None:
-        """Kill it and release everything. Two threads may do so at once."""
+        """Kill the process and release its resources; two threads may call this at once."""
         self.kill()
         with self._lock:
             process = self._process
@@ -176,12 +258,11 @@ class Process:
                 if pipe is not None:
                     pipe.close()
             except (OSError, ValueError):
-                # The last write has no reader, or another thread has closed it.
+                # The last write has no reader, or another thread has closed the pipe.
                 continue
         process.wait()
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and its group, the programs it has started."""
-    if process.returncode is None:  # another process may have its number by now
+    if process.returncode is None:  # afterwards another process may have its id
         kill_group(process)

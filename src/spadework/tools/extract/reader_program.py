@@ -1,4 +1,4 @@
-"""The program that reads untrusted documents one by one until the pipe closes."""
+"""Run as the process that reads untrusted documents."""
 
 from __future__ import annotations
 
@@ -9,27 +9,36 @@ from typing import Any
 from spadework.errors import FetchError, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.formats import added_formats
-from spadework.tools.extract.frames import document_reply, receive, refusal_reply, send, split_reply
-from spadework.tools.extract.process import limit_memory, limit_reading, memory_taken, mortal
+from spadework.tools.extract.process import (
+    document_reply,
+    limit_memory,
+    limit_reading,
+    memory_taken,
+    mortal,
+    receive,
+    refusal_reply,
+    send,
+    split_reply,
+)
 
-#: Maximum memory of this process in bytes, where the system supports a limit.
+#: Maximum memory of this process in bytes.
 MEMORY = 1_000_000_000
-#: After such a peak the process ends to return the memory.
+#: Peak memory after which the process ends, to free it.
 SPENT = MEMORY // 2
-#: Seconds after the deadline until this process ends itself.
+#: Seconds after the deadline at which this process ends itself.
 GRACE = 1.0
 
 
 def main() -> None:
-    """Answer requests until the pipe closes. What libraries print is discarded."""
+    """Answer requests until the pipe closes; discard what libraries print."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)
-    # Ctrl-C is for the asking process, which then ends this one.
+    # The parent process handles Ctrl-C and then ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit_memory(MEMORY)
-    added_formats()  # loads what most pages need while idle
+    added_formats()  # load in advance what most documents need
     try:
         last = False
         while not last:
@@ -53,9 +62,7 @@ def _read(request: dict[str, Any], body: bytes) -> dict[str, Any]:
             Unreadable(f"Reading the document takes more than {MEMORY / 1e9:.3g} GB of memory.")
         )
     except Exception as error:  # noqa: BLE001 - this process is there for readers of untrusted documents: their faults end here, by name
-        return refusal_reply(
-            Unreadable(f"The reader of the document failed ({type(error).__name__}).")
-        )
+        return refusal_reply(Unreadable(f"The document reader failed ({type(error).__name__})."))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The readers by kind of document, each loaded at its first use."""
+"""Find the reader for a kind of document; each is loaded at its first use."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from spadework.tools.extract.extracted import Extracted
 
 ReadText = Callable[[str, str], Extracted]
 ReadBytes = Callable[[bytes, str], Extracted]
-#: A reader of containers; it gets the reader for members, or None to leave them closed.
+#: Reads a container; the last argument reads members, None leaves them closed.
 ReadHolder = Callable[[bytes, str, ReadBytes | None], Extracted]
 
-#: Modules and functions by kind. Names, because most runs meet two kinds and loading all
-#: libraries takes longer than reading a page.
+#: Paths instead of functions: loading all libraries takes longer than reading a page.
 _OF_TEXT = {
     "html": "html.extract", "markdown": "text.markdown.clean_markdown",
     "rst": "text.rst.extract_rst",
-    "text": "text.plain_text.extract_text", "xml": "xml_text.extract_xml",
-    "delimited": "text.delimited.extract_delimited",
+    "text": "text.plain_text.extract_text", "xml": "text.feed.extract_xml",
+    "delimited": "text.plain_text.extract_delimited",
 }  # fmt: skip
 _OF_BYTES = {
     "pdf": "pdf.reader.extract_pdf", "mail": "text.mail.extract_mail",
-    "rtf": "office.rtf.extract_rtf", "xls": "office.xls.extract_xls",
-    "msg": "text.outlook.extract_msg",
+    "rtf": "office.rtf.extract_rtf", "xls": "office.xlsx.extract_xls",
+    "msg": "text.mail.extract_msg",
     "image": "pdf.image.extract_image",
 }  # fmt: skip
 _OF_HOLDERS = {
@@ -33,19 +32,19 @@ _OF_HOLDERS = {
 
 
 def text_reader(kind: str) -> ReadText | None:
-    """Return the reader of a kind of text, which takes the text and its URL."""
+    """Return the reader of a kind of text, or None."""
     reader: ReadText | None = _load(_OF_TEXT.get(kind, ""))
     return reader
 
 
 def bytes_reader(kind: str) -> ReadBytes | None:
-    """Return the reader of a binary kind, which takes the bytes and the URL."""
+    """Return the reader of a binary kind, or None."""
     reader: ReadBytes | None = _load(_OF_BYTES.get(kind, ""))
     return reader
 
 
 def holder_reader(kind: str) -> ReadHolder | None:
-    """Return the reader of a kind that contains other documents."""
+    """Return the reader of a kind that holds other documents, or None."""
     reader: ReadHolder | None = _load(_OF_HOLDERS.get(kind, ""))
     return reader
 

@@ -1,4 +1,4 @@
-"""Safe parsing of XML in packages and pages, and access to its elements and text."""
+"""Parse XML safely and access its elements and text."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ import lxml.etree as etree
 
 from spadework.errors import TooLarge, Unreadable
 
-#: Maximum tags and attributes of a tree; each takes up to 200 bytes of memory.
+#: Maximum tags and attributes of a tree; each takes up to 200 bytes.
 MAX_NODES = 2_000_000
 
 Element = Any  # lxml has no types
 
 
 def xml_tree(xml: bytes, what: str) -> Element:
-    """Return the root element of XML, repaired if broken; `what` names it in errors.
+    """Parse XML, repairing it if necessary; `what` names it in errors.
 
-    Raises TooLarge for more than MAX_NODES tags and attributes, Unreadable where it cannot be
-    repaired.
+    Raises TooLarge over MAX_NODES tags and attributes, Unreadable if it cannot be repaired.
     """
     if xml.count(b"<") + xml.count(b"=") > MAX_NODES:
         raise TooLarge(f"The {what} has more than {MAX_NODES:,} tags and attributes.")
@@ -32,25 +31,23 @@ def xml_tree(xml: bytes, what: str) -> Element:
             f"The {what} is damaged: {str(error)[:100].strip(' .') or 'it is empty'}."
         ) from None
     if root is None:
-        raise Unreadable(f"The {what} is damaged: there is no XML in it.")
+        raise Unreadable(f"The {what} is damaged: it contains no XML.")
     return root
 
 
 def safe_parser(**options: bool) -> Any:
-    """Return a parser that accesses nothing outside the text. libxml2 itself limits depth (256) and
-    entity amplification in attributes, since `huge_tree` is off.
-    """
+    """Return a parser that opens no files or connections; libxml2 limits depth and entities."""
     safe = {"resolve_entities": False, "load_dtd": False, "no_network": True, "huge_tree": False}
     return etree.XMLParser(remove_pis=True, **safe, **options)
 
 
 def tag(element: Element) -> str:
-    """Return an element's name without namespace, "" for entities and similar nodes."""
+    """Return an element's name without namespace, "" for entities and the like."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def attribute(element: Element | None, name: str, default: str = "") -> str:
-    """Return an attribute by its name without namespace, or `default`, also without an element."""
+    """Return the attribute with this name in any namespace, or `default`."""
     if element is None:
         return default
     for key, value in element.attrib.items():
@@ -65,9 +62,7 @@ def below(element: Element, *names: str) -> Iterator[Element]:
 
 
 def child(element: Element | None, *path: str) -> Element | None:
-    """Return the child with the first name, its child with the second, …; None if one is
-    missing.
-    """
+    """Return the element at the end of a path of child names, None if one is missing."""
     for name in path:
         children = element if element is not None else ()
         element = next((found for found in children if tag(found) == name), None)
@@ -75,12 +70,12 @@ def child(element: Element | None, *path: str) -> Element | None:
 
 
 def number(written: str, *, most: int) -> int:
-    """Return a whole number from a file, at most `most`; 0 if invalid."""
+    """Parse a whole number, limited to `most`; 0 if it is invalid."""
     return min(int(written), most) if written.isdecimal() and len(written) < 19 else 0
 
 
 def text(element: Element | None) -> str:
-    """Return all text in an element on one line, "" without an element."""
+    """Return all text in an element on one line, "" for None."""
     return " ".join("".join(element.itertext()).split()) if element is not None else ""
 
 
@@ -89,7 +84,7 @@ _HEAD_CHARS = 2_000
 _DECLARATION = re.compile(r"\s*<\?xml\b[^>]*\?>")
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*;)")
 _OF_XML = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
-#: Elements that HTML ends only at their closing tag.
+#: Self-closed elements that an HTML parser would take as open.
 _SWALLOWING = re.compile(
     r"<(title|script|style|textarea|iframe|noscript|noembed|noframes|xmp)\b([^<>]*)/>",
     re.IGNORECASE,
@@ -97,9 +92,9 @@ _SWALLOWING = re.compile(
 
 
 def as_html(text: str) -> str:
-    """Return an XHTML document as equivalent HTML, any other unchanged.
+    """Return an XHTML document as equivalent HTML, other text unchanged.
 
-    Malformed XHTML stays HTML, except for self-closed elements that would swallow the rest.
+    In malformed XHTML, only self-closed elements that would swallow the rest are changed.
     """
     head = text[:_HEAD_CHARS]
     if _NAMESPACE not in head or ("/>" not in text and "<![CDATA[" not in text):
@@ -114,7 +109,7 @@ def as_html(text: str) -> str:
 
 
 def _well_formed(text: str) -> Any:
-    """Return the root of well-formed XML, else None; HTML's named characters are known."""
+    """Return the root of XML that may use HTML's named characters, None if it is malformed."""
     named = _ENTITY.sub(
         lambda name: name[0] if name[1] in _OF_XML else html5.get(name[1], name[0]),
         _DECLARATION.sub("", text, count=1),

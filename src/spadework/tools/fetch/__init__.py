@@ -1,1 +1,1 @@
-"""Fetching pages from the web, safely."""
+"""Fetch pages from the web safely."""

@@ -1,4 +1,4 @@
-"""Detection of pages that are not the content: bot walls, notices, empty shells, partial pages."""
+"""Detect pages that are not the content: bot walls, notices, empty shells, partial pages."""
 
 from __future__ import annotations
 
@@ -8,30 +8,28 @@ from html import unescape
 from itertools import islice
 
 from spadework.errors import Blocked, Unreadable
-from spadework.tools.extract.charset import decode
-from spadework.tools.extract.document_kinds import kind_of
+from spadework.tools.extract.document_kinds import decode, kind_of
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.fetch.fetched import Fetched
+from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.guard import printable_url
 
-#: A page with more text than this is not a wall, whatever it says.
+#: A longer page is not a wall.
 MAX_CHARS = 600
-#: Words that also occur in articles count as a wall only below this many characters.
+#: In a longer text, the loose patterns also match articles.
 FEW_CHARS = 200
-#: A page with a bot protection's own markup counts as its page up to this much text.
+#: A longer page is not a wall, even with a bot protection's markup.
 MARKED_CHARS = 1_500
-#: Maximum characters of HTML examined.
 MAX_HTML = 20_000
 CAPTCHA, CHECK, SCRIPTS, LOGIN, REFUSAL, REQUESTS, AGE = (
     "a captcha",
-    "a check of the browser",
-    "a demand for JavaScript",
+    "a browser check",
+    "a request to enable JavaScript",
     "a login",
     "a refusal",
-    "a limit of requests",
-    "a check of age",
+    "a rate limit",
+    "an age check",
 )
-#: Walls that a browser does not pass either.
+#: Walls that stop a browser too.
 FINAL = frozenset({LOGIN, REQUESTS, AGE})
 # fmt: off
 _WALLS = {
@@ -54,14 +52,14 @@ _WALLS = {
             r"|service) has been limited|the requested url was rejected",
         REQUESTS: r"(?:sent|made|received) too many requests|rate limit (?:was "
             r"|has been )?exceeded",
-        "a demand for cookies": r"enable (?:\w+ )?cookies|cookies (?:are"
+        "a request to enable cookies": r"enable (?:\w+ )?cookies|cookies (?:are"
             r"|must be) (?:\w+ )?(?:required|enabled|disabled|blocked)",
-        "a banner of consent": r"we value your privacy|\bour \d[\d,.]* partners",
+        "a consent banner": r"we value your privacy|\bour \d[\d,.]* partners",
         AGE: r"must be (?:at least )?(?:18|21)\b|(?:verify|confirm) your age|are you (?:over"
             r"|at least) (?:18|21)\b",
     }.items()
 }
-#: Patterns that count only in pages with almost no other text.
+#: Patterns for pages with almost no other text.
 _LOOSE = {
     name: re.compile(pattern)
     for name, pattern in {
@@ -71,8 +69,7 @@ _LOOSE = {
     }.items()
 }
 # fmt: on
-#: Markup that occurs only on a bot protection's own pages, never on the pages it guards: the kind
-#: of wall, the product, the pattern. Scripts that watch ordinary pages do not count.
+#: Markup found only on a bot protection's own pages: the kind of wall, the product, the pattern.
 # fmt: off
 MARKS = tuple(
     (kind, product, re.compile(pattern, re.IGNORECASE))
@@ -114,7 +111,7 @@ _UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*>", re.IGNORECA
 
 
 def wall(text: str) -> str:
-    """Return the kind of wall that a page's whole text is, in words for a message; "" if none."""
+    """Name the wall that a page's whole text is, such as "a login"; "" if none."""
     if len(text) > MAX_CHARS:
         return ""
     text = " ".join(text.lower().split())
@@ -125,9 +122,7 @@ def wall(text: str) -> str:
 
 
 def find_wall(html: str, chars: int) -> tuple[str, str]:
-    """Return a page's wall and its product, given its number of text characters; ("", "") if
-    none.
-    """
+    """Return a page's wall and product by its markup and length of text; ("", "") if none."""
     if chars > MARKED_CHARS:
         return "", ""
     found = ((kind, product) for kind, product, mark in MARKS if mark.search(html, 0, MAX_HTML))
@@ -135,7 +130,7 @@ def find_wall(html: str, chars: int) -> tuple[str, str]:
 
 
 def is_passable(html: str) -> bool:
-    """Return whether the page is a check that a browser passes by waiting."""
+    """Return whether the page is a browser check that passes after a wait."""
     words = first_words(html)
     return (find_wall(html, len(words))[0] or wall(words)) == CHECK
 
@@ -145,17 +140,16 @@ def first_words(html: str) -> str:
     return " ".join(unescape(_UNSEEN.sub(" ", html[:MAX_HTML])).split())[: MARKED_CHARS + 1]
 
 
-#: A page with less text than this has none.
+#: A page with fewer characters counts as empty.
 MIN_CHARS = 50
-#: A page with more text than this is never thin.
+#: A longer page is not thin.
 THIN_CHARS = 600
-#: Minimum share of scripts in the HTML of a thin page.
+#: A short page is thin if more than this share of its HTML is scripts.
 SCRIPT_SHARE = 0.8
-#: Scripts have run at this level and above.
+#: The lowest level at which scripts have run.
 BROWSER = 2
-#: Invisible characters, which do not count as text.
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
-# These patterns match in linear time: backtracking over a hostile page could take hours.
+# These patterns match in linear time; backtracking over a hostile page could take hours.
 _SCRIPT, _SCRIPT_END = (
     re.compile(pattern, re.IGNORECASE) for pattern in (r"<script\b", r"</script\s*+>")
 )
@@ -167,39 +161,35 @@ _TAG = re.compile(
 _ATTRIBUTE = re.compile(
     r"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'<>=]++)))?+"""
 )
-#: Names and attributes of elements that scripts fill.
 _ROOM_TAG = re.compile(r"app-root|[a-z]+-app", re.IGNORECASE)
 _ROOM_ID = re.compile(
     r"root|app|main-app|react-root|__next|__nuxt|___gatsby|svelte|ember\d*|q-app", re.IGNORECASE
 )
 _ROOM_SIGNS = ("ng-app", "data-ng-app", "data-reactroot")
-#: Maximum such elements examined; a page has one.
 _MOST_ROOMS = 10
 _NOTHING = re.compile(
     r"(?:\s|<!--.*?-->)*+(?:loading[ .…]*+)?</(?P<tag>[a-z][a-z0-9-]*+)>",
     re.IGNORECASE | re.DOTALL,
 )
 _WAITING = re.compile(r"\bloading\s*(?:\.\.\.|…|,? please)|\bplease wait\b", re.IGNORECASE)
-#: Maximum characters searched for scripts and empty elements.
 _MOST = 2_000_000
-#: A page with more text than this is not a notice, whatever it says.
+#: A longer page is not a notice.
 NOTICE_CHARS = 600
-#: Texts that only explain why the page is missing, though the status says success.
 _NOTICES = {
-    "a notice that there is no such page": r"(?:page|file|document) (?:was )?not found|page"
+    'a "page not found" notice': r"(?:page|file|document) (?:was )?not found|page"
     r" (?:you\b[^.]{0,40})?(?:(?:cannot|can['’]?t|can not|could not|couldn['’]t) be found"
     r"|(?:does not|doesn['’]t|no longer) exists?)",
-    "a notice of maintenance": r"(?:down|closed|offline|unavailable) for (?:\w+ )?maintenance"
+    "a maintenance notice": r"(?:down|closed|offline|unavailable) for (?:\w+ )?maintenance"
     r"|(?:under|undergoing) (?:\w+ )?maintenance",
-    "an offer of the domain for sale": r"domain (?:name )?(?:is|may be) for sale|buy this domain",
-    "the greeting of a server that has no site": r"web server is successfully installed"
+    "an offer to sell the domain": r"domain (?:name )?(?:is|may be) for sale|buy this domain",
+    "the default page of a server": r"web server is successfully installed"
     r"|apache2? (?:\w+ )?default page|^it works!$",
 }
 
 
 def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
-    """Raise Blocked for a wall or notice, Unreadable for an empty page. The error's `turned_away`
-    is True if a browser may do better.
+    """Raise Blocked for a wall or notice, Unreadable for an empty page.
+    The error's `turned_away` is True if a browser may do better.
     """
     page, chars = printable_url(fetched.url), len(found.markdown.translate(_INVISIBLE).strip())
     empty = chars < MIN_CHARS
@@ -213,7 +203,7 @@ def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
         blocked.turned_away = door not in FINAL
         raise blocked
     if told := notice(words):
-        raise Blocked(f"{page} holds only {told}.")
+        raise Blocked(f"{page} shows only {told}.")
     if empty:
         unreadable = Unreadable(f"{page} has no text that can be read.")
         unreadable.turned_away = "<script" in html.lower()
@@ -245,7 +235,6 @@ def _scripts(html: str) -> Iterator[int]:
 
 
 def _has_empty_room(html: str) -> bool:
-    """Return whether an element is still empty that scripts would fill."""
     for room in islice(filter(_is_room, _tags(html)), _MOST_ROOMS):
         nothing = _NOTHING.match(html, room.end())
         if nothing and nothing["tag"].lower() == room["tag"].lower():
@@ -280,7 +269,7 @@ def _html(fetched: Fetched) -> str:
 
 
 def notice(text: str) -> str:
-    """Return the kind of notice that the text is, in words for a message; "" if none."""
+    """Name the notice that the text is, such as "a maintenance notice"; "" if none."""
     if len(text) > NOTICE_CHARS:
         return ""
     text = " ".join(text.lower().split())

@@ -20,15 +20,21 @@ from spadework.errors import FetchError, TooLarge, TooSlow, Unreachable
 from spadework.settings import Settings
 from spadework.tools import extract, text
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.frames import answer, document_reply
 from spadework.tools.extract.pdf.ocr import has_ocr
-from spadework.tools.fetch import connect
-from spadework.tools.fetch.exchange import Answer, exchange, for_level, is_permanent, next_url
-from spadework.tools.fetch.fetched import Fetched, ended_in
+from spadework.tools.extract.process import answer, document_reply
+from spadework.tools.fetch import guard as connect
+from spadework.tools.fetch.exchange import (
+    Answer,
+    Fetched,
+    ended_in,
+    exchange,
+    for_level,
+    is_permanent,
+    next_url,
+)
 from spadework.tools.fetch.guard import check_url, printable_url
-from spadework.tools.fetch.hosts import Hosts
+from spadework.tools.fetch.hosts import Hosts, Robots, TooSoon
 from spadework.tools.fetch.http_cache import HttpCache, Store
-from spadework.tools.fetch.robots import Robots, TooSoon
 from spadework.tools.web.connections import read_certificates
 from spadework.tools.web.fair_queue import far_place
 from spadework.tools.web.retries import ask_again
@@ -36,7 +42,6 @@ from spadework.values import Attempt
 
 _KIND = "text"
 _READ = (".py", ".txt", ".toml")
-#: Libraries that affect what is read from a page.
 _LIBRARIES = (
     "selectolax",
     "pypdfium2",
@@ -50,7 +55,7 @@ _LIBRARIES = (
 
 
 class Cleaned:
-    """Extracted documents by the hash of their body and of the code that reads them."""
+    """A cache of extracted documents, by a hash of their body and of the code that reads them."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -58,9 +63,7 @@ class Cleaned:
     async def read_once(
         self, fetched: Fetched, read: Callable[[], Awaitable[Extracted]]
     ) -> Extracted:
-        """Return a page's text from the cache, or what `read` returns or raises; failures are not
-        cached.
-        """
+        """Return a page's text from the cache, else from `read`; errors are not cached."""
         key, known = await asyncio.to_thread(self._look, fetched)
         if known is not None:
             return known
@@ -83,11 +86,8 @@ class Cleaned:
 
 @cache
 def _readers() -> str:
-    """Return a hash of all readers, their data, and whether OCR is available; a change invalidates
-    the cache.
-    """
+    """Return a hash of all readers and their data, and whether OCR is available."""
     folders = (Path(str(package.__file__)).parent for package in (extract, text))
-    # The interpreter's cached bytecode comes and goes.
     files = [f for folder in folders for f in sorted(folder.rglob("*")) if f.suffix in _READ]
     digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in _LIBRARIES).encode())
     digest.update(b"OCR" * has_ocr())
@@ -97,29 +97,24 @@ def _readers() -> str:
 
 
 MAX_CONNECTIONS = 100
-#: Maximum redirects per page.
 REDIRECTS = 8
 KEEPALIVE_SECONDS = 15.0
-#: Total attempts after broken connections or these statuses. 503 means "later": see LATER.
+#: Attempts in total, after a broken connection or a status in PASSING.
 ATTEMPTS = 2
 PASSING = frozenset({500, 502, 504})
-#: Seconds worth waiting for a server that asks to come back later.
+#: Longest wait for a server that asks to come back later.
 SHORT_WAIT = 5.0
 LATER = frozenset({429, 503})
-#: Levels of a request: plain, and like a browser.
 LEVELS = (0, 1)
 
 
 def _is_transient(error: BaseException) -> bool:
-    """Return whether the error is transient. Unknown hosts and bad certificates are not."""
     for_good = isinstance(error.__cause__, connect.NoSuchHost) or is_permanent(error)
     return isinstance(error, Unreachable) and not for_good
 
 
 class Web:
-    """The only place that opens connections to the web; `resolve` returns the addresses of a
-    name.
-    """
+    """A client that reads web pages; `resolve` returns the addresses of a name."""
 
     def __init__(self, settings: Settings, *, resolve: connect.Resolve = connect.resolve) -> None:
         self._settings = settings
@@ -127,9 +122,7 @@ class Web:
         store = Store(settings.home / "cache", settings.cache_mb * 1_000_000)
         self._robots = Robots(settings.user_agent, self._robots_txt, store)
         self._cache = HttpCache(store, settings.allow_hosts)
-        #: The lowest level to use.
         self.min_level = settings.min_level
-        #: Texts of pages read before.
         self.cleaned = Cleaned(store)
         self._open = AsyncExitStack()
 
@@ -148,24 +141,22 @@ class Web:
         await self._open.aclose()
 
     async def fetch(self, url: str, *, seconds: float) -> Fetched:
-        """Return the page at `url` after redirects, within `seconds`; a stale copy if its server is
-        down. Raises NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable.
+        """Return the page at `url` after redirects, or a stale copy if its server is down.
+        Raises NotAllowed, Blocked, TooLarge, TooSlow (after `seconds`), Unreadable or Unreachable.
         """
         url, attempts = check_url(url), list[Attempt]()
         try:
             async with asyncio.timeout(seconds) as limit:
                 fetched = await self._fetch_or_fall_back(url, limit.when() or 0.0, attempts)
         except TimeoutError:
-            late = TooSlow(f"{printable_url(url)} did not come within {seconds:.3g} s.")
+            late = TooSlow(f"{printable_url(url)} did not load within {seconds:.3g} s.")
             raise ended_in(late, attempts) from None
         except FetchError as error:
             raise ended_in(error, attempts) from error.__cause__
         return replace(fetched, attempts=tuple(attempts))
 
     async def ask_permission(self, url: str, *, seconds: float) -> None:
-        """Wait until robots.txt lets a browser fetch. Raises Blocked, or TooSlow after
-        `seconds`.
-        """
+        """Wait until robots.txt allows `url`. Raises Blocked, or TooSlow after `seconds`."""
         self.hosts.check(url)
         if self._settings.robots:
             await self._robots.ask_permission(url, asyncio.get_running_loop().time() + seconds)
@@ -200,7 +191,6 @@ class Web:
         return None
 
     async def _levels_up(self, url: str, deadline: float, attempts: list[Attempt]) -> Fetched:
-        """Fetch a page; retry if "later" is soon, and once more like a browser if refused."""
         ask = partial(self._attempt, url, deadline=deadline, attempts=attempts)
         host = urlsplit(url).netloc
         level = min(1, self.hosts.level(host) or self.min_level, self._settings.max_level)
@@ -245,8 +235,8 @@ class Web:
         deadline: float | None,
         note: Callable[[str], None] = lambda _: None,
     ) -> Answer:
-        """Follow redirects, keeping cookies meanwhile, and pass each URL to `note`. Without a
-        deadline, skip robots.txt.
+        """Follow redirects with their cookies, passing each URL to `note`.
+        robots.txt is only checked if there is a deadline.
         """
         cookies = httpx.Cookies()
         for _ in range(REDIRECTS + 1):
@@ -266,15 +256,9 @@ class Web:
         raise Unreachable(f"{printable_url(url)} is behind more than {REDIRECTS} redirects.")
 
     async def _send(
-        self,
-        url: str,
-        deadline: float | None,
-        note: Callable[[str], None],
-        headers: dict[str, str],
+        self, url: str, deadline: float | None, note: Callable[[str], None], headers: dict[str, str]
     ) -> Answer:
-        """Send a request once robots.txt allows it. Raises Blocked while the host wants to be left
-        alone.
-        """
+        """Send a request once robots.txt allows it. Raises Blocked while the host asks to wait."""
         self.hosts.check(url)
         note(url)
         if deadline and self._settings.robots:
@@ -286,7 +270,7 @@ class Web:
         return await self._visit(url, 0, None)
 
     async def _ask(self, url: str, headers: dict[str, str]) -> Answer:
-        """Send one request when the host has a free slot among all sessions."""
+        """Send one request once the host has a slot; all sessions share its slots."""
         limits = self._settings
         first, most = limits.first_byte_seconds, limits.page_bytes
         async with far_place(urlsplit(url).netloc, id(self), limits.parallel_per_host):

@@ -1,11 +1,11 @@
-"""One HTTP request and its response: headers, redirects, readable errors, bounded bodies."""
+"""Send one HTTP request and read its response: headers, redirects, clear errors, a bounded body."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import ssl
-from collections.abc import AsyncIterable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,10 +21,37 @@ import httpx
 
 from spadework.errors import Blocked, FetchError, TooLarge, TooSlow, Unreachable, Unreadable
 from spadework.tools.extract.expected_type import refused_type
-from spadework.tools.fetch.fetched import Fetched
 from spadework.tools.fetch.guard import check_url, printable_url
 from spadework.tools.fetch.unpack import ACCEPT_ENCODING, Unpacker
-from spadework.tools.web.http_dates import http_date, retry_after
+from spadework.tools.web.retries import http_date, retry_after
+from spadework.values import Attempt
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """A response: its URL after redirects and its decoded body.
+    `charset` is the header's, or "". A copy from the cache was sent at `dated`; it is `stale` if
+    its server could not be reached. `attempts` led to the response.
+    """
+
+    url: str
+    status: int
+    media_type: str
+    charset: str
+    body: bytes
+    level: int = 0
+    from_cache: bool = False
+    stale: bool = False
+    dated: datetime | None = None
+    attempts: tuple[Attempt, ...] = ()
+
+
+def ended_in(error: FetchError, attempts: Sequence[Attempt]) -> FetchError:
+    """Attach the attempts to the error, whose message becomes the last one's reason; return it."""
+    last = [attempt.model_copy(update={"reason": str(error)}) for attempt in attempts[-1:]]
+    error.attempts = (*attempts[:-1], *last)
+    return error
+
 
 _HONEST = {
     "Accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,text/*;q=0.8,*/*;q=0.5",
@@ -47,7 +74,7 @@ _BROWSER = {
 def for_level(
     level: int, url: str, user_agent: str, cookies: httpx.Cookies | None = None
 ) -> dict[str, str]:
-    """Return the headers at level 0 (plain) or 1 (a browser coming from the site's front page)."""
+    """Return the headers for level 0 (plain) or 1 (a browser coming from the site's front page)."""
     headers = {"User-Agent": user_agent} | _HONEST
     if level > 0:
         headers |= _BROWSER | {"Referer": urljoin(url, "/")}
@@ -55,7 +82,7 @@ def for_level(
 
 
 def _cookie(url: str, cookies: httpx.Cookies) -> dict[str, str]:
-    """Return the Cookie header, or nothing if it is not ASCII, as headers must be."""
+    """Return the Cookie header; {} if it is not ASCII, as headers must be."""
     request = httpx.Request("GET", url)
     try:
         cookies.set_cookie_header(request)
@@ -65,7 +92,7 @@ def _cookie(url: str, cookies: httpx.Cookies) -> dict[str, str]:
 
 
 MAX_CHARS = 150
-#: What HTTP libraries say, and what it means.
+#: Parts of library messages, and what they mean.
 _MEANT = (
     ("Server disconnected", "the connection ended before the answer began"),
     ("without sending complete message", "the connection ended in the middle"),
@@ -73,12 +100,12 @@ _MEANT = (
     ("illegal status line", "it does not begin like HTTP"),
     ("illegal header line", "one of its headers is malformed"),
     ("illegal chunk header", "one of its chunks has no size"),
-    ("status_code should be", "its status is none of HTTP"),
-    ("_SWITCH_UPGRADE", "it changes to a protocol nobody asked for"),
-    ("StreamReset", "the server broke it off"),
+    ("status_code should be", "its status is not an HTTP status"),
+    ("_SWITCH_UPGRADE", "it switches to a protocol that was not requested"),
+    ("StreamReset", "the server broke off the answer"),
     ("ConnectionTerminated", "the server ended the connection"),
 )
-#: Parts of library messages that mean nothing to a user: code locations, bytes, objects.
+#: Parts of library messages that tell a user nothing: code locations, bytes, objects.
 _INSIDES = re.compile(
     r"\s*\(_ssl\.c:\d+\)|\[SSL(?:: \w+)?\] ?|:? ?bytearray\(.*|<\w[^>]*>", re.DOTALL
 )
@@ -88,9 +115,7 @@ _HOST = re.compile(r"//(?:[^/?#]*@)?([^/?#@]+)")
 
 
 def name_server(error: FetchError, url: str) -> FetchError:
-    """Return the error with the server of `url` in its message; readers and limits do not know
-    it.
-    """
+    """Add the URL to the error's message unless its host is there; return the error."""
     words, host = str(error), _HOST.search(url)
     if host and host[1].lower() in words.lower():
         return error
@@ -101,21 +126,23 @@ def name_server(error: FetchError, url: str) -> FetchError:
 
 
 def reason(error: BaseException) -> str:
-    """Return in a few words what broke a connection; "the connection ended" if unknown."""
+    """Say in a few words what broke a connection."""
     secure = _of_tls(error)
     if isinstance(secure, ssl.SSLCertVerificationError):
-        own = "; name an authority of your own in SSL_CERT_FILE" * (secure.verify_code in _UNKNOWN)
-        return f"its certificate is not good: {secure.verify_message.strip(' .')}{own}"
+        own = "; to trust your own certificate authority, set SSL_CERT_FILE" * (
+            secure.verify_code in _UNKNOWN
+        )
+        return f"its certificate is not valid: {secure.verify_message.strip(' .')}{own}"
     if secure is not None:
         kind = (secure.reason or "unknown").replace("_", " ").lower()
-        return f"it speaks no TLS that is understood ({kind})"
+        return f"its TLS connection failed ({kind})"
     words = str(error)
     meant = next((meaning for sign, meaning in _MEANT if sign in words), "")
     return meant or _INSIDES.sub("", words)[:MAX_CHARS].strip(" .:") or "the connection ended"
 
 
 def certificate_fault(error: BaseException) -> str:
-    """Return what is wrong with a certificate, "" if nothing."""
+    """Say what is wrong with the server's certificate; "" if nothing."""
     return reason(error) if is_permanent(error) else ""
 
 
@@ -131,11 +158,11 @@ def _of_tls(error: BaseException) -> ssl.SSLError | None:
     return cause
 
 
-#: Bytes of a body unpacked at a time: even for a bomb this takes only milliseconds.
+#: Bytes unpacked at a time, which takes milliseconds even for a bomb.
 SLICE = 16_384
-#: Statuses that refuse clients that do not look like browsers.
+#: Statuses for clients that do not look like browsers.
 TURNED_AWAY = frozenset({403, 406, 429, 503})
-#: A range from the first byte: its last byte and the total length.
+#: A range from the first byte: its last byte, and the total.
 _RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})")
 #: Errors that end a connection. TLS faults within a response arrive as OSError.
 _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
@@ -143,8 +170,8 @@ _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
 
 @dataclass(frozen=True)
 class Answer:
-    """A response; its body is read only below status 300. `from_cache`: a copy that its server has
-    validated; `stale`: a copy whose server could not be reached.
+    """A response; its body is read only if the status is below 300.
+    A copy `from_cache` is fresh or validated, or `stale` because its server is unreachable.
     """
 
     url: str
@@ -161,7 +188,7 @@ class Answer:
 
     @property
     def dated(self) -> datetime | None:
-        """When the server sent it, by the Date header."""
+        """The time in the Date header."""
         return http_date(self.headers.get("date", ""))
 
     @property
@@ -171,18 +198,17 @@ class Answer:
 
     @property
     def _whole(self) -> bool:
-        """True if Content-Range covers the whole page."""
         place = _RANGE.fullmatch(self.headers.get("content-range", "").strip())
         return place is not None and int(place[1]) + 1 == int(place[2])
 
     @property
     def turned_away(self) -> bool:
-        """True if it was refused as not a browser, rather than asked to come back later."""
+        """True if the server refused the client as not a browser, naming no time to return."""
         return self.status in TURNED_AWAY and self.later is None
 
     @property
     def refusal(self) -> str:
-        """The message of what `check` raises, "" for a page."""
+        """The message of the error that `check` raises, "" if none."""
         try:
             self.check()
         except FetchError as error:
@@ -193,9 +219,7 @@ class Answer:
         """Raise Blocked, Unreachable or Unreadable if the status means that there is no page."""
         page, known = printable_url(self.url), self.status in set(HTTPStatus)
         if self.status == 206 and not self._whole:
-            raise Unreachable(
-                f"{page} sent a part of the page (206), though all of it was asked for."
-            )
+            raise Unreachable(f"{page} returned only part of the page (status 206).")
         if self.status < 300:
             return
         phrase = HTTPStatus(self.status).phrase.lower() if known else "an unknown status"
@@ -206,7 +230,7 @@ class Answer:
         raise error
 
     def fetched(self, level: int) -> Fetched:
-        """Return the page of a response that passes `check`."""
+        """Return the response as a page, once it has passed `check`."""
         message = Message()
         message["content-type"] = self.headers.get("content-type", "")
         charset, sent = message.get_content_charset(""), self.dated if self.from_cache else None
@@ -222,7 +246,7 @@ async def exchange(
     first_byte_seconds: float,
     most_bytes: int,
 ) -> Answer:
-    """Return the response to a GET, also a redirect. Raises NotAllowed or another FetchError."""
+    """Send a GET and return the response, which may be a redirect. Raises FetchError."""
     page = printable_url(url)
     extensions = {"timeout": dict.fromkeys(("connect", "read", "write"), first_byte_seconds)}
     request = pool.stream("GET", url, headers=list(headers.items()), extensions=extensions)
@@ -231,7 +255,7 @@ async def exchange(
             came = partial(first_byte.reschedule, None)
             return await _tidy(_answer(url, request, most_bytes, came))
     except TimeoutError:
-        late = f"did not begin its answer within {first_byte_seconds:.3g} s"
+        late = f"did not start to answer within {first_byte_seconds:.3g} s"
         raise TooSlow(f"{page} {late}.") from None
     except httpcore.TimeoutException:
         raise TooSlow(f"{page} sent nothing for {first_byte_seconds:.3g} s.") from None
@@ -254,13 +278,13 @@ async def _answer(
         if response.status >= 300:
             return answer
         if what := refused_type(answer.media_type):
-            said = f"{what}: {answer.media_type} is not read yet"
+            said = f"{what}: {answer.media_type} is not supported"
             raise Unreadable(f"{printable_url(url)} is {said}.")
         return replace(answer, body=await _body(response.aiter_stream(), headers, most))
 
 
 async def _body(chunks: AsyncIterable[bytes], headers: httpx.Headers, most: int) -> bytes:
-    """Read and decode the body as it arrives, yielding to the event loop between slices."""
+    """Decode the body as it arrives, yielding to the event loop between slices."""
     unpacker, received = Unpacker(headers.get("content-encoding", ""), most), 0
     announced = headers.get("content-length", "")
     if announced.isdecimal() and float(announced) > most:
@@ -277,8 +301,8 @@ async def _body(chunks: AsyncIterable[bytes], headers: httpx.Headers, most: int)
 
 
 async def _tidy(work: Coroutine[Any, Any, Answer]) -> Answer:
-    """Return what `work` returns; when cancelled, let it end first. A second cancellation, as by a
-    deadline, would otherwise leak the connection.
+    """Await `work`; when cancelled, let it end first.
+    A second cancellation would otherwise leak the connection.
     """
     task = asyncio.create_task(work)
     try:
@@ -291,12 +315,12 @@ async def _tidy(work: Coroutine[Any, Any, Answer]) -> Answer:
             except asyncio.CancelledError:
                 continue  # the first cancellation is raised below
         if not task.cancelled():
-            task.exception()  # retrieved, since nobody else will
+            task.exception()  # nobody else retrieves it
         raise
 
 
 _STATUSES = frozenset({301, 302, 303, 307, 308})
-#: A meta refresh is a redirect in a page of at most this many bytes, within this many seconds.
+#: A larger page that refreshes itself is not a redirect.
 SIGNPOST_BYTES = 4_000
 SIGNPOST_SECONDS = 5
 _REFRESH = re.compile(r"""<meta\b[^>]*\bhttp-equiv\s*=\s*["']?refresh\b[^>]*>""", re.IGNORECASE)
@@ -308,11 +332,13 @@ _TARGET = re.compile(
 
 
 def next_url(answer: Answer) -> str | None:
-    """Return the checked URL that a response redirects to, None at the end. Raises NotAllowed."""
+    """Return the checked URL of a redirect, else None. Raises NotAllowed or Unreachable."""
     if answer.status in _STATUSES:
         places = set(answer.headers.get_list("location"))
         if len(places) > 1:
-            raise Unreachable(f"{printable_url(answer.url)} leads to {len(places)} places at once.")
+            raise Unreachable(
+                f"{printable_url(answer.url)} redirects to {len(places)} addresses at once."
+            )
         target = places.pop() if places else None
     else:
         target = _signpost(answer)
@@ -321,7 +347,7 @@ def next_url(answer: Answer) -> str | None:
     try:
         return check_url(urljoin(answer.url, target))
     except ValueError:
-        return check_url(target)  # urljoin cannot parse it; the check raises a readable error
+        return check_url(target)  # the check raises a readable error
 
 
 def _signpost(answer: Answer) -> str | None:

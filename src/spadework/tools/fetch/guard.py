@@ -1,16 +1,22 @@
-"""Addresses that may be fetched: public http(s) servers and hosts the owner allows."""
+"""Decide which addresses may be fetched: public http(s) servers and hosts the owner allows."""
 
 from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from contextlib import AsyncExitStack
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any
 from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
+import httpcore
 import idna
 
 from spadework.errors import NotAllowed
+from spadework.tools.web import name_lookup
+from spadework.tools.web.connections import ClosingBackend, authorization, proxy_for, tunnel
+from spadework.tools.web.urls import is_address
 
 MAX_URL_CHARS = 2_000
 #: IPv4 ranges without public sites (IANA special-purpose registry), and Azure's platform address.
@@ -24,13 +30,12 @@ _REFUSED_V4 = tuple(IPv4Network(network) for network in (
 #: Global IPv6, and special ranges inside it: Teredo, benchmarks, documentation.
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _REFUSED_V6 = tuple(IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "3fff::/20"))
-#: IPv6 networks that wrap the IPv4 address packets go to, and the bits to its right.
+#: IPv6 networks that wrap an IPv4 address, and the bits to its right.
 _CARRIERS = (
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("64:ff9b::/96"), 0),
     (IPv6Network("2002::/16"), 80),
 )
-#: Bits 64 to 96 of an ISATAP address in any network.
 _ISATAP = (0x00005EFE, 0x02005EFE)
 _IPV4_LIKE = re.compile(r"(0x[0-9a-f]*|[0-9]+)(\.(0x[0-9a-f]*|[0-9]+)){0,3}")
 _NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
@@ -79,11 +84,10 @@ def is_owned(host: str, allow_hosts: Collection[str]) -> bool:
 
 
 def check_url(url: str) -> str:
-    """Return the URL as it will be requested: lower-case ASCII host, standard notation of
-    addresses, no fragment or default port.
-
-    Raises NotAllowed unless it is an http(s) URL with a host, without user, up to MAX_URL_CHARS.
-    Whether its address is public is checked when it is resolved.
+    """Return the URL as it will be requested. Raises NotAllowed.
+    The host is lower-case ASCII, IP addresses have standard notation, fragment and default port are
+    removed. Other schemes, missing hosts, user names and more than MAX_URL_CHARS are refused.
+    Whether the address is public is checked when the name is resolved.
     """
     url = url.strip()
     if len(url) > MAX_URL_CHARS:
@@ -92,7 +96,7 @@ def check_url(url: str) -> str:
     if parts is None:
         raise NotAllowed(f"{printable_url(url)} is not an http or https URL.")
     if "@" in parts.netloc:
-        raise NotAllowed("A URL with a user name or password is not fetched.")
+        raise NotAllowed("URLs with a user name or password are not fetched.")
     host = _literal(parts.hostname or "") if "[" in parts.netloc else _name(parts.hostname or "")
     netloc = host if parts.port in (None, _PORTS[parts.scheme]) else f"{host}:{parts.port}"
     path, query = (
@@ -111,7 +115,7 @@ def _split_web_url(url: str) -> SplitResult | None:
 
 
 def is_http_url(text: str) -> bool:
-    """Return whether `text` is a well-formed http(s) URL, wherever it leads."""
+    """Return whether `text` is a well-formed http(s) URL."""
     try:
         check_url(text)
     except NotAllowed:
@@ -120,9 +124,7 @@ def is_http_url(text: str) -> bool:
 
 
 def _literal(host: str) -> str:
-    """Return an IPv6 address as a URL's host. One with a zone is only meaningful on this
-    machine.
-    """
+    """Return an IPv6 address in brackets; refuse a zone, which means only this machine."""
     try:
         address = IPv6Address(host)
     except ValueError:
@@ -142,10 +144,157 @@ def _name(host: str) -> str:
     except (OSError, UnicodeError):
         name = ""
     if not _NAME.fullmatch(name) or name.rpartition(".")[2].isdigit():
-        raise NotAllowed(f"{printable_url(host)} is not a host name.")
+        raise NotAllowed(f"{printable_url(host)} is not a valid host name.")
     return name
 
 
 def printable_url(url: str) -> str:
     """Return a short URL for a message, without secrets (before "@", after "?")."""
     return url.partition("?")[0].rpartition("@")[2].removeprefix("//")[:120]
+
+
+#: Returns a host name's addresses, best first. Raises OSError if there are none.
+Resolve = Callable[[str], Awaitable[list[str]]]
+MAX_ADDRESSES = 4
+CONNECT_SECONDS = 10.0
+
+
+class NoSuchHost(httpcore.ConnectError):
+    """The name does not resolve, or no name server answers."""
+
+
+class GuardedBackend(httpcore.AsyncNetworkBackend):
+    """Connects httpcore to checked addresses; TLS and the Host header keep the name."""
+
+    def __init__(self, resolve: Resolve, allow_hosts: Collection[str] = ()) -> None:
+        self._resolve = resolve
+        self._allow_hosts = frozenset(host.lower().strip("[]") for host in allow_hosts)
+        self.network = ClosingBackend(httpcore.AnyIOBackend())  # pyright: ignore[reportArgumentType]  # another class without anyio
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Connect to the first address that answers, or through the network's proxy.
+        Raises NotAllowed if any address is refused.
+        """
+        scheme = "http" if port == 80 else "https"
+        if proxy := proxy_for(f"{scheme}://{_url_host(host)}:{port}"):
+            await self.check(host)
+            return await tunnel(self.network, proxy, f"{_url_host(host)}:{port}")
+        failure: httpcore.NetworkError | httpcore.TimeoutException = NoSuchHost(
+            f"no address was found for {host}"
+        )
+        seconds = min(timeout or CONNECT_SECONDS, CONNECT_SECONDS)
+        for address in (await self._addresses(host))[:MAX_ADDRESSES]:
+            try:
+                return await self.network.connect_tcp(address, port, seconds)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+        raise failure
+
+    async def check(self, host: str) -> None:
+        """Check a host that a proxy will resolve, as far as this machine can resolve its name.
+        Raises NotAllowed for a refused address, or an unknown name without a dot (an internal
+        host).
+        """
+        try:
+            await self._addresses(host)
+        except NoSuchHost:
+            if "." not in host and not is_owned(host, self._allow_hosts):
+                raise NotAllowed(f"{host} is not a public host name.") from None
+
+    async def _addresses(self, host: str) -> list[str]:
+        """Return a host's addresses. A forbidden one rules out all: the name is a trap."""
+        try:
+            addresses = [host] if is_address(host) else await self._resolve(host)
+        except (OSError, UnicodeError) as error:
+            silent = isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN
+            why = "no name server answered" if silent else "no address was found"
+            raise NoSuchHost(f"{why} for {host}") from None
+        for address in addresses:
+            if not may_connect(host, address, self._allow_hosts):
+                way = "" if address == host else f"{host} is refused: "
+                raise NotAllowed(
+                    f"{way}{address} is not a public address.",
+                    hint="If you own the host, add it to SPADEWORK_ALLOW_HOSTS.",
+                )
+        return addresses
+
+
+def _url_host(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+async def resolve(host: str) -> list[str]:
+    """Return a name's addresses from the system's resolver, IPv4 first.
+    Raises OSError, UnicodeError.
+    """
+    found = await name_lookup.addresses(host, None, type=socket.SOCK_STREAM)
+    ranked = sorted(found, key=lambda entry: entry[0] != socket.AF_INET)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in ranked))
+
+
+class Pool(httpcore.AsyncConnectionPool):
+    """A pool of up to `most` connections, built with httpcore's arguments `line`."""
+
+    def __init__(self, most: int, **line: Any) -> None:
+        super().__init__(max_connections=most, http2=True, **line)
+        self._line = line
+
+    async def aclose(self) -> None:
+        """Close all connections, even when cancelled."""
+        async with AsyncExitStack() as closing:
+            closing.push_async_callback(super().aclose)
+            for connection in self.connections:
+                closing.push_async_callback(connection.aclose)
+
+    def create_connection(self, origin: httpcore.Origin) -> httpcore.AsyncConnectionInterface:
+        """Return a connection to `origin`, opened on first use."""
+        proxy = proxy_for(str(origin)) if origin.scheme == b"http" else None
+        if proxy:  # a plain request goes to the proxy; an encrypted one through a tunnel
+            return _Forwarded(origin, proxy, self._line)
+        return _Connection(origin=origin, http2=True, **self._line)
+
+
+class _Connection(httpcore.AsyncHTTPConnection):
+    def has_expired(self) -> bool:
+        """Return True also if unread bytes remain, which could be a forged response."""
+        parser = getattr(self._connection, "_h11_state", None)  # httpcore has no public API for it
+        return super().has_expired() or (
+            self.is_idle() and parser is not None and bool(parser.trailing_data[0])
+        )
+
+
+class _Forwarded(_Connection):
+    """A connection to a proxy that forwards requests to one server."""
+
+    def __init__(self, remote: httpcore.Origin, proxy: str, line: Mapping[str, Any]) -> None:
+        self._remote, self._headers = remote, authorization(proxy)
+        guarded: GuardedBackend = line["network_backend"]
+        super().__init__(httpcore.URL(proxy).origin, **{**line, "network_backend": guarded.network})
+        self._guarded = guarded
+
+    def can_handle_request(self, origin: httpcore.Origin) -> bool:
+        return origin in (self._remote, self._origin)  # as both the pool and httpcore ask
+
+    async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:
+        await self._guarded.check(request.url.host.decode())
+        asked = httpcore.URL(
+            scheme=self._origin.scheme,
+            host=self._origin.host,
+            port=self._origin.port,
+            target=bytes(request.url),
+        )
+        forwarded = httpcore.Request(
+            request.method,
+            asked,
+            headers=[*self._headers, *request.headers],
+            content=request.stream,
+            extensions=request.extensions,
+        )
+        return await super().handle_async_request(forwarded)

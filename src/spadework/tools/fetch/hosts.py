@@ -1,6 +1,4 @@
-"""What hosts expect, remembered until it expires: the level they need, that they have refused, and
-until when they or one of their pages want no requests.
-"""
+"""Remember what hosts want: their levels, refusals, pauses and robots.txt."""
 
 from __future__ import annotations
 
@@ -9,35 +7,39 @@ import json
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
 from typing import Self, cast
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 from weakref import WeakValueDictionary
 
+from protego import Protego
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from spadework.errors import Blocked
+from spadework.errors import Blocked, FetchError, TooSlow
+from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.guard import printable_url
+from spadework.tools.fetch.http_cache import Store
 from spadework.tools.stores.disk import on_disk
-from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.stores.private_files import write_atomically
+from spadework.tools.stores.shared_rooms import Opening, shared_place
+from spadework.tools.web.background_threads import aside
 
-#: How long a level and a refusal count, and refusals in a row needed from a host that has given
-#: pages.
-LEVEL_SECONDS, REFUSED_SECONDS, REFUSALS = 30 * 86_400.0, 86_400.0, 3
-#: Longest wait a host can set, so that one wrong header does not silence it.
+LEVEL_SECONDS, REFUSED_SECONDS = 30 * 86_400.0, 86_400.0
+#: Refusals in a row that block a host which has given pages; one blocks any other.
+REFUSALS = 3
+#: Longest wait that a host can set, so that one wrong header does not silence it.
 MOST_SECONDS = 86_400.0
-#: Consecutive pages with status 503 until the whole host counts as down.
+#: With this many failing pages (503) in a row, the whole host counts as down.
 OUT_OF_ORDER = 2
-#: Maximum hosts and pages remembered; those that expire first are dropped.
 MOST_HOSTS = 2_000
 
 
 class Host(BaseModel):
-    """What is known about one host or page; dates are Unix times."""
+    """What is known about one host or page; times are Unix times."""
 
     level: int = 0
     level_until: float = 0.0
@@ -47,7 +49,7 @@ class Host(BaseModel):
 
     @property
     def until(self) -> float:
-        """When everything here has expired."""
+        """The time when everything known about the host has expired."""
         return max(self.level_until, self.blocked_until, self.refused_until)
 
 
@@ -55,15 +57,13 @@ _KNOWN = TypeAdapter(dict[str, Host])
 
 
 class Hosts:
-    """The hosts in the file at `path`, shared by several processes. `clock` returns Unix time. A
-    damaged or read-only file is ignored: its content is learned again.
-    """
+    """The hosts in the file at `path`, shared by several processes. A damaged file is ignored."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self._path, self._clock = path, clock
         self._lock = threading.Lock()
         self._known: dict[str, Host] = {}
-        #: By host, the pages refused and those with 503 since it last gave one.
+        #: Pages by host that were refused, or had status 503, since it last gave one.
         self._refused: defaultdict[str, set[str]] = defaultdict(set)
         self._out_of_order: defaultdict[str, set[str]] = defaultdict(set)
         self._given: set[str] = set()
@@ -77,47 +77,47 @@ class Hosts:
         return cast("Self", hosts)
 
     def level(self, host: str) -> int:
-        """Return the level at which it gave its last page, 0 if unknown."""
+        """Return the level that the host needs, 0 if unknown."""
         known = self._known.get(host)
         return known.level if known and self._clock() < known.level_until else 0
 
     def check(self, url: str) -> None:
-        """Raise Blocked while a page or its host wants to be left alone."""
+        """Raise Blocked while the page or its host asks to wait."""
         for name in (urlsplit(url).netloc, url):
             known = self._known.get(name)
             if known and self._clock() < known.blocked_until:
                 until = _moment(known.blocked_until)
-                error = Blocked(f"{printable_url(name)} wants to be left alone until {until}.")
+                error = Blocked(f"{printable_url(name)} asked spadework to wait until {until}.")
                 error.final = False
                 raise error
 
     def check_refusal(self, url: str, highest: int) -> None:
-        """Raise Blocked if its host has refused every level up to `highest` within the last day."""
+        """Raise Blocked if the host has lately refused every level up to `highest`."""
         host = urlsplit(url).netloc
         known = self._known.get(host)
         if known and self._clock() < known.refused_until and highest <= known.refused_level:
             until = _moment(known.refused_until)
-            error = Blocked(f"{host} has refused to be read, and is asked again after {until}.")
+            error = Blocked(f"{host} refused a page and is not tried again before {until}.")
             error.final = False
             raise error
 
     async def gave(self, host: str, level: int) -> None:
-        """Record that the host answered at a level, whether with the page or a wall."""
+        """Record that the host answered at `level`, whether with the page or a wall."""
         self._out_of_order.pop(host, None)
         if level > self.level(host):
             until = self._clock() + LEVEL_SECONDS
             await self._learn(host, level=level, level_until=until)
 
     async def let_in(self, host: str) -> None:
-        """Record that the host gave the requested page."""
+        """Record that the host gave a page, which ends its refusal."""
         self._given.add(host)
         self._refused.pop(host, None)
         if (known := self._known.get(host)) and known.refused_until:
             await self._learn(host, refused_until=0.0)
 
     async def later(self, url: str, status: int, seconds: float) -> None:
-        """Record a time to come back. A 429 counts for the host; a 503 may concern only this page
-        until other pages return it too.
+        """Record that the server asks to wait.
+        A 429 counts for the host; a 503 only for this page, until other pages return it too.
         """
         host, until = urlsplit(url).netloc, self._clock() + min(seconds, MOST_SECONDS)
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -128,7 +128,7 @@ class Hosts:
         await self._learn(host, blocked_until=until)
 
     async def refused(self, host: str, url: str, level: int) -> None:
-        """Record a refusal at every level up to this one. Subdomains are separate hosts."""
+        """Record a refusal at every level up to `level`. Subdomains are separate hosts."""
         self._refused[host].add(url)
         gives = host in self._given or self.level(host)
         if len(self._refused[host]) >= (REFUSALS if gives else 1):
@@ -145,7 +145,6 @@ class Hosts:
             self._known = _KNOWN.validate_json(self._path.read_bytes()) | self._known
 
     def _write(self, name: str) -> None:
-        """Add one host or page to what other processes have written."""
         with self._lock:
             found: dict[str, Host] = {}
             with suppress(OSError, ValidationError):
@@ -163,3 +162,146 @@ def _moment(seconds: float) -> str:
 
 
 _opened: WeakValueDictionary[Path, Hosts] = WeakValueDictionary()
+#: Longest wait for a robots.txt; the site's pages wait for it.
+ROBOTS_SECONDS = 5.0
+#: Bytes of a robots.txt that are read, the minimum of RFC 9309, 2.5.
+MAX_BYTES = 512_000
+#: Other runs may use a robots.txt for this long; RFC 9309, 2.4 allows a day.
+KEPT_SECONDS = 3_600.0
+AGAIN_SECONDS = 60.0
+LONGEST_DELAY = 86_400.0
+_KIND = "robots"
+_ALL_ALLOWED = Protego.parse("")
+_FAILED = Protego.parse("User-agent: *\nDisallow: /")
+
+
+class TooSoon(TooSlow):
+    """The site wants a longer delay than the time left."""
+
+
+class Turns:
+    """The next turn at each host that wants delays, for any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._next: dict[str, float] = {}
+
+    def clear(self) -> None:
+        """Drop all turns."""
+        with self._lock:
+            self._next = {}
+
+    def take(self, host: str, delay: float, until: float) -> float | None:
+        """Take the next turn at a host and return its time; None if not before `until`."""
+        now = time.monotonic()
+        with self._lock:
+            self._next = {name: moment for name, moment in self._next.items() if moment > now}
+            turn = max(now, self._next.get(host, 0.0))
+            if turn >= until:
+                return None
+            if delay:
+                self._next[host] = turn + delay
+        return turn
+
+    def give_back(self, host: str, delay: float, turn: float) -> None:
+        """Give back an unused turn, unless a later one was taken."""
+        with self._lock:
+            if self._next.get(host) == turn + delay:
+                self._next[host] = turn
+
+
+TURNS = Turns()
+
+
+class Robots:
+    """The robots.txt rules of origins, fetched by `get`; `store` keeps them for other runs."""
+
+    def __init__(self, agent: str, get: Callable[[str], Awaitable[Answer]], store: Store) -> None:
+        self._clock = time.monotonic
+        self._store = store
+        self._agent = agent.split("/")[0].strip()
+        self._get = get
+        self._rules: dict[str, tuple[Protego, float]] = {}
+        self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def ask_permission(self, url: str, deadline: float) -> None:
+        """Wait until the page may be fetched, respecting its site's delay.
+        Raises Blocked, or TooSoon if that is after `deadline` (loop time).
+        """
+        rules, host = await self._rules_for(url), urlsplit(url).netloc
+        if rules is _FAILED:
+            raise Blocked(
+                f"{host}/robots.txt answered with a server error, so no page there may be read.",
+                hint="Try again in a few minutes.",
+            )
+        if not rules.can_fetch(url, self._agent):
+            raise Blocked(
+                f"robots.txt does not allow reading {printable_url(url)}.",
+                hint="Set robots to false for sites you own.",
+            )
+        delay = min(float(rules.crawl_delay(self._agent) or 0), LONGEST_DELAY)
+        left = deadline - asyncio.get_running_loop().time()
+        turn = TURNS.take(host, delay, time.monotonic() + left)
+        if turn is None:
+            raise _too_soon(host, delay)
+        try:
+            await asyncio.sleep(max(0.0, turn - time.monotonic()))
+            if delay:
+                await _among_all(host, delay, deadline)
+        except asyncio.CancelledError:
+            TURNS.give_back(host, delay, turn)
+            raise
+
+    async def _rules_for(self, url: str) -> Protego:
+        origin = urlsplit(url)._replace(path="", query="").geturl()
+        async with self._asking[origin]:
+            rules, since = self._rules.get(origin, (_FAILED, -AGAIN_SECONDS))
+            if rules is _FAILED and self._clock() >= since + AGAIN_SECONDS:
+                rules = await self._load(urljoin(origin, "/robots.txt"))
+                self._rules[origin] = rules, self._clock()
+        return rules
+
+    async def _load(self, url: str) -> Protego:
+        if (kept := await asyncio.to_thread(self._store.get, _KIND, url)) is not None:
+            at, _, body = kept.partition(b"\n")
+            if 0 <= time.time() - float(at) < KEPT_SECONDS:
+                return await aside(_parse_robots, body)
+        try:
+            async with asyncio.timeout(ROBOTS_SECONDS):
+                answer = await self._get(url)
+        except TimeoutError:
+            return _ALL_ALLOWED
+        except FetchError as error:  # the status is 0 if there was no usable response
+            return _FAILED if error.status in range(500, 600) else _ALL_ALLOWED
+        if answer.status in range(500, 600):
+            return _FAILED
+        body = answer.body[:MAX_BYTES] if answer.status < 300 else b""
+        await asyncio.to_thread(self._store.put, _KIND, url, b"%d\n%b" % (time.time(), body))
+        return await aside(_parse_robots, body)
+
+
+async def _among_all(host: str, delay: float, deadline: float) -> None:
+    """Wait for a turn shared by all machines. Raises TooSoon if it is after `deadline`."""
+    clock = asyncio.get_running_loop().time
+
+    def check(opening: Opening) -> None:
+        if clock() + opening.opens > deadline:
+            raise _too_soon(host, delay)
+
+    place = shared_place(f"turns at {host}", lambda: 1, delay, check)
+    try:
+        async with asyncio.timeout_at(deadline), place:
+            pass
+    except TimeoutError:
+        raise _too_soon(host, delay) from None
+
+
+def _too_soon(host: str, delay: float) -> TooSoon:
+    return TooSoon(
+        f"{host} requires {delay:.3g} s between two pages, and the time left is too short for all"
+        " the pages that are waiting."
+    )
+
+
+def _parse_robots(body: bytes) -> Protego:
+    return Protego.parse(body.decode("utf-8-sig", "replace"))

@@ -1,4 +1,4 @@
-"""HTTP cache (RFC 9111), and the storage of both caches."""
+"""An HTTP cache (RFC 9111), and the files of this and other caches."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ import httpx
 import zstandard
 
 from spadework.tools.fetch.exchange import Answer
-from spadework.tools.stores.page_store import write_atomically
-from spadework.tools.web.http_dates import http_date
+from spadework.tools.stores.private_files import write_atomically
+from spadework.tools.web.retries import http_date
 
-#: When the files exceed the limit, they are pruned to this share of it.
+#: Share of the limit to which files are pruned.
 SWEPT_TO = 0.9
-#: Total size is computed at a process's first write and after each further share written.
+#: The size is measured at a process's first write, then after each further share.
 SWEEP_EVERY = 0.05
-#: An entry larger than this share of the limit is not stored.
+#: A larger entry is not stored.
 LARGEST = 0.1
 
 
 class Store:
-    """A store of at most `most_bytes` (compressed) under `folder`; 0 stores nothing. Methods block
-    on the disk. A damaged file counts as missing, since it can be fetched again.
+    """Files of at most `most_bytes` (compressed) under `folder`; 0 stores nothing. Methods block.
+    A damaged file counts as missing.
     """
 
     def __init__(self, folder: Path, most_bytes: int) -> None:
@@ -45,7 +45,7 @@ class Store:
         self._lock = threading.Lock()
 
     def get(self, kind: str, key: str) -> bytes | None:
-        """Return what is stored under the key, or None."""
+        """Return the entry under the key, or None."""
         path = self._path(kind, key)
         if not self._most:
             return None
@@ -58,18 +58,21 @@ class Store:
 
     def put(self, kind: str, key: str, data: bytes) -> None:
         """Store `data`, replacing the entry under the key."""
+        if not self._most:
+            return
         packed = zstandard.ZstdCompressor(level=1, write_checksum=True).compress(data)
         if len(packed) > LARGEST * self._most:
             self.drop(kind, key)
             return
-        with suppress(OSError):  # a full or read-only disk: go on without a cache
+        with suppress(OSError):  # on a full or read-only disk, go on without a cache
             write_atomically(self._path(kind, key), packed)
             self._sweep_sometimes(len(packed))
 
     def drop(self, kind: str, key: str) -> None:
         """Delete the entry under the key."""
         with suppress(OSError):
-            self._path(kind, key).unlink(missing_ok=True)
+            if self._most:
+                self._path(kind, key).unlink(missing_ok=True)
 
     def _path(self, kind: str, key: str) -> Path:
         name = hashlib.sha256(key.encode()).hexdigest()
@@ -84,7 +87,6 @@ class Store:
         self._sweep()
 
     def _sweep(self) -> None:
-        """If the total is too large, delete least recently used entries and leftover drafts."""
         found = []
         for path in self._folder.glob("*/*/*"):
             with suppress(OSError):  # another process has removed it
@@ -101,18 +103,17 @@ class Store:
 
 
 Send = Callable[[dict[str, str]], Awaitable[Answer]]
-#: Seconds a stale copy may be used if the server sets no stale-if-error.
+#: How long a stale copy may be used, unless the server sets stale-if-error.
 STALE_SECONDS = 7 * 86_400
 #: Statuses that are cached: pages and permanent redirects.
 _KEPT = frozenset({200, 203, 301, 308})
-#: Statuses that make a copy worthless.
 _GONE = frozenset({404, 410})
 _KIND = "http"
 _RULES: hishel.CacheOptions = {"shared": False, "supported_methods": ["GET"]}
 _PRECONDITIONS = ("if-none-match", "if-modified-since")
-#: A request with one of these headers is personal to one visitor.
+#: A request with one of these is personal to one visitor.
 _PERSONAL = frozenset({"cookie", "authorization", "proxy-authorization"})
-#: Headers not stored: secrets, and those that describe only the bytes on the wire.
+#: Headers that are not stored: secrets, and descriptions of the bytes on the wire.
 _DROPPED = frozenset(
     (
         *("set-cookie", "set-cookie2", "content-encoding", "content-length", "transfer-encoding"),
@@ -134,24 +135,23 @@ class _Copy:
 
     @property
     def entry(self) -> hishel.Entry:
-        """The copy as a hishel entry."""
         request = _request_of(self.answer.url, self.asked)
         return hishel.Entry(uuid.uuid4(), request, _response_of(self.answer))
 
     def suits(self, headers: Mapping[str, str]) -> bool:
-        """Return whether the server would select this response for the headers, by its Vary."""
+        """Return whether the server would answer these headers the same, by its Vary."""
         names = [name.strip().lower() for name in self.answer.headers.get("vary", "").split(",")]
         return "*" not in names and all(self.asked.get(name) == headers.get(name) for name in names)
 
     def dump(self) -> bytes:
-        """Return everything but the URL: one line of JSON, then the body."""
+        """Return all but the URL: one line of JSON, then the body."""
         status, headers = self.answer.status, self.answer.headers.multi_items()
         head = {"status": status, "headers": headers, "asked": self.asked}
         return json.dumps(head).encode() + b"\n" + self.answer.body
 
     @classmethod
     def load(cls, url: str, data: bytes) -> Self | None:
-        """Parse what `dump` returned; None if another version wrote it."""
+        """Parse the result of `dump`; None if another version wrote it."""
         head, _, body = data.partition(b"\n")
         try:
             known = json.loads(head)
@@ -170,9 +170,7 @@ class HttpCache:
         self._visitor = ",".join(sorted({host.lower() for host in allow_hosts}))
 
     async def ask(self, url: str, level: int, headers: dict[str, str], send: Send) -> Answer:
-        """Return a fresh copy, or what `send` returns, cached if allowed. Requests with cookies
-        bypass the cache.
-        """
+        """Return a fresh copy, else the response of `send`, cached if allowed."""
         asked = {name.lower(): value for name, value in headers.items()}
         if asked.keys() & _PERSONAL:
             return await send(headers)
@@ -184,7 +182,7 @@ class HttpCache:
             return usable[0].answer
         answer = await send(headers | _preconditions(state))
         outcome = _keep_state(state.next(_response_of(answer)))
-        # A 304 for something other than the copy held here.
+        # a 304 about another copy
         if isinstance(outcome, hishel.CacheMiss):
             answer = await send(headers)
             outcome = _keep_state(outcome.next(_response_of(answer)))
@@ -198,9 +196,7 @@ class HttpCache:
         return answer
 
     async def stale(self, url: str, levels: Collection[int]) -> Answer | None:
-        """Return the copy of an unreachable page, marked stale; None without one or if
-        forbidden.
-        """
+        """Return the copy of an unreachable page, marked stale; None if missing or forbidden."""
         for level in levels:
             copy = await self._load(url, level)
             # Seconds since the server last validated the page.
@@ -214,7 +210,7 @@ class HttpCache:
         return None
 
     async def holds(self, url: str, levels: Collection[int]) -> bool:
-        """Return whether a fresh copy is cached that needs no request."""
+        """Return whether a fresh copy is cached."""
         for level in levels:
             if copy := await self._load(url, level):
                 state = hishel.IdleClient(options=_RULES).next(
@@ -246,13 +242,12 @@ def _request_of(url: str, headers: Mapping[str, str]) -> hishel.Request:
 
 
 def _response_of(answer: Answer) -> hishel.Response:
-    """Return a response for hishel, without the body, which its rules ignore."""
     headers = {name: answer.headers.get_list(name) for name in answer.headers}
     return hishel.Response(answer.status, hishel.Headers(headers))
 
 
 def _preconditions(state: hishel.CacheMiss | hishel.NeedRevalidation) -> dict[str, str]:
-    """Return the headers of a conditional request; none if the server's values are not ASCII."""
+    """Return the headers of a conditional request; {} if the server's values are not ASCII."""
     if not isinstance(state, hishel.NeedRevalidation):
         return {}
     headers = state.request.headers
@@ -261,16 +256,14 @@ def _preconditions(state: hishel.CacheMiss | hishel.NeedRevalidation) -> dict[st
 
 
 def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
-    """Skip the states that remove old entries: here the next copy replaces them."""
+    """Skip the states that remove old entries, which the next copy replaces."""
     while isinstance(state, hishel.InvalidateEntries):
         state = state.next_state
     return state
 
 
 def _stored_headers(headers: httpx.Headers) -> httpx.Headers:
-    """Return the headers to store, dated: without a date, or with a future one, none would
-    expire.
-    """
+    """Return the headers to store, dated no later than now: otherwise copies would not expire."""
     kept = [
         (name, value)
         for name, value in headers.multi_items()
@@ -283,9 +276,7 @@ def _stored_headers(headers: httpx.Headers) -> httpx.Headers:
 
 
 def _longest(copy: _Copy) -> float:
-    """Return how many seconds past its date a copy may be used (RFC 5861, 4: beyond its
-    freshness).
-    """
+    """Return how many seconds after its date a copy may be used (RFC 5861, 4)."""
     rules = copy.answer.headers.get("cache-control", "")
     given = _STALE_IF_ERROR.search(rules)
     if not given:

@@ -1,6 +1,4 @@
-"""Concurrent reading of pages: results as they arrive, and a replacement for each that fails or is
-slow.
-"""
+"""Read pages concurrently, with a replacement for each one that fails or is slow."""
 
 from __future__ import annotations
 
@@ -19,8 +17,8 @@ Why = Literal["deadline", "stopped", "not needed", "budget"]
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of reading: results `wanted`, candidates at once in total and per group, and seconds
-    per page. After `slow_seconds` a replacement starts. `until` is loop time.
+    """The results `wanted`, and the candidates read at once, in total and per group.
+    After `slow_seconds` a candidate gets a replacement; `until` is loop time.
     """
 
     wanted: int
@@ -56,7 +54,7 @@ class Failed(Generic[C]):
 
 @dataclass(frozen=True)
 class Left(Generic[C]):
-    """The candidate was abandoned: out of time, stopped, no longer needed, or over budget."""
+    """The candidate was given up: out of time, stopped, no longer needed, or over budget."""
 
     candidate: C
     why: Why
@@ -74,12 +72,11 @@ async def read_many(
     key: Callable[[R], Hashable | None],
     stop: asyncio.Event,
 ) -> AsyncGenerator[Outcome[C, R], None]:
-    """Read candidates concurrently, best first, yielding outcomes until `limits.wanted` are read.
-
-    `read` takes a candidate and its seconds. Its FetchError makes room for the next candidate; its
-    BudgetSpent starts no more. At most `limits.per_group` candidates of one `group` (such as a
-    host) are read at once, without limit for the group "". Results with the same `key` other than
-    None count once. Close the iterator (`contextlib.aclosing`) to stop everything.
+    """Read candidates concurrently, best first, yielding outcomes until enough are read.
+    `read` takes a candidate and its seconds. After its FetchError the next one is read, after its
+    BudgetSpent none. At most `limits.per_group` candidates of one `group` (such as a host) are read
+    at once; the group "" has no limit. Results with one `key` count once, unless it is None. Close
+    the iterator (`contextlib.aclosing`) to stop everything.
     """
     pool = _Pool([*candidates], read, limits, group, key)
     stopping = asyncio.create_task(stop.wait())
@@ -103,8 +100,6 @@ async def read_many(
 
 @dataclass
 class _Pool(Generic[C, R]):
-    """Candidates waiting, running and read."""
-
     _waiting: list[C]
     _read: Callable[[C, float], Awaitable[R]]
     _limits: Limits
@@ -124,7 +119,7 @@ class _Pool(Generic[C, R]):
 
     @property
     def over(self) -> bool:
-        """True if all wanted results are here, or after the deadline."""
+        """True if all wanted results have arrived, or after the deadline."""
         return self._pages_missing <= 0 or self.is_late
 
     @property
@@ -146,8 +141,8 @@ class _Pool(Generic[C, R]):
             yield candidate
 
     def _next(self, places: int, now: float) -> C | None:
-        """Return the best candidate whose group has room. One that waits for its group reserves a
-        free slot, so that no worse one precedes it, unless all of its group are slow.
+        """Take the best candidate whose group has room.
+        A better one that waits for its group reserves a place, unless all of its group are slow.
         """
         busy = Counter(self._group(candidate) for candidate in self.running.values())
         quick = {self._group(self.running[task]) for task, at in self._slow_at.items() if now < at}
@@ -170,7 +165,7 @@ class _Pool(Generic[C, R]):
             raise TooSlow(f"The page was {late}.") from None
 
     async def next_done(self, stopping: asyncio.Task[bool]) -> list[asyncio.Task[R]]:
-        """Wait until candidates finish, one becomes slow, or everything must end."""
+        """Wait until candidates finish, one becomes slow, or time is up; return the finished."""
         now, tasks = self._clock(), {*self.running, stopping}
         slow = [moment for moment in self._slow_at.values() if moment > now and self._waiting]
         seconds = min([self._limits.until, *slow]) - now
@@ -178,9 +173,7 @@ class _Pool(Generic[C, R]):
         return [task for task in self.running if task.done()]
 
     def outcome(self, done: asyncio.Task[R]) -> Came[C, R] | Failed[C] | Left[C]:
-        """Return a finished candidate's outcome. Raises what `read` raised unless it is a
-        FetchError.
-        """
+        """Return a finished candidate's outcome. Raises the other errors of `read`."""
         candidate = self.running.pop(done)
         del self._slow_at[done]
         try:

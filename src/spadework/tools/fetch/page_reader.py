@@ -1,4 +1,4 @@
-"""Web pages as text: fetched, with a browser if needed, and parsed by format."""
+"""Read web pages as text: fetch them, in a browser if needed, and parse them by format."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.block_detection import BROWSER, refuse_blocked, thin
 from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
-from spadework.tools.fetch.exchange import name_server
-from spadework.tools.fetch.fetched import Fetched, ended_in
+from spadework.tools.fetch.exchange import Fetched, ended_in, name_server
 from spadework.tools.fetch.guard import check_url, printable_url
 from spadework.tools.fetch.hosts import REFUSALS
 from spadework.tools.web.background_threads import aside
@@ -28,18 +27,18 @@ from spadework.values import Attempt
 
 
 class Way(NamedTuple):
-    """An alternative address, and its media type; "" to use the server's."""
+    """Another address of a page; `media_type` replaces the server's unless ""."""
 
     url: str
     media_type: str = ""
 
 
-#: Returns the alternative addresses of a page, best first; none for other sites.
+#: Returns the other addresses of a page, best first; none for other sites.
 Site = Callable[[str], Sequence[Way]]
 _PREPRINT = r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?"
 _ARXIV = rf"(?P<form>abs|pdf)/(?P<id>{_PREPRINT})(?:\.pdf)?"
 _WIKIPEDIAS = r"[a-z-]{2,12}\.(?:m\.)?wikipedia\.org"
-#: Pages in namespaces such as Special: and Talk: are not articles, in any language.
+#: Not a namespace such as Special: or Talk:, in any language.
 _ARTICLE = re.compile(r"/wiki/(?!\w+(?: \w+)?:[^_ ])[^/].*")
 _REPOSITORY = r"(?P<owner>[\w-]+)/(?P<name>[\w.-]+)"
 #: First path segments on GitHub that are not owners.
@@ -49,8 +48,8 @@ _PACKAGE = r"package/(?P<name>(?:@[\w.~-]+/)?[\w.~-]+)(?:/v/(?P<version>[\w.+-]+
 
 
 def arxiv(url: str, base: str = "https://arxiv.org") -> Sequence[Way]:
-    """Return the full text of an arXiv preprint as HTML, else PDF, else the abstract (identifiers:
-    https://info.arxiv.org/help/arxiv_identifier.html).
+    """Return an arXiv preprint's HTML and, for its abstract, also the PDF.
+    Identifiers: https://info.arxiv.org/help/arxiv_identifier.html.
     """
     if not (found := _match(_ARXIV, url, base)):
         return ()
@@ -59,8 +58,8 @@ def arxiv(url: str, base: str = "https://arxiv.org") -> Sequence[Way]:
 
 
 def wikipedia(url: str, hosts: str = _WIKIPEDIAS) -> Sequence[Way]:
-    """Return an article's `action=render` form at its own path, which robots.txt allows
-    (https://www.mediawiki.org/wiki/Manual:Parameters_to_index.php).
+    """Return an article's `action=render` form at its own path, which robots.txt allows.
+    See https://www.mediawiki.org/wiki/Manual:Parameters_to_index.php.
     """
     try:
         asked = urlsplit(url)
@@ -81,8 +80,8 @@ def github(
     api: str = "https://api.github.com",
     raw: str = "https://raw.githubusercontent.com",
 ) -> Sequence[Way]:
-    """Return READMEs by the REST API (https://docs.github.com/rest/repos/contents) and raw files;
-    issues, releases and listings are read as they are.
+    """Return a repository's README in the REST API, or a raw file.
+    See https://docs.github.com/rest/repos/contents.
     """
     if found := _match(_REPOSITORY, url, base):
         readme = f"{api}/repos/{found['owner']}/{found['name']}/readme"
@@ -94,7 +93,7 @@ def github(
 
 
 def pypi(url: str, base: str = "https://pypi.org") -> Sequence[Way]:
-    """Return a package's description by the JSON API (https://docs.pypi.org/api/json/)."""
+    """Return a package's description in the JSON API (https://docs.pypi.org/api/json/)."""
     if not (found := _match(_PROJECT, url, base)):
         return ()
     version = f"/{found['version']}" if found["version"] else ""
@@ -105,8 +104,8 @@ def pypi(url: str, base: str = "https://pypi.org") -> Sequence[Way]:
 def npm(
     url: str, base: str = "https://npmjs.com", *, registry: str = "https://registry.npmjs.org"
 ) -> Sequence[Way]:
-    """Return a package's README, part of the metadata of all versions unless too large
-    (https://github.com/npm/registry/blob/main/docs/responses/package-metadata.md).
+    """Return a package's metadata, which contain its README, for all versions and for the latest.
+    See https://github.com/npm/registry/blob/main/docs/responses/package-metadata.md.
     """
     if not (found := _match(_PACKAGE, url, base)):
         return ()
@@ -119,12 +118,12 @@ SITES: tuple[Site, ...] = (arxiv, wikipedia, github, pypi, npm)
 
 
 def ways_to(url: str, sites: Sequence[Site] = SITES) -> Sequence[Way]:
-    """Return the alternative addresses of a page, best first; none if it is read as it is."""
+    """Return the other addresses of a page, best first; none if it is read as it is."""
     return next((ways for site in sites if (ways := site(url))), ())
 
 
 def _match(pattern: str, url: str, base: str) -> re.Match[str] | None:
-    """Match a URL's path below `base` (with or without "www."), without a query."""
+    """Match a URL's path below `base`, with or without "www."; None if it has a query."""
     try:
         asked, site = urlsplit(url), urlsplit(base)
     except ValueError:
@@ -134,13 +133,12 @@ def _match(pattern: str, url: str, base: str) -> re.Match[str] | None:
     return re.fullmatch(pattern, asked.path.strip("/"))
 
 
-#: Formats whose parsers are always quick, and none.
+#: Formats whose parsers are always quick; "" is unknown.
 HARMLESS = frozenset({"", "text", "code", "markdown"})
-#: Longer ones are parsed in a separate process too: one regex over a long text blocks every thread.
+#: Longer pages need a process: one regex over a long text blocks every thread.
 HARMLESS_BYTES = 50_000
-#: Share of the remaining time for one alternative address, leaving some for the page itself.
+#: Share of the time left for another address, since the page itself may need the rest.
 WAY_SHARE = 0.5
-#: Longest visit of the browser, in seconds.
 VISIT_SECONDS = 45.0
 Read = tuple[Fetched, Extracted]
 Fetch = Callable[[], Awaitable[Fetched]]
@@ -152,9 +150,7 @@ async def _at_once(level: int, fetch: Fetch) -> Fetched:
 
 @dataclass
 class _Trip:
-    """One reading of a page: its deadline (loop time), how each level is fetched, the attempts so
-    far, and the level and start of the current one.
-    """
+    """One reading of a page until a loop time; `running` is the current level and its start."""
 
     until: float
     had: Callable[[int, Fetch], Awaitable[Fetched]]
@@ -170,13 +166,13 @@ class _Trip:
 
 
 class Reader:
-    """Reads pages through a `Web` and, if given and needed, a `Browser`."""
+    """Reads pages through a `Web` and, if needed and given, a `Browser`."""
 
     def __init__(
         self, web: Web, browser: Browser | None = None, *, sites: Sequence[Site] = SITES
     ) -> None:
         self._web, self._browser, self._sites = web, browser, sites
-        #: Refusals by host: a single one may concern only that page.
+        #: By host; a single refusal may concern only that page.
         self._refusals: Counter[str] = Counter()
 
     def level_at(self, url: str) -> int:
@@ -191,15 +187,11 @@ class Reader:
         level: int | None = None,
         had: Callable[[int, Fetch], Awaitable[Fetched]] = _at_once,
     ) -> Read:
-        """Read the page at `url` within `seconds` over all levels from `level` on (None:
-        `level_at`).
-
-        `had(level, fetch)` returns what is fetched at a level before it is parsed, so that it can
-        be stored or known already. A site's alternative addresses have levels -1, -2 and so on, and
-        return the page's own address.
-
-        Raises what `Web.fetch` raises; Blocked also for a captcha, login or similar, and Unreadable
-        for a page without text.
+        """Read the page at `url` within `seconds`, at the levels from `level` on.
+        `had(level, fetch)` may store what it fetches, or return a stored response. A site's other
+        addresses have levels -1, -2 and so on; their pages keep the page's own address. Raises the
+        errors of `Web.fetch`; Blocked also for a captcha, login or similar, Unreadable also for a
+        page without text.
         """
         url, trip = check_url(url), _Trip(_now() + seconds, had)
         try:
@@ -233,11 +225,11 @@ class Reader:
         return min(browser.max_level, 1) if browser.what_is_missing else browser.max_level
 
     async def holds(self, url: str) -> bool:
-        """Return whether a fresh copy is cached, so that reading it needs no request."""
+        """Return whether a fresh copy is cached."""
         return await self._web.holds(url)
 
     async def source(self, url: str, *, seconds: float) -> Fetched:
-        """Return what is at `url` as sent, or as a browser's scripts left it. Raises FetchError."""
+        """Return the response as sent, or as a browser's scripts left it. Raises FetchError."""
         level = self._web.min_level
         if level < BROWSER or self._browser is None:
             return await self._web.fetch(url, seconds=seconds)
@@ -245,10 +237,6 @@ class Reader:
         return await self._browser.visit(url, seconds=seconds)
 
     async def _by_way(self, url: str, way: Way, level: int, trip: _Trip) -> Read | None:
-        """Read a page from an alternative address of its site, under its own URL; None if that
-        fails.
-        """
-
         async def fetch() -> Fetched:
             found = await self._web.fetch(way.url, seconds=WAY_SHARE * _seconds_left(trip))
             return replace(found, url=url, media_type=way.media_type or found.media_type)
@@ -259,9 +247,7 @@ class Reader:
             return None
 
     async def _levels_up(self, url: str, level: int, trip: _Trip) -> Read:
-        """Read a page plainly, unless its host only admits browsers, then in the browser if that
-        may help.
-        """
+        """Read a page plainly and, if that may help or its host needs it, in the browser."""
         if level >= BROWSER:
             try:
                 return await self._in_browser(url, trip)
@@ -289,9 +275,9 @@ class Reader:
         return await self._attempt(0, fetch, trip)
 
     async def _in_browser(self, url: str, trip: _Trip, before: FetchError | None = None) -> Read:
-        """Read the page in the browser. Raises `before` if there is none."""
+        """Read the page in the browser. Raises `before`, or Unreadable, if there is none."""
         browser = self._browser
-        error = before or Unreadable(f"{printable_url(url)} is not read in a browser.")
+        error = before or Unreadable(f"{printable_url(url)} cannot be read without a browser.")
         if browser is None or browser.max_level < BROWSER:
             raise error
         if browser.what_is_missing:
@@ -347,7 +333,6 @@ async def _document(fetched: Fetched, seconds: float) -> Extracted:
 
 
 async def _tell_attempt(fetch: Fetch) -> Fetched:
-    """Fetch with the browser and record the attempt."""
     began, made = _now(), Attempt(level=BROWSER)
     try:
         fetched = await fetch()
@@ -368,6 +353,6 @@ def _now() -> float:
 
 
 def _add_mend(error: FetchError, mend: str) -> FetchError:
-    made = type(error)(f"{error} A browser may get further. {mend}", hint=error.hint or mend)
+    made = type(error)(f"{error} A browser may be able to read it. {mend}", hint=error.hint or mend)
     made.turned_away, made.status = error.turned_away, error.status
     return made

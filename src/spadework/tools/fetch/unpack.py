@@ -1,4 +1,4 @@
-"""Streaming decompression of content encodings within a size limit."""
+"""Decompress content encodings as they arrive, within a size limit."""
 
 from __future__ import annotations
 
@@ -12,20 +12,17 @@ import zstandard
 
 from spadework.errors import TooLarge, Unreachable, Unreadable
 
-#: Encodings requested; each here is decoded in pieces.
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
-#: Maximum ratio for bodies over RATIO_FREE bytes. Text expands thirtyfold, bombs a thousandfold.
+#: Maximum ratio over RATIO_FREE bytes; text expands thirtyfold, bombs a thousandfold.
 MAX_RATIO = 200
 RATIO_FREE = 1_000_000
-#: Maximum nested encodings; no server means more.
 MAX_LAYERS = 3
-#: Usual size of a piece, in bytes. Brotli's are up to 2, zstd's up to 16 times as large.
+#: Usual size of a piece; Brotli's are up to 2 times, zstd's up to 16 times as large.
 PIECE = 65_536
-#: Four bytes of zstd can expand to 128 KB, so this many give at most one megabyte.
+#: Four bytes of zstd can expand to 128 KB, so this many give at most a megabyte.
 ZSTD_SLICE = 32
-#: The largest zstd window of a content coding (RFC 9659).
+#: The largest window of a content coding (RFC 9659).
 ZSTD_WINDOW = 8 * 1024 * 1024
-#: Errors of the libraries for corrupt data.
 _ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
 _GZIP, _ZLIB, _RAW = 31, 15, -15
 _GZIP_STARTS = b"\x1f\x8b"
@@ -33,8 +30,6 @@ _ZSTD_STARTS = b"\x28\xb5\x2f\xfd"
 
 
 class _Coding(Protocol):
-    """A decoder of one encoding."""
-
     @property
     def open(self) -> bool:
         """True until the end of the compressed data."""
@@ -46,7 +41,7 @@ class _Coding(Protocol):
 
 
 class _Zlib:
-    """Deflate in the wrapping that zlib's `window` selects."""
+    """Deflate, in the wrapping that zlib's `window` selects."""
 
     def __init__(self, window: int) -> None:
         self._inflate = zlib.decompressobj(window)
@@ -57,7 +52,7 @@ class _Zlib:
 
     @property
     def behind(self) -> bytes:
-        """Bytes fed after the end."""
+        """The bytes after the end."""
         return self._inflate.unused_data
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
@@ -69,7 +64,7 @@ class _Zlib:
 
 
 class _Deflate:
-    """Deflate with zlib's header or, incorrectly, without; the first two bytes tell."""
+    """Deflate with zlib's header or, as some servers send it, without."""
 
     def __init__(self) -> None:
         self._head = b""
@@ -151,7 +146,7 @@ class _Members:
                 return
 
     def _next_member(self) -> bytes:
-        """Start another member if one follows, and return its compressed bytes so far."""
+        """Start another member if one follows; return its compressed bytes so far."""
         if not self._behind.startswith(self._starts):
             return b""
         packed, self._behind, self._member = self._behind, b"", self._new()
@@ -169,21 +164,21 @@ _CODINGS: dict[str, Callable[[], _Coding]] = {
 
 
 class Unpacker:
-    """Decodes a body as it arrives; `limit` is in bytes for every layer."""
+    """Decodes a body as it arrives; no layer may expand to more than `limit` bytes."""
 
     def __init__(self, encoding: str, limit: int) -> None:
         """Set up the layers. Raises Unreadable for an encoding that was not requested."""
         given = [part.strip() for part in encoding.lower().split(",")]
         names = [name for name in given if name not in ("", "identity")]
         if len(names) > MAX_LAYERS or not _CODINGS.keys() >= set(names):
-            raise Unreadable(f"The content encoding {encoding.strip()[:40]!r} is not read.")
+            raise Unreadable(f"The content encoding {encoding.strip()[:40]!r} is not supported.")
         self._layers = [_Layer(_CODINGS[name](), limit) for name in reversed(names)]
         self._limit = limit
         self._plain = bytearray()
 
     def feed(self, chunk: bytes) -> None:
-        """Decode the next bytes. Raises TooLarge over the limit or MAX_RATIO, Unreachable if
-        corrupt. Like browsers, ignores bytes after the end of the compressed data.
+        """Decode the next bytes; ignore those after the end, as browsers do.
+        Raises TooLarge over the limit or MAX_RATIO, Unreachable if corrupt.
         """
         try:
             self._pass_on(chunk, 0)
@@ -197,7 +192,7 @@ class Unpacker:
         return bytes(self._plain)
 
     def _pass_on(self, piece: bytes, depth: int) -> None:
-        """Pass a piece through the layers from `depth` on, before the next is decoded."""
+        """Pass a piece through the layers from `depth` on before the next is decoded."""
         if depth < len(self._layers):
             for inner in self._layers[depth].pieces(piece):
                 self._pass_on(inner, depth + 1)
@@ -208,8 +203,6 @@ class Unpacker:
 
 
 class _Layer:
-    """One layer of encoding, with its bytes in and out."""
-
     def __init__(self, coding: _Coding, limit: int) -> None:
         self._coding = coding
         self._limit = limit
@@ -217,7 +210,7 @@ class _Layer:
 
     @property
     def cut_short(self) -> bool:
-        """True if the stream ended early. A body without any bytes did not."""
+        """True if the stream ended early. An empty body did not."""
         return self._packed > 0 and self._coding.open
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:

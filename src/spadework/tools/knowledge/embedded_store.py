@@ -1,6 +1,6 @@
-"""The knowledge store without a server: a catalogue and an index under the home, for all processes.
+"""The knowledge store without a server: a catalogue and an index that all processes share.
 Pages are in the catalogue at once. One process at a time writes the index; one that does not get
-the lock in time leaves the work to the next, so nothing is lost.
+the lock in time leaves the work to the next.
 """
 
 from __future__ import annotations
@@ -9,21 +9,20 @@ import asyncio
 import shutil
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+import zstandard
 from filelock import FileLock, Timeout
 
 from spadework.errors import KnowledgeError, ModelError
-from spadework.tools.dense.passage_vectors import Meaning
-from spadework.tools.dense.vector_fill import fill
+from spadework.tools.dense.passage_vectors import Meaning, fill
 from spadework.tools.dense.vectors import Near, Passage, Vectors
-from spadework.tools.knowledge.catalogue import Catalogue, entries
-from spadework.tools.knowledge.entry import Entry, Recalled, Which
+from spadework.tools.knowledge.entry import Entry, Recalled, Which, condition_of
 from spadework.tools.knowledge.page_index import PassageIndex, answer, document
 from spadework.tools.library.full_text import Asked, no_panic, parse_question
 from spadework.tools.library.search import (
@@ -34,22 +33,155 @@ from spadework.tools.library.search import (
     propose_passages,
     rarity,
 )
-from spadework.tools.stores.private_files import private_folder
+from spadework.tools.stores.private_files import private_file, private_folder
 from spadework.tools.stores.session_database import transaction
-from spadework.tools.web.urls import canonical_url
+from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 
+#: Longest wait while another process writes or creates the tables.
+BUSY_SECONDS = 10.0
+#: Raise it when the tables change.
+FORMAT = 1
+_SCHEMA = """
+CREATE TABLE pages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, url TEXT UNIQUE NOT NULL, host TEXT NOT NULL,
+    record TEXT NOT NULL, text BLOB NOT NULL,
+    own INTEGER NOT NULL,
+    bytes INTEGER NOT NULL, fetched_at REAL NOT NULL, used_at REAL NOT NULL,
+    indexed INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX by_use ON pages (used_at);
+CREATE INDEX by_age ON pages (fetched_at);
+CREATE INDEX to_index ON pages (indexed) WHERE indexed = 0;
+CREATE TABLE gone (id INTEGER PRIMARY KEY);
+CREATE TABLE shelf (generation INTEGER NOT NULL, removed INTEGER NOT NULL);
+INSERT INTO shelf VALUES (0, 0);
+"""
+
+
+class Catalogue:
+    """The file at `path`, with up to `most_bytes` of pages (compressed). `clock` is in seconds."""
+
+    def __init__(self, path: Path, most_bytes: int, clock: Callable[[], float] = time.time) -> None:
+        self._path = path
+        self._most = most_bytes
+        self._clock = clock
+
+    @property
+    def exists(self) -> bool:
+        """True if anything was ever stored."""
+        return self._path.exists()
+
+    @contextmanager
+    def opened(self) -> Iterator[sqlite3.Connection]:
+        """Open a connection on which every statement commits."""
+        private_file(self._path)
+        with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
+            (made,) = db.execute("PRAGMA user_version").fetchone()
+            if made > FORMAT:
+                raise KnowledgeError(
+                    f"The knowledge store in {self._path.parent} was created by a newer spadework.",
+                    hint="Update spadework.",
+                )
+            if not made:
+                with FileLock(self._path.with_name(".making"), BUSY_SECONDS, 0o600):
+                    _make(db)
+            db.execute("PRAGMA synchronous = NORMAL")
+            # Overwrite deleted data and return its space.
+            db.execute("PRAGMA secure_delete = ON")
+            yield db
+
+    def put(self, db: sqlite3.Connection, entries: Iterable[Entry]) -> int:
+        """Store pages that are new or newer, then make room; return how many were stored."""
+        with transaction(db):
+            kept = sum(self._put(db, entry) for entry in entries)
+            self._make_room(db)
+        return kept
+
+    def _put(self, db: sqlite3.Connection, entry: Entry) -> bool:
+        page, record = entry.page, entry.page.model_dump_json()
+        text = zstandard.compress(entry.text.encode(errors="replace"), 3)
+        size, fetched = len(text) + len(record.encode()), page.fetched_at.timestamp()
+        row = db.execute("SELECT id, fetched_at FROM pages WHERE url = ?", (entry.key,)).fetchone()
+        if size > self._most or (row and row[1] >= fetched):
+            return False
+        if row:
+            _remove(db, [row[0]])
+        db.execute(
+            "INSERT INTO pages (url, host, record, text, own, bytes, fetched_at, used_at) VALUES"
+            " (?, ?, ?, ?, ?, ?, ?, ?)",
+            (entry.key, host_of(page.url), record, text, entry.own, size, fetched, self._clock()),
+        )
+        return True
+
+    def _make_room(self, db: sqlite3.Connection) -> None:
+        (total,) = db.execute("SELECT TOTAL(bytes) FROM pages").fetchone()
+        leaving = []
+        for number, size in db.execute("SELECT id, bytes FROM pages ORDER BY used_at, id"):
+            if total <= self._most:
+                break
+            leaving.append(number)
+            total -= size
+        _remove(db, leaving)
+
+    def remove(self, db: sqlite3.Connection, which: Which) -> int:
+        """Delete pages; return how many."""
+        condition, values = condition_of(which)
+        with transaction(db):
+            asked = db.execute(f"SELECT id FROM pages WHERE {condition}", values)
+            numbers = [number for (number,) in asked]
+            _remove(db, numbers)
+        return len(numbers)
+
+    def use(self, db: sqlite3.Connection, url: str, since: float) -> Entry | None:
+        """Return the page at a URL and mark it as used; None if fetched before `since`."""
+        row = db.execute(
+            "SELECT record, text, own FROM pages WHERE url = ? AND fetched_at >= ?", (url, since)
+        ).fetchone()
+        if row:
+            db.execute("UPDATE pages SET used_at = ? WHERE url = ?", (self._clock(), url))
+        return Entry.unpacked(*row) if row else None
+
+    def pages(self, db: sqlite3.Connection, which: Which) -> list[Page]:
+        """Return pages without their texts, newest first."""
+        condition, values = condition_of(which)
+        asked = f"SELECT record FROM pages WHERE {condition} ORDER BY fetched_at DESC, id DESC"
+        return [Page.model_validate_json(record) for (record,) in db.execute(asked, values)]
+
+
+def entries(db: sqlite3.Connection, numbers: Sequence[int], since: float = 0.0) -> dict[int, Entry]:
+    """Return the pages with these numbers, unless fetched before `since`."""
+    marks = ",".join("?" * len(numbers))
+    query = f"SELECT id, record, text, own FROM pages WHERE id IN ({marks}) AND fetched_at >= ?"
+    return {number: Entry.unpacked(*row) for number, *row in db.execute(query, (*numbers, since))}
+
+
+def _make(db: sqlite3.Connection) -> None:
+    if db.execute("PRAGMA user_version").fetchone() != (0,):
+        return
+    db.execute("PRAGMA auto_vacuum = FULL")
+    db.execute("PRAGMA journal_mode = WAL")
+    with transaction(db):
+        for statement in _SCHEMA.split(";"):
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
+    for number in numbers:
+        db.execute("DELETE FROM pages WHERE id = ?", (number,))
+        db.execute("INSERT INTO gone VALUES (?)", (number,))
+
+
 T = TypeVar("T")
-#: Passages proposed by any term, by all terms, and about a named subject.
+#: Passages proposed for any term, for all terms, and about a named subject.
 _PROPOSED = 40, 20, 10
-#: Other passages assumed when computing rarity, so that a small store's main subject is not common
-#: and a missing word does not outweigh all others.
+#: Assumed other passages. Without them the subject of a small store would be common, and a missing
+#: word would outweigh all others.
 _OTHERS = 10_000
-#: Seconds to wait for the lock on the index.
 LOCK_SECONDS = 10.0
-#: The index is rebuilt once more pages were deleted than are kept, and more than this.
+#: The index is rebuilt after more deletions than this, if they exceed the pages kept.
 MOST_REMOVED = 500
-#: Texts in memory at once while the index is written.
 _BATCH = 50
 
 
@@ -77,7 +209,7 @@ class EmbeddedKnowledge:
         return f"the knowledge store in {self.folder}"
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
-        """Search pages; see `Knowledge.search`."""
+        """See `Knowledge.search`."""
         nearest = await self._dense.nearest(text) if self._dense else no_passages
 
         def find(db: sqlite3.Connection) -> list[Recalled]:
@@ -86,13 +218,13 @@ class EmbeddedKnowledge:
         return await asyncio.to_thread(self._at, find, [])
 
     async def find(self, url: str, *, since: datetime | None = None) -> Entry | None:
-        """Return a page; see `Knowledge.known`."""
+        """See `Knowledge.find`."""
         key, least = canonical_url(url), since.timestamp() if since else 0.0
         use = partial(self._catalogue.use, url=key, since=least)
         return await asyncio.to_thread(self._at, use, None)
 
     async def add(self, entries: Sequence[Entry]) -> int:
-        """Store pages; see `Knowledge.add`."""
+        """See `Knowledge.add`."""
         done = 0
         if entries:
             put = partial(self._catalogue.put, entries=entries)
@@ -102,21 +234,19 @@ class EmbeddedKnowledge:
         return done
 
     async def forget(self, which: Which) -> int:
-        """Delete pages; see `Knowledge.forget`. Rebuilds the index, so that no word remains in
-        it.
-        """
+        """Delete pages and rebuild the index, so that it keeps none of their words."""
         if not await asyncio.to_thread(lambda: self._catalogue.exists):
             return 0
         return await asyncio.to_thread(self._forgotten, which)
 
     async def pages(self, which: Which) -> AsyncIterator[Page]:
-        """Yield pages; see `Knowledge.pages`."""
+        """See `Knowledge.pages`."""
         kept = await asyncio.to_thread(self._at, partial(self._catalogue.pages, which=which), [])
         for page in kept:
             yield page
 
     async def count(self) -> int:
-        """Count pages; see `Knowledge.count`."""
+        """See `Knowledge.count`."""
         return await asyncio.to_thread(self._at, _count, 0)
 
     async def close(self) -> None:
@@ -133,13 +263,13 @@ class EmbeddedKnowledge:
             raise self._unusable(error) from None
 
     async def _embed(self, meaning: Meaning) -> None:
-        """Embed pages without vectors, newest first; the next call continues if interrupted."""
+        """Embed the pages without vectors, newest first; the next call continues."""
         try:
             numbers = await asyncio.to_thread(self._at, self._without_vectors, list[int]())
             await fill(self._vectors, meaning.embeds, self._passages(numbers))
             await asyncio.to_thread(self._at, self._without_pages, None)
         except ModelError as error:
-            lost = "Pages were kept without vectors; the next run that keeps pages goes on."
+            lost = "Pages were stored without vectors. The next run adds them."
             meaning.fail(error, lost)
 
     def _without_vectors(self, db: sqlite3.Connection) -> list[int]:
@@ -147,7 +277,7 @@ class EmbeddedKnowledge:
         return [n for n in _numbers(db, "pages ORDER BY id DESC") if n not in known]
 
     def _without_pages(self, db: sqlite3.Connection) -> None:
-        # Read before the pages, or one added now would seem deleted.
+        # Read before the pages; otherwise a page added now would seem deleted.
         known = self._vectors.numbers()
         self._vectors.forget(known - {*_numbers(db, "pages")})
 
@@ -179,7 +309,6 @@ class EmbeddedKnowledge:
         return self._index
 
     def _written(self, work: Callable[[sqlite3.Connection], int], *, anew: bool = False) -> int:
-        """Change the catalogue, then let the index catch up."""
         try:
             private_folder(self.folder)
             with self._catalogue.opened() as db:
@@ -199,7 +328,7 @@ class EmbeddedKnowledge:
         if anew or lost or removed + len(gone) > max(MOST_REMOVED, _count(db)):
             self._rebuild(db)
         elif fresh or gone:
-            # A page may be indexed already, by a process that was interrupted before recording it.
+            # A process interrupted before recording a page may have indexed it.
             index.write(_in_batches(db, fresh), [*gone, *fresh])
             self._note(db, fresh, gone, "removed = removed + ?", len(gone))
 
@@ -234,14 +363,14 @@ class EmbeddedKnowledge:
         except KnowledgeError:
             if which != Which():
                 raise
-            # Damaged, and nothing of it is needed.
+            # It is damaged, and nothing in it is needed.
             shutil.rmtree(self.folder, ignore_errors=True)
             return 0
         return count
 
     def _unusable(self, error: Exception) -> KnowledgeError:
         said = (error.strerror or "") if isinstance(error, OSError) else str(error)
-        hint = "`spadework knowledge forget --all` begins anew; --no-knowledge does without."
+        hint = "Run `spadework knowledge forget --all` to empty it, or use --no-knowledge."
         return KnowledgeError(
             f"The knowledge store in {self.folder} cannot be used: {said or type(error).__name__}.",
             hint=hint,

@@ -1,4 +1,4 @@
-"""Pages from earlier sessions, and whether they answer a question."""
+"""Define the pages of earlier sessions, and decide whether they answer a question."""
 
 from __future__ import annotations
 
@@ -11,23 +11,20 @@ import zstandard
 
 from spadework.clock import today
 from spadework.settings import Settings
-from spadework.tools.ranking.recency import freshness_of
+from spadework.tools.ranking.query_operators import freshness_of
 from spadework.tools.text.facts import stems
 from spadework.tools.text.language import language, spoken
 from spadework.tools.web.urls import canonical_url, domain_of, host_of
 from spadework.values import Freshness, Page, Query, Task
 
-#: Minimum characters of a page worth storing.
 LEAST_CHARS = 200
-#: Maximum age in hours where recent pages are wanted.
+#: Maximum age of a page where recent ones are wanted.
 RECENT_HOURS = 12
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A page with its Markdown. `own`: from a host that only its owner may visit
-    (`allow_hosts`).
-    """
+    """A page with its Markdown; `own` if only the owner may visit its host (`allow_hosts`)."""
 
     page: Page
     text: str
@@ -47,8 +44,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Recalled:
-    """A page that matches a question, and its matching `passages`, merged, best first. `share` is
-    how much of the question its best passage or title covers, 0..1; less for few words.
+    """A page that matches a question, with its matching `passages`, merged, in order.
+    `share` is how much of the question its best passage or title covers, 0..1; less for few words.
     """
 
     entry: Entry
@@ -59,34 +56,32 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Which:
-    """Pages at these URLs or hosts (none named: all), fetched `before` then."""
+    """Which pages: those at the named URLs or hosts, or all; fetched before `before`."""
 
     named: tuple[str, ...] = ()
     before: datetime | None = None
 
     @property
     def urls(self) -> list[str]:
-        """The URLs, in the form of `Entry.key`."""
+        """The named URLs, as in `Entry.key`."""
         return [canonical_url(name) for name in self.named if "://" in name]
 
     @property
     def hosts(self) -> list[str]:
-        """The hosts; each includes its subdomains."""
+        """The named hosts; each includes its subdomains."""
         hosts = [name.strip().lower() for name in self.named if "://" not in name]
         return [host_of(f"http://{host}").removeprefix("www.") for host in hosts]
 
 
 def worth_keeping(page: Page) -> bool:
-    """Return whether a page may be stored: read from the web in this run, complete and long
-    enough.
-    """
+    """Return whether to store a page: read from the web in this session, whole and long enough."""
     web = page.url.startswith(("http://", "https://")) and page.level >= 0
     whole = page.status == 200 and page.chars >= LEAST_CHARS
     return web and whole and not page.stale and not page.known
 
 
 def merge_spans(spans: Sequence[tuple[int, int]], gap: int = 2) -> tuple[tuple[int, int], ...]:
-    """Return text spans in order, merging those that are at most `gap` characters apart."""
+    """Return text spans in order, merged if at most `gap` characters apart."""
     joined: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1] + gap:
@@ -97,8 +92,8 @@ def merge_spans(spans: Sequence[tuple[int, int]], gap: int = 2) -> tuple[tuple[i
 
 
 def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
-    """Return an SQL condition on url, host and fetched_at, with its values; `value` is the
-    placeholder.
+    """Return an SQL condition on url, host and fetched_at, with its values.
+    `value` is the placeholder.
     """
     parts, values = [], list[object]()
     for url in which.urls:
@@ -117,9 +112,7 @@ def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
 
 
 class Knowledge(Protocol):
-    """Pages by canonical URL, each in its newest version. All methods raise KnowledgeError if
-    unusable.
-    """
+    """The newest versions of pages by canonical URL. All methods raise KnowledgeError."""
 
     @property
     def describes(self) -> str:
@@ -127,21 +120,19 @@ class Knowledge(Protocol):
         ...
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
-        """Return at most `limit` pages fetched since then that match a question, best first."""
+        """Return at most `limit` pages fetched since `since` that match a question, best first."""
         ...
 
     async def find(self, url: str, *, since: datetime | None = None) -> Entry | None:
-        """Return the page at a URL, marking it as used; None if unknown or fetched before
-        `since`.
-        """
+        """Return the page at a URL, None if unknown or older than `since`; it may count as used."""
         ...
 
     async def add(self, entries: Sequence[Entry]) -> int:
-        """Store pages; newer versions replace older. Returns how many are new or newer."""
+        """Store pages, replacing older versions; return how many are new or newer."""
         ...
 
     async def forget(self, which: Which) -> int:
-        """Delete pages, with every word of them; return how many."""
+        """Delete pages with every word of them; return how many."""
         ...
 
     def pages(self, which: Which) -> AsyncIterator[Page]:
@@ -149,7 +140,7 @@ class Knowledge(Protocol):
         ...
 
     async def count(self) -> int:
-        """Return the exact number of stored pages."""
+        """Return the number of stored pages."""
         ...
 
     async def close(self) -> None:
@@ -157,20 +148,18 @@ class Knowledge(Protocol):
         ...
 
 
-#: Minimum share of the question's needed terms in a passage or the title of a relevant page: the
-#: lowest step of `benchmarks/poison.py` at which no page of an unrelated store passes, for any
-#: question.
+#: Minimum share of a question's needed terms that a relevant page has in one passage or its title:
+#: the lowest step of `benchmarks/poison.py` at which no page of an unrelated store passes.
 RELEVANT = 0.8
 #: Minimum domains of relevant pages, so that one site never replaces the web.
 DOMAINS = 3
-#: Minimum share of the topic's aspects that relevant pages cover.
 ASPECTS = 0.6
 
 
 def fresh_since(
     queries: Sequence[Query], settings: Settings, now: datetime | None = None
 ) -> datetime | None:
-    """Return since when a stored page is fresh enough for the queries; None to use only the web."""
+    """Return the time since which stored pages are fresh enough for the queries, or None."""
     wanted: set[Freshness] = {freshness_of(query) for query in queries}
     days: dict[Freshness, float] = {
         "any": settings.knowledge_days,
@@ -188,7 +177,7 @@ def subject(question: str) -> str:
 
 
 def relevant(found: Sequence[Sequence[Recalled]]) -> list[Recalled]:
-    """Return the relevant pages, best first; `found` for the question and its topic."""
+    """Return the relevant pages, best first, of those `found` for the question and its topic."""
     best: dict[str, Recalled] = {}
     for one in (one for pages in found for one in pages if one.share >= RELEVANT):
         known = best.setdefault(one.entry.key, one)
@@ -197,9 +186,7 @@ def relevant(found: Sequence[Sequence[Recalled]]) -> list[Recalled]:
 
 
 def enough(found: Sequence[Recalled], task: Task) -> bool:
-    """Return whether pages suffice for a task. A survey, which needs many, and a gap never have
-    enough.
-    """
+    """Return whether the pages suffice for a task; never for a survey or a gap."""
     many = len({domain_of(one.entry.page.url) for one in found}) >= DOMAINS
     if task.broad or task.round != 1 or not many:
         return False

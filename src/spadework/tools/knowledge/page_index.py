@@ -1,4 +1,4 @@
-"""Passages of stored pages: their index, terms, and page ranking."""
+"""Index the passages of stored pages, and rank pages by them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import tantivy
 
 from spadework.tools.dense.vectors import Near
 from spadework.tools.knowledge.entry import Entry, Recalled, merge_spans
+from spadework.tools.library.build import index_passages
 from spadework.tools.library.document import Document, pieces
-from spadework.tools.library.document_ranking import Match, Ranked, rank, snippet
 from spadework.tools.library.full_text import (
     Asked,
     Term,
@@ -21,16 +21,15 @@ from spadework.tools.library.full_text import (
     open_writer,
     schema,
 )
-from spadework.tools.library.index_writer import index_passages
-from spadework.tools.library.search import blend_rankings, with_near
+from spadework.tools.library.search import Match, Ranked, blend_rankings, rank, snippet, with_near
 from spadework.tools.stores.private_files import close_files, private_folder
 
-#: Minimum number of words assumed in a question: all of a few words occur in many unrelated pages.
+#: A shorter question counts as this long: unrelated pages often contain all of a few words.
 FEW_WORDS = 3
 
 
 def document(entry: Entry) -> Document:
-    """Return a page as a document for the library's ranking."""
+    """Return a page as a document of the library, for ranking."""
     return Document(entry.page.url, entry.page.title, entry.text, entry.page.published_at)
 
 
@@ -42,8 +41,8 @@ def answer(
     limit: int,
     near: Sequence[Near] = (),
 ) -> list[Recalled]:
-    """Return at most `limit` of the `known` pages that match or are near. `weights` is the rarity
-    of terms.
+    """Return at most `limit` of the `known` pages that match or are near, best first.
+    `weights` is the rarity of terms.
     """
     documents = {number: document(entry) for number, entry in known.items()}
     there = with_near([match for match in matches if match.number in known], near, documents)
@@ -67,7 +66,7 @@ _HEAP_BYTES = 32_000_000
 
 
 class PassageIndex:
-    """The index in `folder`, read by several processes; a writer holds the store's lock."""
+    """The index in `folder`, which several processes read; a writer holds the store's lock."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -83,7 +82,7 @@ class PassageIndex:
 
     @property
     def intact(self) -> bool:
-        """Whether an undamaged index of this format exists."""
+        """True if there is an undamaged index of this format."""
         try:
             return self.searcher() is not None
         except ValueError:
@@ -104,19 +103,20 @@ class PassageIndex:
         close_files(self.folder)
 
     def remove(self) -> None:
-        """Delete its files. Current readers are unaffected."""
+        """Delete the files; current readers keep their view."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-#: Last word position possible in a tsvector.
+#: The last position of a word in a tsvector.
 _LAST = 16_383
-#: PostgreSQL's weights of title, heading and body (`schema.BOOSTS`), and their values, D to A.
+# Letters of PostgreSQL's weights for title, heading and body.
 TITLE, HEADING, BODY = "A", "B", "D"
+#: The values of the weights D, C, B and A (as in `schema.BOOSTS`).
 WEIGHTS = [0.5, 0.5, 0.6, 0.75]
 
 
 class Passage(NamedTuple):
-    """A passage of a page, and its words as a tsvector."""
+    """The place of a passage in its page, and its words as a tsvector."""
 
     begins: int
     ends: int
@@ -140,12 +140,12 @@ def words_of(question: Asked) -> list[str]:
 
 
 def lexemes_of(term: Term) -> list[str]:
-    """Return a term's words as lexemes."""
+    """Return the words of a term as lexemes."""
     return [lexeme(word) for word in ((term.text,) if term.signed else term.words)]
 
 
 def mark(owner: str) -> str:
-    """Return the lexeme in all passages of an owner: it starts with a sign, as no word does."""
+    """Return the lexeme in all passages of an owner; no word starts with its sign."""
     return lexeme(f"@{owner}")
 
 

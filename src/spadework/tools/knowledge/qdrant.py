@@ -1,4 +1,4 @@
-"""The knowledge store on a Qdrant server: collections, points and errors."""
+"""Keep knowledge on a Qdrant server."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ from spadework.tools.dense.embedder import EndpointEmbedder
 from spadework.tools.knowledge.entry import Entry, Recalled, Which
 from spadework.tools.knowledge.page_index import answer, document
 from spadework.tools.library.document import pieces
-from spadework.tools.library.document_ranking import Match
 from spadework.tools.library.full_text import Asked, all_terms, parse_question
-from spadework.tools.library.search import passages
+from spadework.tools.library.search import Match, passages
 from spadework.tools.web import name_lookup
 from spadework.tools.web.background_threads import aside
 from spadework.tools.web.urls import canonical_url, host_of
@@ -33,9 +32,8 @@ if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient, models
 
 
-#: Kinds of points.
 PAGE, PASSAGE = "page", "passage"
-#: Vectors of a passage: its words, and its embedding if there is an embedder.
+#: Vectors of a passage: its words and, with an embedder, its embedding.
 WORDS, MEANING = "words", "meaning"
 
 
@@ -52,8 +50,8 @@ def texts_of(entry: Entry) -> list[str]:
 def points_of(
     entry: Entry, meanings: Sequence[list[float]] = ()
 ) -> tuple[list[models.PointStruct], models.PointStruct]:
-    """Return an entry's passages, then its page, in writing order; `meanings` are the vectors of
-    `texts_of`.
+    """Return an entry's passages and its page, in the order of writing.
+    `meanings` are the vectors of `texts_of`.
     """
     from qdrant_client import models
 
@@ -85,7 +83,7 @@ def _hosts(url: str) -> list[str]:
 
 
 def filter_of(which: Which, kind: str = "", *, since: datetime | None = None) -> models.Filter:
-    """Return a filter for points of some pages, of one `kind` if given, fetched `since` then."""
+    """Return a filter for the points of some pages, of one `kind`, fetched since `since`."""
     from qdrant_client import models
 
     must: list[models.Condition] = []
@@ -105,7 +103,7 @@ def filter_of(which: Which, kind: str = "", *, since: datetime | None = None) ->
 
 
 def passages_of_other_states(entry: Entry) -> models.Filter:
-    """Return a filter for passages of a page's other versions."""
+    """Return a filter for the passages of other versions of the page."""
     from qdrant_client import models
 
     same = models.FieldCondition(key="url", match=models.MatchValue(value=entry.key))
@@ -116,13 +114,14 @@ def passages_of_other_states(entry: Entry) -> models.Filter:
     return models.Filter(must=[same, passage], must_not=[current])
 
 
-#: BM25's constants, and the assumed average words of a passage: no vector knows the others.
+#: BM25's constants.
 K1, B = 1.2, 0.75
+#: Assumed words of a passage, since no vector knows the others.
 AVERAGE_WORDS = 200
 
 
 def passage_vector(title: str, heading: str, body: str) -> tuple[list[int], list[float]]:
-    """Return a passage's indices and values: the part of BM25 that depends on it alone."""
+    """Return the indices and values of a passage: the part of BM25 that depends on it alone."""
     words = all_terms(body)
     counts = Counter([*words, *all_terms(heading), *all_terms(title)])
     norm = K1 * (1 - B + B * len(words) / AVERAGE_WORDS)
@@ -131,7 +130,7 @@ def passage_vector(title: str, heading: str, body: str) -> tuple[list[int], list
 
 
 def query_vector(words: Iterable[tuple[str, float]]) -> tuple[list[int], list[float]]:
-    """Return a query's indices and values: each stem with its weight."""
+    """Return the indices and values of a query: each word with its weight."""
     return _pack_weights(dict(words))
 
 
@@ -150,7 +149,7 @@ def in_one_sentence(where: str) -> Iterator[None]:
     from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
     from qdrant_client.http import exceptions as client
 
-    late, strange = "did not answer in time", "gave no answer of Qdrant's"
+    late, strange = "did not answer in time", "did not answer as Qdrant does"
     hint = "Check QDRANT_URL."
     try:
         yield
@@ -158,7 +157,7 @@ def in_one_sentence(where: str) -> Iterator[None]:
     except ModelError as error:
         raise KnowledgeError(str(error), hint="Pages cannot be compared by meaning.") from None
     except ResourceExhaustedResponse:
-        said, hint = "answered that there were too many requests", ""
+        said, hint = "received too many requests", ""
     except client.UnexpectedResponse as error:
         said = f"refused the request (status {error.status_code})"
         hint = "Check QDRANT_API_KEY." if error.status_code in (401, 403) else ""
@@ -171,13 +170,13 @@ def in_one_sentence(where: str) -> Iterator[None]:
     except ValueError:  # not JSON, or fields are missing
         said = strange
     except (client.ApiException, httpx.HTTPError) as error:
-        said, hint = f"could not be asked ({type(error).__name__})", ""
+        said, hint = f"could not be queried ({type(error).__name__})", ""
     raise KnowledgeError(f"Qdrant at {where} {said}.", hint=hint) from None
 
 
 @contextmanager
 def nothing_there() -> Iterator[None]:
-    """Treat a missing collection as empty, skipping the rest of the block."""
+    """Skip the rest of the block if the collection is missing."""
     from qdrant_client.http.exceptions import UnexpectedResponse
 
     try:
@@ -190,18 +189,17 @@ def nothing_there() -> Iterator[None]:
             raise
 
 
-#: Passages proposed per question, and the weight of an optional word.
+#: Passages proposed for a question, and the weight of an optional word.
 PROPOSED, OPTIONAL = 60, 0.3
-#: Points per request.
 BATCH = 64
-#: Seconds for a whole response, since one that trickles never times out.
+#: Deadline of a whole response, since one that trickles never times out.
 WHOLE_SECONDS = 10.0
 
 
 class QdrantKnowledge:
-    """A store in a Qdrant collection. `connect` creates the client, which is slow to import;
-    `where` names the server. An embedder adds vector search, fused by RRF; each model has its own
-    collection, as vectors of different models are not comparable.
+    """A store in a Qdrant collection. `connect` creates the client; `where` names the server.
+    An embedder adds a search by vectors, fused by RRF. Each model has its own collection, since the
+    vectors of different models cannot be compared.
     """
 
     def __init__(
@@ -222,10 +220,10 @@ class QdrantKnowledge:
     @property
     def describes(self) -> str:
         """The store's location."""
-        return f"the knowledge store {self._collection} of Qdrant at {self._where}"
+        return f"the knowledge store {self._collection} in Qdrant at {self._where}"
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
-        """Search pages; see `Knowledge.search`."""
+        """See `Knowledge.search`."""
         question = await asyncio.to_thread(parse_question, text)
         if not question.terms or limit < 1:
             return []
@@ -242,19 +240,19 @@ class QdrantKnowledge:
             and known[key].page.content_hash == point.payload["hash"]
         ]
         pages = {numbers[key]: entry for key, entry in known.items()}
-        # The server does not report rarity, so all needed words count alike.
+        # The server reports no rarity: all needed words count alike.
         weights = {term.text: 1.0 for term in question.terms}
         return await asyncio.to_thread(answer, matches, pages, question, weights, limit)
 
     async def find(self, url: str, *, since: datetime | None = None) -> Entry | None:
-        """Return a page; see `Knowledge.known`."""
+        """See `Knowledge.find`."""
         key, client = canonical_url(url), await self._opened()
         with in_one_sentence(self._where):
             entry = (await self._pages(client, {key})).get(key)
         return None if entry is None or (since and entry.page.fetched_at < since) else entry
 
     async def add(self, entries: Sequence[Entry]) -> int:
-        """Store pages; see `Knowledge.add`."""
+        """See `Knowledge.add`."""
         client = await self._opened()
         with in_one_sentence(self._where):
             before = await self._pages(client, {entry.key for entry in entries})
@@ -273,7 +271,7 @@ class QdrantKnowledge:
         return len(newer)
 
     async def forget(self, which: Which) -> int:
-        """Delete pages; see `Knowledge.forget`."""
+        """See `Knowledge.forget`."""
         client = await self._opened()
         with in_one_sentence(self._where), nothing_there():
             count = (await client.count(self._collection, filter_of(which, PAGE), exact=True)).count
@@ -282,7 +280,7 @@ class QdrantKnowledge:
         return 0
 
     async def pages(self, which: Which) -> AsyncIterator[Page]:
-        """Yield pages; see `Knowledge.pages`."""
+        """See `Knowledge.pages`."""
         found: list[Page] = []
         offset: Any = None
         client = await self._opened()
@@ -300,7 +298,7 @@ class QdrantKnowledge:
             yield page
 
     async def count(self) -> int:
-        """Count pages; see `Knowledge.count`."""
+        """See `Knowledge.count`."""
         client = await self._opened()
         with in_one_sentence(self._where), nothing_there():
             every = filter_of(Which(), PAGE)
@@ -312,7 +310,7 @@ class QdrantKnowledge:
         try:
             if self._embedder:
                 await self._embedder.close()
-        finally:  # also when cancelled
+        finally:
             if self._client:
                 await self._client.close()
                 self._client = None
@@ -321,12 +319,11 @@ class QdrantKnowledge:
         name_lookup.install_resolver()
         async with self._connecting:
             if self._client is None:
-                # The client takes seconds to import, which the end of a run must not wait for.
+                # Importing the client takes seconds, for which the end of a run must not wait.
                 self._client = await aside(_without_warnings, self._connect)
         return self._client
 
     async def _make(self, client: AsyncQdrantClient, dimensions: int) -> None:
-        """Create the collection if missing."""
         from qdrant_client import models
 
         if not await client.collection_exists(self._collection):
@@ -379,9 +376,7 @@ class QdrantKnowledge:
 def client_of(
     url: str, key: str, seconds: float, whole: float = WHOLE_SECONDS
 ) -> Callable[[], AsyncQdrantClient]:
-    """Return a function that connects: at most `seconds` of silence, `whole` seconds per
-    response.
-    """
+    """Return a function that connects, allowing `seconds` of silence and `whole` per response."""
 
     def connect() -> AsyncQdrantClient:
         from qdrant_client import AsyncQdrantClient
@@ -396,15 +391,12 @@ def client_of(
 
 
 async def _with_timeout(seconds: float, request: Any, send: Callable[[Any], Awaitable[Any]]) -> Any:
-    """Return the response to a client's request. Raises TimeoutError."""
     async with asyncio.timeout(seconds):
         return await send(request)
 
 
 def _without_warnings(connect: Callable[[], AsyncQdrantClient]) -> AsyncQdrantClient:
-    """Connect without warnings: whether a key may go over plain HTTP is the server owner's
-    decision.
-    """
+    """Connect without warnings; the server's owner decides if a key may go over plain HTTP."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return connect()

@@ -1,4 +1,4 @@
-"""Choice of a run's knowledge store."""
+"""Choose the knowledge store of a run."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
 from spadework.tools.knowledge.entry import Knowledge
 from spadework.tools.web.urls import host_of
 
-#: Seconds per response of a server.
+#: Longest wait for a response of a server.
 SERVER_SECONDS = 2.0
-#: Maximum compressed bytes of stored pages. The least recently used are deleted first.
+#: Maximum compressed bytes; the least recently used pages are deleted first.
 MOST_BYTES = 200_000_000
 
 
 def knowledge_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge | None:
-    """Return the settings' store, None if disabled. Opens nothing. Raises SettingsError."""
+    """Return the store of the settings, not opened; None if disabled. Raises SettingsError."""
     return store_of(settings, meaning) if settings.knowledge else None
 
 
 def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
-    """Return the store, enabled or not; the embedded one is also searched by `meaning` if given.
+    """Return the store, whether enabled or not; `meaning` serves only the embedded one.
     Raises SettingsError for an invalid server, or if its client is missing.
     """
     if settings.database_url is not None and not settings.qdrant_url:
@@ -40,7 +40,7 @@ def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
     if find_spec("qdrant_client") is None:
         raise SettingsError(
             "QDRANT_URL needs the package qdrant-client.",
-            hint=f"Install it: {how_to_install('qdrant')}.",
+            hint=f"To install it, run {how_to_install('qdrant')}.",
         )
     from spadework.tools.knowledge.qdrant import QdrantKnowledge, client_of
 

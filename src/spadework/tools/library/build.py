@@ -1,8 +1,7 @@
-"""Builds a library's index as a child process: `python -m spadework.tools.library.build`.
+"""Builds the index of a library as a child process: `python -m spadework.tools.library.build`.
 
 Reads a JSON request from standard input and writes JSON lines: {"done": 3, "of": 150} as progress,
-{"error": "…"} on failure. A child process can be killed at any time, frees its memory, and needs no
-main guard in the calling program.
+{"error": "…"} on failure. A child process can be killed at any time and returns its memory.
 """
 
 from __future__ import annotations
@@ -17,24 +16,231 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+import tantivy
 from filelock import FileLock, Timeout
 
 from spadework.errors import SettingsError
-from spadework.tools.library.document import DAMAGED, cut_document
-from spadework.tools.library.folders import File, files
-from spadework.tools.library.full_text import no_panic
-from spadework.tools.library.index_writer import StoreWriter
-from spadework.tools.library.installed import installed_packages
-from spadework.tools.library.shelf import Plan
-from spadework.tools.library.source_reader import SourceText, changed_at, read_files, read_packages
+from spadework.tools.library.document import (
+    COLUMNS,
+    DAMAGED,
+    INSERT,
+    Cut,
+    Document,
+    Piece,
+    Skipped,
+    cut_document,
+    document_of,
+    open_to_write,
+    packages_of,
+    places,
+    row_of,
+)
+from spadework.tools.library.full_text import (
+    no_panic,
+    open_index,
+    open_writer,
+    signed_terms,
+    space_signs,
+    spread,
+    subject,
+)
+from spadework.tools.library.installed import Wanted, installed_packages, package_name
+from spadework.tools.library.library import Plan
+from spadework.tools.library.python_sources import count_uses
+from spadework.tools.library.source_reader import (
+    File,
+    SourceText,
+    changed_at,
+    files,
+    read_files,
+    read_packages,
+)
 from spadework.tools.stores.private_files import private_folder
 
-#: Seconds to wait for another process that builds the same library.
+#: How much a killed process loses at most.
+COMMIT_PASSAGES, COMMIT_SECONDS = 50_000, 20.0
+_HEAP_BYTES = 64_000_000
+
+
+class StoreWriter:
+    """Writes a new or unfinished folder, as its only writer. Use as a context manager."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "index").mkdir(parents=True, exist_ok=True)
+        self._db = open_to_write(folder)
+        self._writer = open_writer(open_index(folder / "index"), _HEAP_BYTES)
+        (self._indexed,) = self._db.execute("select indexed from state").fetchone()
+        self._recover()
+        self._begin()
+
+    def _recover(self) -> None:
+        for (number,) in self._db.execute("select document from removed"):
+            self._writer.delete_documents_by_term("document", number)
+        query = f"select id, {COLUMNS} from documents where batch > ?"
+        for number, *row in self._db.execute(query, (self._indexed,)):
+            self._writer.delete_documents_by_term("document", number)
+            self._index(number, cut_document(document_of(row)))
+        (last,) = self._db.execute("select coalesce(max(batch), 0) from documents").fetchone()
+        self._settle(max(last, self._indexed))
+
+    def add(self, cut: Cut, source: str = "") -> int | None:
+        """Store and index a document and return its number; None if its URL is stored already."""
+        document = cut.document
+        names = " ".join(cut.used), " ".join(cut.defined)
+        made = (cut.sketch, *names, source or document.url, self._batch)
+        cursor = self._db.execute(INSERT, (*row_of(document), *made))
+        if not cursor.rowcount or cursor.lastrowid is None:
+            return None
+        self._index(cursor.lastrowid, cut)
+        self._passages += len(cut.passages)
+        if self._passages >= COMMIT_PASSAGES or time.monotonic() > self._due:
+            self.commit()
+        return cursor.lastrowid
+
+    def note(
+        self,
+        source: str,
+        size: int = 0,
+        mtime: int = 0,
+        digest: str = "",
+        skipped: Iterable[Skipped] = (),
+    ) -> None:
+        """Record a source as read, with what could not be read of it."""
+        self._db.execute(
+            "insert or replace into sources values (?, ?, ?, ?)", (source, size, mtime, digest)
+        )
+        rows = ((source, each.url, each.reason) for each in skipped)
+        self._db.executemany("insert into skipped values (?, ?, ?)", rows)
+
+    def forget(self, source: str) -> None:
+        """Delete a source and its documents."""
+        query = "select id from documents where source = ?"
+        for (number,) in self._db.execute(query, (source,)).fetchall():
+            self._db.execute("delete from documents where id = ?", (number,))
+            self._db.execute("insert into removed values (?, ?)", (number, self._batch))
+            self._writer.delete_documents_by_term("document", number)
+        self._db.execute("delete from skipped where source = ?", (source,))
+        self._db.execute("delete from sources where name = ?", (source,))
+
+    def forget_others(self, kept: Iterable[str]) -> None:
+        """Delete every source that is not in `kept`."""
+        self._db.execute("create temp table kept (name text primary key)")
+        self._db.executemany("insert or ignore into kept values (?)", ((name,) for name in kept))
+        query = "select name from sources where name not in kept"
+        for (name,) in self._db.execute(query).fetchall():
+            self.forget(name)
+        self._db.execute("drop table kept")
+
+    def source(self, name: str) -> tuple[int, int, str] | None:
+        """Return the size, mtime (ns) and digest of a source when last read; None if it is
+        unknown.
+        """
+        row: tuple[int, int, str] | None = self._db.execute(
+            "select size, mtime, digest from sources where name = ?", (name,)
+        ).fetchone()
+        return row
+
+    def documents(self, source: str) -> list[Document]:
+        """Return the documents of a source."""
+        rows = self._db.execute(f"select {COLUMNS} from documents where source = ?", (source,))
+        return [document_of(row) for row in rows]
+
+    def skipped(self, source: str) -> list[Skipped]:
+        """Return what could not be read of a source."""
+        rows = self._db.execute("select url, reason from skipped where source = ?", (source,))
+        return [Skipped(*row) for row in rows]
+
+    def commit(self) -> None:
+        """Commit everything written so far."""
+        self._db.execute("commit")
+        self._settle(self._batch)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._db.execute("begin")
+        self._batch = self._indexed + 1
+        self._passages, self._due = 0, time.monotonic() + COMMIT_SECONDS
+
+    def _settle(self, batch: int) -> None:
+        """Commit to the full-text index what the tables hold up to `batch`."""
+        self._writer.commit()
+        with self._db:
+            self._db.execute("begin")
+            self._db.execute("update state set indexed = ?", (batch,))
+            self._db.execute("delete from removed")
+        self._indexed = batch
+
+    def _index(self, number: int, cut: Cut) -> None:
+        document = cut.document
+        within = places(document.url)
+        dated = document.published_at or document.changed_at
+        for entry in index_passages(number, document, cut.passages):
+            for place in within:
+                entry.add_text("places", place)
+            if document.kind:
+                entry.add_text("kind", document.kind)
+            if dated:
+                entry.add_integer("day", dated.toordinal())
+            self._writer.add_document(entry)
+
+    def finish(self) -> None:
+        """Count uses between documents and close the folder, which is then read-only."""
+        self._note_uses()
+        self.commit()
+        self._db.execute("commit")
+        self._writer.wait_merging_threads()
+        self._db.execute("pragma journal_mode=delete")
+
+    def _note_uses(self) -> None:
+        query = "select id, defined, used from documents where used != '' or defined != ''"
+        documents = (
+            (number, defined.split(), frozenset(used.split()))
+            for number, defined, used in self._db.execute(query)
+        )
+        counted = list(count_uses(documents))
+        self._db.execute("delete from used")
+        self._db.execute("update documents set uses = 0 where uses > 0")
+        for uses, number in counted:
+            self._db.execute("update documents set uses = ? where id = ?", (uses, number))
+            query = "select url from documents where id = ?"
+            (url,) = self._db.execute(query, (number,)).fetchone()
+            users = ((name, uses, number) for name in packages_of(url))
+            self._db.executemany("insert into used values (?, ?, ?)", users)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *fault: object) -> None:
+        if kind is None:
+            self.finish()
+        self._db.close()
+
+
+def index_passages(
+    number: int, document: Document, passages: Sequence[Piece]
+) -> Iterator[tantivy.Document]:
+    """Yield the passages of a document as entries of the index."""
+    title, address = spread(document.title), document.url.partition("://")[2].replace("/", " ")
+    for passage in passages:
+        body = document.markdown[passage.start : passage.end]
+        entry = tantivy.Document(document=number, start=passage.start, end=passage.end)
+        entry.add_text("title", title)
+        entry.add_text("heading", spread(passage.heading))
+        entry.add_text("body", space_signs(body))
+        entry.add_text("names", f"{document.title} {address} {passage.heading}")
+        if terms := signed_terms(f"{document.title} {body}"):
+            entry.add_text("signed", " ".join(terms))
+        if passage is passages[0]:
+            entry.add_text("subject", subject(document.title))
+        yield entry
+
+
+#: Seconds to wait for another process that builds this library.
 WAIT_SECONDS = 1_200
 #: Older states kept, since other processes may be reading them.
 _KEPT = 2
@@ -42,7 +248,7 @@ _ABANDONED_SECONDS = 86_400
 
 
 def build(plan: Plan) -> None:
-    """Build a plan's folder, or wait for another process that is building it."""
+    """Build the folder of a plan, or wait for another process that is building it."""
     private_folder(plan.shelf)
     with _exclusive(plan):
         if plan.folder.exists():
@@ -50,13 +256,12 @@ def build(plan: Plan) -> None:
         _sweep(plan)
         _prepare(plan)
         with _draft(plan) as store:
-            _fill_from_files(plan, store) if plan.paths else _fill_from_packages(store)
+            _fill_from_files(plan, store) if plan.paths else _fill_from_packages(plan, store)
         plan.draft.rename(plan.folder)
 
 
 @contextlib.contextmanager
 def _exclusive(plan: Plan) -> Iterator[None]:
-    """Hold the library's lock, which the system releases however this process ends."""
     lock = FileLock(plan.shelf / f".{plan.family}.lock")
     try:
         lock.acquire(blocking=False)
@@ -67,7 +272,7 @@ def _exclusive(plan: Plan) -> Iterator[None]:
         except Timeout:
             raise SettingsError(
                 f"Another process has been building this library's index for {WAIT_SECONDS}"
-                " seconds."
+                " seconds. Try again later."
             ) from None
     with lock:
         yield
@@ -82,7 +287,7 @@ def _sweep(plan: Plan) -> None:
 
 
 def _prepare(plan: Plan) -> None:
-    """Start the draft from the last state. Index files never change, so they are hard-linked."""
+    """Start the draft from the last state, with hard links: index files never change."""
     if plan.draft.exists() or not plan.relatives:
         return
     copy = Path(tempfile.mkdtemp(dir=plan.shelf, prefix=".copy-"))
@@ -97,11 +302,11 @@ def _prepare(plan: Plan) -> None:
 
 
 def _draft(plan: Plan) -> StoreWriter:
-    """Open the draft, starting over if it is damaged, as the state it came from may be."""
+    """Open the draft, or start over if it is damaged."""
     try:
         with no_panic():
             return StoreWriter(plan.draft)
-    except sqlite3.OperationalError:  # a full disk is not damage
+    except sqlite3.OperationalError:  # a full disk damages nothing
         raise
     except DAMAGED:
         shutil.rmtree(plan.draft)
@@ -115,37 +320,45 @@ def _link(source: str, target: str) -> None:
         return
     try:
         Path(target).hardlink_to(source)
-    except OSError:  # a file system without links
+    except OSError:  # the file system has no links
         shutil.copyfile(source, target)
 
 
-def _fill_from_packages(store: StoreWriter) -> None:
-    """Read new packages: a package's documents are those of its exact version."""
-    # longest work first
+def _fill_from_packages(plan: Plan, store: StoreWriter) -> None:
+    """Read new packages. A package's documents stay valid, since it is identified by its
+    version.
+    """
+
+    def is_whole(place: Path | None) -> bool:
+        named = plan.named is None or package_name(place) in plan.named
+        return named or store.source(_source((place, True))) is not None
+
+    # The longest work comes first.
     places = [None, *sorted(installed_packages(), key=_weight, reverse=True)]
-    store.forget_others(map(_source, places))
-    fresh = [place for place in places if store.source(_source(place)) is None]
+    wanted = [(place, whole) for place in places if (whole := is_whole(place)) or place]
+    store.forget_others(map(_source, wanted))
+    fresh = [one for one in wanted if store.source(_source(one)) is None]
     if fresh:
         _tell(done=0, of=len(fresh))
-    for done, (place, read) in enumerate(read_packages(fresh), start=1):
+    for done, (one, read) in enumerate(read_packages(fresh), start=1):
         for cut in read.cuts:
-            store.add(cut, _source(place))
-        store.note(_source(place), skipped=read.skipped)
+            store.add(cut, _source(one))
+        store.note(_source(one), skipped=read.skipped)
         _tell(done=done, of=len(fresh))
 
 
-def _source(place: Path | None) -> str:
-    return place.stem if place else f"python-{sys.version}"
+def _source(wanted: Wanted) -> str:
+    place, whole = wanted
+    name = place.stem if place else f"python-{sys.version}"
+    return name if whole else f"{name} description"
 
 
 def _weight(place: Path) -> int:
-    """Return the size of a distribution's file list."""
     record = place / "RECORD"
     return record.stat().st_size if record.exists() else 0
 
 
 def _fill_from_files(plan: Plan, store: StoreWriter) -> None:
-    """Read files that are new or changed, by size and time; delete those that are gone."""
     fresh: list[tuple[File, str]] = []
     store.forget_others(_looked_at(plan, store, fresh))
     if fresh:
@@ -156,7 +369,7 @@ def _fill_from_files(plan: Plan, store: StoreWriter) -> None:
 
 
 def _looked_at(plan: Plan, store: StoreWriter, fresh: list[tuple[File, str]]) -> Iterator[str]:
-    """Yield the names of all files; add those to be read to `fresh`, with their previous digest."""
+    """Yield the names of all files, and add the new ones to `fresh` with their last digest."""
     for file in files(plan.paths):
         known = store.source(file.url)
         if known is None or known[:2] != (file.size, file.mtime):
@@ -181,9 +394,7 @@ def _tell(**said: Any) -> None:
 
 
 def _keep_output() -> None:
-    """Keep standard output from the workers: a reader would wait for them if this process is
-    killed.
-    """
+    """Hide standard output from the workers, which could outlive this process."""
     sys.stdout = os.fdopen(os.dup(1), "w")
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
@@ -195,12 +406,14 @@ def _tell_fault(kind: type[BaseException], error: BaseException, trace: object) 
 
 
 def main() -> int:
-    """Build the library requested on standard input. Returns the exit code."""
+    """Build the library that standard input requests, and return the exit code."""
     gc.disable()
     _keep_output()
     sys.excepthook = _tell_fault
-    os.umask(0o077)  # indexed files may be private, and the index creates files by itself
+    os.umask(0o077)  # indexed files may be private
     asked = json.load(sys.stdin)
+    named = asked.get("named")
+    asked |= {"named": named if named is None else frozenset(named)}
     asked |= {"paths": tuple(map(Path, asked["paths"])), "shelf": Path(asked["shelf"])}
     plan = Plan(**asked)
     try:

@@ -1,7 +1,7 @@
-"""Docstrings as Markdown: paragraphs, lists, labelled sections, and examples unchanged.
+"""Docstrings as Markdown: paragraphs, lists, labelled sections, and unchanged examples.
 
-Parsed line by line: a full reStructuredText parser takes a hundred times as long, and few
-docstrings are valid input. Google, numpy and Sphinx style are told apart by indentation alone.
+Parsed line by line: a parser of reStructuredText takes a hundred times as long and rejects most
+docstrings. Indentation alone separates Google, numpy and Sphinx style.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from spadework.tools.extract.markdown_writer import (
     write_heading,
 )
 
-#: Maximum nesting of blocks; deeper ones are shown unchanged.
+#: Blocks that are nested deeper are shown unchanged.
 MAX_DEPTH = 8
-#: From this level on a title is a label within one function or attribute.
+#: From this level on, a title is a label within one function or attribute.
 LABEL_LEVEL = 3
 
 _FENCE = re.compile(r"(`{3,}|~{3,})\s*\{?\.?([\w+#.-]*)")
@@ -56,12 +56,14 @@ _PLAIN_ROLES = frozenset(("doc", "ref", "term", "abbr"))
 
 
 def docstring_markdown(text: str, level: int = 3) -> str:
-    """Return a docstring, cleaned by `inspect.cleandoc`, as Markdown with headings from `level`."""
+    """Return a docstring that `inspect.cleandoc` has cleaned as Markdown, with headings from
+    `level`.
+    """
     return _markdown(text.expandtabs(8).split("\n"), level, 0)
 
 
 def words(line: str) -> str:
-    """Convert the Sphinx and mkdocs markup of a line to Markdown."""
+    """Convert the Sphinx and mkdocs markup in a line to Markdown."""
     return _ROLE.sub(_write_role, line) if "`" in line or "[" in line else line
 
 
@@ -88,14 +90,12 @@ def _indent(line: str) -> int:
 
 
 class _Docstring:
-    """The lines of a docstring or of a block in it, and the current position."""
-
     def __init__(self, lines: list[str], level: int, depth: int) -> None:
         self.lines, self.level, self.depth = lines, level, depth
         self.at = 0
 
     def read(self) -> list[str]:
-        """Return the Markdown of each block."""
+        """Return the blocks as Markdown."""
         found: list[str] = []
         while self.at < len(self.lines):
             bare = self.lines[self.at].strip()
@@ -130,7 +130,6 @@ class _Docstring:
         return _markdown(lines, min(self.level + 1, 6), self.depth + 1) if any(lines) else ""
 
     def _take_indented(self, margin: int) -> list[str]:
-        """Return the following lines indented deeper than `margin`, dedented."""
         start = end = self.at
         for number in range(start, len(self.lines)):
             line = self.lines[number]
@@ -160,7 +159,7 @@ class _Docstring:
         return fence("\n".join(code), language.lower())
 
     def _doctest(self) -> str:
-        """Read prompts with their output; an empty line ends them unless a prompt follows."""
+        """Read prompts and their output, up to an empty line that no prompt follows."""
         margin, start = _indent(self.lines[self.at]), self.at
         while self.at < len(self.lines):
             line = self.lines[self.at]
@@ -215,7 +214,6 @@ class _Docstring:
         return _indent(after) > margin
 
     def _labelled(self, label: str, margin: int) -> str:
-        """Read what is indented below a label, such as Google-style arguments."""
         inner = self._take_indented(margin)
         if label.endswith("::"):
             return blocks([plain(words(label[:-1])), fence("\n".join(inner))])
@@ -225,7 +223,9 @@ class _Docstring:
         return f"**{words(label)}**{between}{text}"
 
     def _items(self, lines: list[str], margin: int) -> str:
-        """Return lines as a list if they are marked or hanging, else as a paragraph."""
+        """Return lines as a list if they are marked or have hanging indents, else as a
+        paragraph.
+        """
         hang = any(_indent(line) > margin for line in lines[1:])
         marked = [_ITEM.match(line.strip()) or _FIELD.match(line.strip()) for line in lines]
         if not hang and not marked[0]:

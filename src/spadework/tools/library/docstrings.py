@@ -1,4 +1,4 @@
-"""Python docstrings as Markdown, read from source with `ast`; no code is run."""
+"""Python docstrings as Markdown, read from source with `ast`: no code is run."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from spadework.tools.extract.markdown_writer import blocks, write_heading
 from spadework.tools.library.docstring_markup import docstring_markdown, words
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-#: Longer signatures are cut, since they appear in headings.
+#: Longer signatures are cut.
 MAX_SIGNATURE = 120
-#: Base classes that make annotations constructor arguments.
+#: Base classes that make annotations arguments of the constructor.
 _KINDS = {"NamedTuple": "tuple", "BaseModel": "model", "BaseSettings": "model"}
 
 
@@ -33,8 +33,8 @@ class _Record(NamedTuple):
 
 
 def signature(node: Function, *, method: bool) -> str:
-    """Return the arguments with defaults, without annotations; a long list ends with an
-    ellipsis.
+    """Return a function's arguments with defaults, without annotations; a long list ends with
+    "…".
     """
     given = node.args
     names = [*given.posonlyargs, *given.args]
@@ -52,10 +52,8 @@ def signature(node: Function, *, method: bool) -> str:
 
 
 def field_signature(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> str:
-    """Return the fields of a dataclass, NamedTuple or pydantic model as its arguments; "" for
-    others.
-
-    `classes` are its module's by name: fields of bases among them are inherited.
+    """Return the fields of a dataclass, NamedTuple or pydantic model as its arguments, with those
+    inherited from `classes` of its module; "" for another class.
     """
     record = _record(node, classes, {})
     if record is None or not record.fields:
@@ -69,8 +67,8 @@ def field_signature(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> 
 def _record(
     node: ast.ClassDef, classes: Mapping[str, ast.ClassDef], known: dict[str, _Record | None]
 ) -> _Record | None:
-    """Return a class with its fields. `known` caches records by class; one in progress is not a
-    base.
+    """Return the fields of a class, with those of its bases. `known` caches them and stops
+    cycles.
     """
     if node.name not in known:
         known[node.name] = None
@@ -117,7 +115,7 @@ def _own_fields(node: ast.ClassDef, kind: str, keyword_only: bool) -> dict[str, 
 
 
 def _field(value: ast.expr | None, keyword_only: bool) -> _Field | None:
-    """Return a field by its default in the class body; None if it is not an argument."""
+    """Return a field and its default; None if it is not an argument of the constructor."""
     if not isinstance(value, ast.Call) or _name(value) not in ("field", "Field"):
         return _Field(value, keyword_only)
     options = _options(value)
@@ -158,15 +156,16 @@ def _argument(name: str, default: ast.expr | None) -> str:
     return f"{name}={value if len(value) <= 30 else '…'}"
 
 
-#: A shorter docstring only repeats the name it describes (benchmarks/installed.py).
+#: A shorter docstring only repeats a name (benchmarks/installed.py).
 MIN_CHARS = 24
-#: Decorators of functions that set or delete a property.
 _CHANGES = frozenset(("setter", "deleter"))
 
 
 @dataclass(frozen=True)
 class ModuleText:
-    """The documentation of one module; `names` are its public classes and functions, in order."""
+    """The documentation of a module. `names` are the public names of what it documents, in
+    order.
+    """
 
     markdown: str
     summary: str
@@ -176,11 +175,11 @@ class ModuleText:
 def module_markdown(
     tree: ast.Module, module: str, public: Mapping[str, str] | None = None
 ) -> ModuleText:
-    """Return the documentation of the module `module` (dotted).
+    """Return the documentation of the module with the dotted name `module`. Headings look like `##
+    class pkg.Client(url, timeout=5)` and `### Client.get(path)`.
 
-    `public` maps names in this module to other dotted names they are documented under; of a private
-    module only those are documented. Headings are `## class pkg.Client(url, timeout=5)` and `###
-    Client.get(path)`.
+    `public` maps names in this module to the dotted names that document them; in a private module,
+    only those count.
     """
     public = public or {}
     private = any(part.startswith("_") for part in module.split("."))
@@ -206,8 +205,8 @@ def module_markdown(
 
 
 def _definitions(body: list[ast.stmt]) -> dict[str, Function | ast.ClassDef]:
-    """Return classes and functions by name, also under `if` and `try`. Of several definitions the
-    last one with a docstring counts, except property setters and deleters.
+    """Return classes and functions by name, also under `if` and `try`. The last definition with a
+    docstring counts, unless it only sets or deletes a property.
     """
     found: dict[str, Function | ast.ClassDef] = {}
     for node in _flat(body):
@@ -234,9 +233,6 @@ def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _class(node: ast.ClassDef, name: str, classes: Mapping[str, ast.ClassDef]) -> str:
-    """Return a class with its public methods and documented attributes; "" without
-    documentation.
-    """
     members = _definitions(node.body).values()
     methods = [member for member in members if not isinstance(member, ast.ClassDef)]
     init = next((method for method in methods if method.name == "__init__"), None)
@@ -249,7 +245,7 @@ def _class(node: ast.ClassDef, name: str, classes: Mapping[str, ast.ClassDef]) -
         if (text := _function(method, f"{node.name}.{method.name}", 3))
     ]
     if len(own) < MIN_CHARS and not inner:
-        # Attributes alone are mostly generated, and the functions that take them say the same.
+        # Such attributes are mostly generated, and described elsewhere.
         return ""
     values = _values(node.body, node.name, 3)
     made = signature(init, method=True) if init else field_signature(node, classes)
@@ -268,7 +264,6 @@ def _function(node: Function, name: str, level: int) -> str:
 
 
 def _values(body: list[ast.stmt], owner: str, level: int) -> list[str]:
-    """Return attributes and constants followed by a docstring."""
     found = []
     for node, after in pairwise(body):
         if not isinstance(node, ast.Assign | ast.AnnAssign):
@@ -284,7 +279,6 @@ def _values(body: list[ast.stmt], owner: str, level: int) -> list[str]:
 
 
 def _string_of(node: ast.stmt) -> str:
-    """Return the text of a statement that is only a string, else ""."""
     value = node.value if isinstance(node, ast.Expr | ast.Assign) else None
     said = value.value if isinstance(value, ast.Constant) else None
     return inspect.cleandoc(said) if isinstance(said, str) else ""
@@ -295,7 +289,6 @@ def _docstring_of(node: ast.Module | ast.ClassDef | Function) -> str:
 
 
 def _assigned_docstring(tree: ast.Module) -> str:
-    """Return the text of `__doc__ = "…"`."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__doc__":
             return _string_of(node)
@@ -303,7 +296,7 @@ def _assigned_docstring(tree: ast.Module) -> str:
 
 
 def _summary(text: str, module: str) -> str:
-    """Return the first sentence on one line, skipping a paragraph that only names the module."""
+    """Return the first sentence, after a paragraph that only names the module."""
     for part in text.split("\n\n"):
         lines = [line.strip() for line in part.split("\n")]
         first = " ".join(words(line) for line in lines if re.search(r"\w", line)).replace("`", "")

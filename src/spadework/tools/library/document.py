@@ -1,4 +1,4 @@
-"""Documents of the library: chunking for the index, and the tables that store them."""
+"""Documents of the library: how they are cut for the index, and the tables that store them."""
 
 from __future__ import annotations
 
@@ -21,20 +21,18 @@ from spadework.tools.ranking.near_duplicates import resemblance as similarity
 from spadework.tools.text.markdown import blocks
 from spadework.tools.text.passages import cut
 
-#: Maximum length of an indexed passage, except for code and tables.
+#: Maximum length of a passage, except for code and tables.
 PASSAGE_CHARS = 1_500
 _VERSION = re.compile(r"-v?\d[^-]*$")
-#: Folders deeper than this are treated as one.
 _DEPTH = 12
 _TOP = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)")
 
 
 @dataclass(frozen=True)
 class Document:
-    """A document as clean Markdown. `url` is library://<collection>/<relative path>.
-
-    `uses` counts other documents with code that uses what this one documents. `kind` is the file
-    type, such as "pdf"; `changed_at` its last change; `author` as stated in it.
+    """A document as clean Markdown. `url` is library://<collection>/<relative path>, `uses` counts
+    other documents whose code uses what this one documents, `kind` is the file type ("pdf"), and
+    `changed_at` when the file last changed.
     """
 
     url: str
@@ -49,7 +47,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Part:
-    """A document to be read: `read` returns it, None if empty, and may fail on its own."""
+    """A document to be read. `read` returns it, None if it is empty, and may raise anything."""
 
     url: str
     read: Callable[[], Document | None]
@@ -68,7 +66,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Piece:
-    """A passage `start:end` of a document's Markdown, and its path of headings."""
+    """A passage `start:end` of a document's Markdown, with its path of headings."""
 
     start: int
     end: int
@@ -77,7 +75,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Cut:
-    """A document with its passages, the names its code uses and defines, and its sketch."""
+    """A document with its passages, its sketch, and the names that its code uses and defines."""
 
     document: Document
     passages: list[Piece]
@@ -87,7 +85,7 @@ class Cut:
 
 
 def cut_document(document: Document) -> Cut:
-    """Prepare a document for the index. Lone surrogates cannot be stored and are replaced."""
+    """Prepare a document for the index. Replaces lone surrogates, which cannot be stored."""
     title, text = _storable(document.title), _storable(document.markdown)
     document = replace(document, title=title, markdown=text)
     names = used_names(text), tuple(defined_names(text))
@@ -99,8 +97,8 @@ def _storable(text: str) -> str:
 
 
 def pieces(document: Document, max_chars: int = PASSAGE_CHARS) -> list[Piece]:
-    """Return a document's passages, at most `max_chars` long except for code and tables; small ones
-    join a neighbour.
+    """Return a document's passages, of at most `max_chars` except for code and tables. Small ones
+    are joined with a neighbour.
     """
     joined: list[Piece] = []
     spans = cut(document.markdown, max_chars)
@@ -119,7 +117,7 @@ def pieces(document: Document, max_chars: int = PASSAGE_CHARS) -> list[Piece]:
 
 
 def _paths(markdown: str, spans: list[tuple[int, int]]) -> list[str]:
-    """Return each span's path of headings, such as "Install > Linux"."""
+    """Return the path of headings above each span, like "Install > Linux"."""
     waiting = [block for block in reversed(blocks(markdown)) if block.kind == "heading"]
     path: list[tuple[int, str]] = []
     found = []
@@ -136,12 +134,14 @@ def _paths(markdown: str, spans: list[tuple[int, int]]) -> list[str]:
 
 
 def _near(above: str, below: str) -> bool:
-    """Return whether a passage may join the one above: both are under one heading or section."""
+    """Return whether two passages may be joined: they are under one heading or section."""
     return above.split(" > ")[:2] == below.split(" > ")[:2] or below.startswith(f"{above} > ")
 
 
 def packages_of(url: str) -> set[str]:
-    """Return the distribution and import names of a URL's package; none without a version."""
+    """Return the distribution name and import name of the package at a URL; none if it names no
+    version.
+    """
     collection = url.partition("://")[2].partition("/")[0]
     name = _VERSION.sub("", collection)
     top = _TOP.match(url)
@@ -157,9 +157,7 @@ def plain_name(name: str) -> str:
 
 def places(url: str) -> list[str]:
     """Return the places that contain a URL: library://Notes/Soup/Onion.md is in notes, /soup and
-    /soup/onion.md.
-
-    A package also matches without its version, a saved site by its parent domains.
+    /soup/onion.md. A package is also found without its version, a saved site by its parent domains.
     """
     site, _, path = unquote(url.partition("://")[2]).lower().partition("/")
     parts = path.split("/")
@@ -170,8 +168,8 @@ def places(url: str) -> list[str]:
     return [*dict.fromkeys([site, name, *above]), *("/" + "/".join(parts[:end]) for end in ends)]
 
 
-#: A source is a file or package; `skipped` lists what could not be read of it. `batch` numbers the
-#: commit that wrote a row: rows after `state.indexed` are missing from the full-text index.
+#: A source is a file or package. `batch` is the commit that wrote a row; rows after `state.indexed`
+#: are missing from the full-text index.
 _TABLES = """
 create table if not exists documents (
     id integer primary key autoincrement, url text unique not null, title text not null,
@@ -198,12 +196,11 @@ create table if not exists removed (document integer not null, batch integer not
 create table if not exists state (indexed integer not null);
 insert into state select 0 where not exists (select * from state);
 """
-#: Errors from a damaged folder: tables, full text, or a text.
+#: What a damaged folder raises.
 DAMAGED = (sqlite3.DatabaseError, ValueError, zstandard.ZstdError)
 _SECONDS = 30
 COLUMNS = "url, title, markdown, published_at, uses, kind, changed_at, author"
 _MADE = "sketch, used, defined, source, batch"
-#: Inserts a row (`row_of`) with derived values, unless its URL exists.
 INSERT = f"insert or ignore into documents ({COLUMNS}, {_MADE}) values ({', '.join('?' * 13)})"
 _COMPRESSION = 1
 
@@ -218,7 +215,7 @@ def open_to_write(folder: Path) -> sqlite3.Connection:
 
 
 def row_of(document: Document) -> tuple[Any, ...]:
-    """Return a document as a row."""
+    """Return the row of a document."""
     text = zstandard.compress(document.markdown.encode(errors="replace"), _COMPRESSION)
     dates = [
         moment.isoformat() if moment else None
@@ -244,7 +241,7 @@ class StoreReader:
     """Reads the documents of a finished folder; thread-safe."""
 
     def __init__(self, folder: Path) -> None:
-        # a finished folder never changes
+        # A finished folder never changes.
         address = f"{(folder / 'documents.db').absolute().as_uri()}?mode=ro&immutable=1"
         self._db = sqlite3.connect(address, uri=True, check_same_thread=False)
         self._lock = threading.Lock()
@@ -294,16 +291,14 @@ class StoreReader:
             return self._db.execute(query, values).fetchall()
 
 
-#: A text is compared by its clauses, letters only: numbers, spaces and punctuation do not matter.
-#: Shorter clauses are ignored.
+#: Texts are compared by the letters of their clauses; shorter clauses than _CLAUSE are ignored.
 _ENDS = b".!?,;:()\n"
 _AS_LINES = bytes.maketrans(_ENDS, b"\n" * len(_ENDS))
 _LEFT_OUT = bytes(sign for sign in range(128) if not chr(sign).isalpha() and sign not in _ENDS)
 _CLAUSE = 12
-#: Smallest clause hashes kept, an unbiased sample (Broder 1997); texts with fewer than the minimum
-#: are too short to judge.
+#: The smallest hashes are an unbiased sample (Broder 1997); a text with too few cannot be judged.
 _SAMPLE, _LEAST = 48, 4
-#: Share of common hashes from which two texts are copies.
+#: Texts that share this much are copies.
 COPY = 0.7
 
 T = TypeVar("T")
@@ -319,13 +314,15 @@ def sketch(text: str) -> bytes:
 
 
 def resemblance(one: bytes, other: bytes) -> float:
-    """Return the estimated common share of two texts by their sketches, 0..1; 0 if too short."""
+    """Estimate from two sketches which share of their texts is common, 0 to 1; 0 if one is too
+    short.
+    """
     a, b = frozenset(array("I", one)), frozenset(array("I", other))
     return similarity(a, b, _SAMPLE) if min(len(a), len(b)) >= _LEAST else 0.0
 
 
 def without_copies(ranked: Iterable[T], sketch_of: Callable[[T], bytes], most: int) -> list[T]:
-    """Return at most `most` items in order, none a copy of an earlier one."""
+    """Return the first `most` items that are no copies of an earlier one."""
     kept: list[T] = []
     sketches: list[bytes] = []
     for item in ranked:

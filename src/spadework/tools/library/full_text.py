@@ -14,37 +14,34 @@ import tantivy
 
 from spadework.errors import SearchError
 from spadework.tools.library.document import plain_name
-from spadework.tools.library.folders import KINDS
+from spadework.tools.library.source_reader import KINDS
 from spadework.tools.ranking.query_operators import Only
 from spadework.tools.ranking.relevance import query_terms
 
-#: Terms that need their signs: C++, C#, .NET. Each pattern starts with a sign, which matches much
-#: faster than a word followed by one.
+#: Terms that need their signs: C++, C#, .NET. Starting with the sign makes the patterns fast.
 _DOT_FIRST = re.compile(r"\.(?<![\w.]\.)[A-Za-z]{2,}\b")
 _SIGNS_LAST = (re.compile(r"\+\+(?!\w)"), re.compile(r"#(?!\w)"))
-#: A capital that starts a word inside a name. Matching the capital first is much faster than a
-#: lookaround everywhere.
+#: A capital that starts a word inside a name. Matching it first is faster than looking around.
 _CAMEL = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
-#: Scripts without spaces: every character is a word.
+#: Scripts without spaces: every character counts as a word.
 _UNSPACED = re.compile(
     r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff])"
 )
 _WORD = re.compile(r"[^\W_]+")
-#: Stems that are not prefixes of their words (dying), ignoring the last letter (hoping, happy).
+#: Stems that do not start their words (dying), apart from the last letter (hoping, happy).
 _IRREGULAR = frozenset(("die", "lie", "tie"))
 _NAME = r"[\p{L}\p{N}_]+(?:[.\-][\p{L}\p{N}_]+)*"
 
-#: Text fields, and their weight relative to the body.
 BOOSTS = {"title": 1.5, "heading": 1.2, "body": 1.0}
 
 
 @lru_cache(maxsize=1)
 def schema() -> tantivy.Schema:
-    """Return the fields of a passage; texts are not stored here.
+    """Return the fields of a passage; texts are stored elsewhere.
 
     `names` holds the words of title, URL and headings as written, `signed` the terms that need
-    their signs, and `subject`, on a document's first passage, its title as one term. `places`,
-    `kind` and `day` are filters: collection and folders, file type, and date (`date.toordinal`).
+    their signs, and `subject` the title as one term, on a document's first passage only. `places`,
+    `kind` and `day` (`date.toordinal`) are filters.
     """
     builder = tantivy.SchemaBuilder()
     for name in BOOSTS:
@@ -63,7 +60,7 @@ def schema() -> tantivy.Schema:
 
 @lru_cache(maxsize=1)
 def word_analyzer() -> tantivy.TextAnalyzer:
-    """Return an analyzer of words without case and accents, reduced to English stems."""
+    """Return an analyzer that reduces words to English stems, without case and accents."""
     only = tantivy.Filter
     filters = only.lowercase(), only.ascii_fold(), only.remove_long(60), only.stemmer("english")
     return _analyzer(tantivy.Tokenizer.simple(), *filters)
@@ -71,7 +68,7 @@ def word_analyzer() -> tantivy.TextAnalyzer:
 
 @lru_cache(maxsize=1)
 def name_analyzer() -> tantivy.TextAnalyzer:
-    """Return an analyzer of names as written, without case."""
+    """Return an analyzer that keeps names as written, but for case."""
     return _analyzer(tantivy.Tokenizer.regex(_NAME), tantivy.Filter.lowercase())
 
 
@@ -84,7 +81,7 @@ def _analyzer(tokenizer: tantivy.Tokenizer, *filters: tantivy.Filter) -> tantivy
 
 @contextmanager
 def no_panic() -> Iterator[None]:
-    """Raise ValueError if reading a damaged index panics, which is not an Exception."""
+    """Raise ValueError where a damaged index panics; a panic is not an Exception."""
     try:
         yield
     except BaseException as error:
@@ -105,11 +102,8 @@ def open_index(folder: Path) -> tantivy.Index:
 
 
 def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
-    """Open the only writer of an index.
-
-    A writer numbers operations from the last commit's own number, and a merge that starts before
-    its first commit mistakes a deletion with that number for committed, and loses it (tantivy
-    0.27). So the first number is spent on a deletion of nothing.
+    """Open the only writer of an index. A first deletion of nothing avoids a bug in tantivy 0.27:
+    until the first commit, a merge loses the deletion that has the number of the last commit.
     """
     writer = index.writer(heap_bytes, 1)
     writer.delete_documents_by_term("document", 0)  # documents are numbered from 1
@@ -117,20 +111,18 @@ def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
 
 
 def space_signs(text: str) -> str:
-    """Insert spaces around every character of scripts without spaces."""
+    """Put spaces around each character of a script without spaces."""
     return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
 
 
 def spread(text: str) -> str:
-    """Append the words inside names: AsyncClient is then found as "async client"."""
+    """Append the words inside names, so that "async client" finds AsyncClient."""
     apart = _CAMEL.sub(r" \g<0>", text)
     return space_signs(text if apart == text else f"{text} {apart}")
 
 
 def stems(text: str) -> set[str]:
-    """Return the distinct stems of a text, as `word_analyzer` does; faster for words seen
-    before.
-    """
+    """Return the distinct stems of a text as `word_analyzer` finds them, but faster."""
     if not text.isascii():
         plain, odd = _split_ascii(text)
         return set(word_analyzer().analyze(space_signs(odd))) | stems(plain)
@@ -138,14 +130,16 @@ def stems(text: str) -> set[str]:
 
 
 class StemFinder:
-    """Finds a few stems in many texts, checking only words with a matching prefix."""
+    """Finds a few stems in many texts. Fast, since only words with a matching prefix are
+    stemmed.
+    """
 
     def __init__(self, wanted: Iterable[str]) -> None:
         self._wanted = frozenset(wanted)
         self._words = [(stem, _stem_pattern(stem)) for stem in self._wanted if stem.isascii()]
 
     def find(self, text: str) -> set[str]:
-        """Return the wanted stems that a text contains, as `stems` would find them."""
+        """Return the wanted stems that `stems` would find in a text."""
         if text.isascii():
             lower = text.lower()
             return {
@@ -160,15 +154,12 @@ class StemFinder:
 
 
 def _split_ascii(text: str) -> tuple[str, str]:
-    """Split a text into ASCII words and the others, which are slower."""
     words = text.split()
     return " ".join(filter(str.isascii, words)), " ".join(itertools.filterfalse(str.isascii, words))
 
 
 def _stem_pattern(stem: str) -> re.Pattern[str]:
-    """Return a pattern of words that may have a stem. Its letters precede the lookbehind, for
-    speed.
-    """
+    """Return a pattern of words that may have a stem, fast because its letters come first."""
     letters = re.escape(stem[:1] if stem in _IRREGULAR else stem[: max(2, len(stem) - 1)])
     return re.compile(rf"{letters}(?<![a-z0-9]{letters})[a-z0-9]*")
 
@@ -180,19 +171,17 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def subject(title: str) -> str:
-    """Return a document's subject: the stems of its title, up to a colon."""
+    """Return the subject of a document: the stems of its title, up to a colon."""
     return " ".join(word_analyzer().analyze(space_signs(title.partition(": ")[0])))
 
 
 def all_terms(text: str) -> list[str]:
-    """Return the stemmed words of a text in order, including those inside names; then signed
-    terms.
-    """
+    """Return the stems of a text in order, also of words inside names, then its signed terms."""
     return [*word_analyzer().analyze(spread(text)), *signed_terms(text)]
 
 
 def signed_terms(text: str) -> list[str]:
-    """Return the terms that need their signs, such as C++, in lower case."""
+    """Return the terms that need their signs, C++ for example, in lower case."""
     found = _DOT_FIRST.findall(text)
     for pattern in _SIGNS_LAST:
         for sign in pattern.finditer(text):
@@ -204,7 +193,7 @@ def signed_terms(text: str) -> list[str]:
     return [term.lower() for term in found]
 
 
-#: Words about the kind of answer rather than the subject: they help ranking but are optional.
+#: Words about the kind of answer: they help ranking, but are optional.
 _INTENT_WORDS = """
 advantages answer basic basics benefits best better case cases choose code common compare
 comparison concept concepts define definition describe detail details difference
@@ -221,13 +210,11 @@ _HOW = re.compile(r"\bhow (?:do|to|can|should)\b|\b(?:examples?|usage|tutorial|c
 _COMPARES = re.compile(
     r"\b(?:compar\w*|versus|vs|differ\w*|between|better|or|alternatives?)\b", re.I
 )
-#: Longer questions are cut: the first words carry the subject.
+#: The first words of a question carry its subject.
 MAX_CHARS = 2_000
 MAX_TERMS = 32
-#: Of more terms only the rarest are searched: each costs a lookup in four fields of every matching
-#: passage.
+#: The rarest terms are kept: each costs a lookup in four fields of every matching passage.
 MOST_TERMS = 14
-#: Maximum words of a title looked up as a whole.
 _MAX_SUBJECT = 5
 _INTENT_WEIGHT = 0.3
 _NAME_BOOST = 2.0
@@ -235,7 +222,7 @@ _NAME_BOOST = 2.0
 
 @dataclass(frozen=True)
 class Term:
-    """A term: as written (lower-case), as stems, and whether a result needs it."""
+    """A term as written (in lower case) and as stems. A passage should contain it if `needed`."""
 
     text: str
     words: tuple[str, ...]
@@ -245,9 +232,8 @@ class Term:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question's terms, and what it may name: `subjects` as stems, package `names` as written.
-
-    `practical` is true for how-to questions, `comparing` for comparisons.
+    """The terms of a question and what it may name: `subjects` as stems, package `names` as
+    written. A `practical` question asks how to do something, a `comparing` one compares.
     """
 
     terms: tuple[Term, ...]
@@ -258,7 +244,7 @@ class Asked:
 
 
 def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked:
-    """Parse a question. Words in `understood` count only if no others remain."""
+    """Parse a question. Words in `understood` count only if there are no others."""
     text = text.encode(errors="replace").decode()[:MAX_CHARS]
     words = word_analyzer().analyze(space_signs(text))
     optional = _INTENT | understood
@@ -284,7 +270,7 @@ def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked
 
 
 def rarest_terms(question: Asked, weights: Mapping[str, float]) -> Asked:
-    """Reduce a long question to its rarest terms."""
+    """Return a question with no more than its MOST_TERMS rarest terms."""
     if len(question.terms) <= MOST_TERMS:
         return question
     rarest = sorted(question.terms, key=lambda term: (not term.needed, -weights[term.text]))
@@ -298,7 +284,7 @@ def _term(text: str, needed: bool) -> Term:
 
 
 def any_of(terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for passages with any of the terms; more matches score higher."""
+    """Return a query for passages with any of the terms; those with more score higher."""
     weighed = ((_either(term), 1.0 if term.needed else _INTENT_WEIGHT) for term in terms)
     parts = [tantivy.Query.boost_query(*each) for each in weighed]
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, part) for part in parts])
@@ -313,25 +299,23 @@ def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
 
 
 def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for first passages of documents about a subject, scored as by `any_of`."""
+    """Return a query for the first passages of documents about a subject, scored as by `any_of`."""
     named = _kept_to("subject", sorted(subjects))
     return tantivy.Query.boolean_query([named, (tantivy.Occur.Should, any_of(terms))])
 
 
 def query_documents(documents: list[int], terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for passages of given documents with any of the terms."""
+    """Return a query for passages of these documents with any of the terms."""
     chosen = _kept_to("document", documents)
     return tantivy.Query.boolean_query([chosen, (tantivy.Occur.Must, any_of(terms))])
 
 
 def _kept_to(field: str, values: Sequence[str | int]) -> tuple[tantivy.Occur, tantivy.Query]:
-    """Return a filter that does not affect the score."""
     named = tantivy.Query.term_set_query(schema(), field, values)
     return tantivy.Occur.Must, tantivy.Query.const_score_query(named, 0.0)
 
 
 def _either(term: Term) -> tantivy.Query:
-    """Return a query for the term in any field; the best one counts."""
     if term.signed:
         signed = tantivy.Query.term_query(schema(), "signed", term.text)
         return tantivy.Query.boost_query(signed, _NAME_BOOST)
@@ -352,7 +336,7 @@ Limits = list[tuple[tantivy.Occur, tantivy.Query]]
 
 
 def kept_to(only: Only) -> Limits:
-    """Return filters for a query. Raises SearchError for an unsupported file kind."""
+    """Return the filters for a query. Raises SearchError for an unknown kind of file."""
     limits = [_any("places", named) for named in (only.sites, only.paths) if named]
     limits += [_any("kind", _kinds(only.kinds))] if only.kinds else []
     limits += [_days(only)] if only.after or only.before else []
@@ -373,8 +357,8 @@ def _kinds(named: Sequence[str]) -> list[str]:
         if f".{name}" not in KINDS:
             known = ", ".join(sorted(set(KINDS.values())))
             raise SearchError(
-                f"kind:{name[:40]} is no kind of file that a library reads.",
-                hint=f"Write one of {known}.",
+                f"kind:{name[:40]} is not a kind of file that a library reads.",
+                hint=f"Use one of {known}.",
             )
     return [KINDS[f".{name}"] for name in named]
 

@@ -1,4 +1,4 @@
-"""Packages and documentation installed with Python."""
+"""The packages and documentation installed with Python."""
 
 from __future__ import annotations
 
@@ -20,11 +20,15 @@ from spadework.tools.library.document import Document, Part
 from spadework.tools.library.python_sources import Module, Sources, public_names, text_of
 from spadework.tools.library.standard import borrowed_names, compiled_modules, language_reference
 from spadework.tools.text.passages import headings
+from spadework.tools.text.tokens import is_ordinary
 
 #: Longer descriptions are cut.
 MAX_DESCRIPTION = 300_000
-#: Excluded: our own README quotes questions and would be their best hit.
+#: Left out: our README quotes questions, and would be their best hit.
 OURS = "spadework"
+#: A distribution's metadata folder (None: the standard library), and whether to read more than its
+#: description.
+Wanted = tuple[Path | None, bool]
 
 
 @dataclass(frozen=True)
@@ -46,25 +50,59 @@ class Package:
 
 
 def installed_packages() -> list[Path]:
-    """Return every other distribution's metadata folder, by name, without stubs; reads only
-    names.
-    """
+    """Return the metadata folder of every distribution except ours and stubs, by name."""
     found: dict[str, Path] = {}
     for place in map(Path, sys.path):
         if place.is_dir():
             for entry in [*place.glob("*.dist-info"), *place.glob("*.egg-info")]:
-                found.setdefault(entry.stem.partition("-")[0].lower().replace("_", "-"), entry)
+                found.setdefault(package_name(entry), entry)
     return [found[name] for name in sorted(found) if name != OURS and not name.startswith("types-")]
 
 
+def package_name(place: Path | None) -> str:
+    """Return the name of the distribution with this metadata folder; "python" for None."""
+    return place.stem.partition("-")[0].lower().replace("_", "-") if place else "python"
+
+
+def packages_in(text: str) -> frozenset[str]:
+    """Return the installed packages that a text names, with the rest of their families
+    ("langgraph-sdk"). "python" is among them if the text says so, or if it names only a standard
+    module, as code.
+    """
+    installed = [package_name(place) for place in installed_packages()]
+    words = re.sub(r"[\W_]+", " ", text.lower())
+    spelled = {name: f" {re.sub(r'[^a-z0-9]+', ' ', name)} " for name in installed}
+    said = [name for name in installed if spelled[name] in f" {words} "]
+    python = "python" in words.split()  # then "requests" is more likely the package than the word
+    named = [name for name in said if python or not is_ordinary(name) or _is_name(text, name)]
+    family = tuple(f"{name}-" for name in named)
+    others = (name for name in installed if name.startswith(family))
+    modules = sys.stdlib_module_names.intersection(re.findall(r"\w+", text))
+    standard = not named and any(_is_code(text, module) for module in modules)
+    own = ["python"] if standard or python else []
+    return frozenset([*named, *others, *own])
+
+
+def _is_name(text: str, word: str) -> bool:
+    """Return whether a word is written as code, or capitalized inside a sentence."""
+    return _is_code(text, word) or bool(re.search(rf"[\w,] {word.capitalize()}\b", text))
+
+
+def _is_code(text: str, name: str) -> bool:
+    """Return whether a name is in backticks, before a dot, or next to a word like "package"."""
+    kind = "(?:package|library|module|install|import)"
+    forms = rf"`{name}\b|\b{name}`|\b{name}\.\w|\b{kind} {name}\b|\b{name} {kind}\b"
+    return re.search(forms, text, re.I) is not None
+
+
 def package_at(place: Path | None) -> Package:
-    """Return the distribution with metadata at `place`; None is the standard library."""
+    """Return the distribution with metadata at `place`; for None, the standard library."""
     if place is None:
         root = Path(sysconfig.get_path("stdlib"))
         files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))
         return Package("python", ".".join(map(str, sys.version_info[:3])), root, tuple(files))
     distribution = importlib.metadata.Distribution.at(place)
-    # As a dict: future Pythons raise an error for missing metadata keys.
+    # Future Pythons raise an error for missing keys, but not in a dict.
     said = {name: str(value) for name, value in distribution.metadata.json.items()}
     return Package(
         name=(said.get("name") or place.stem.partition("-")[0]).lower(),
@@ -94,13 +132,13 @@ _HISTORY = re.compile(
     re.I,
 )
 _VERSION = re.compile(r"\W*(?:version |release )?v?\d+\.\d+|\W*unreleased|\W*\d{4}-\d\d-\d\d", re.I)
-#: Shorter documents say nothing; longer ones are not documentation.
+#: Shorter documents say nothing.
 MIN_CHARS = 80
 
 
 def parts_of(package: Package) -> Iterator[Part]:
-    """Yield a package's documents: its description, shipped files, and public modules'
-    docstrings.
+    """Yield a package's documents: its description, shipped text files, and the docstrings of its
+    public modules.
     """
     if package.name == "python":
         yield from language_reference(package.root, package.collection)
@@ -133,7 +171,7 @@ def _guess_format(description: str) -> str:
 
 
 def without_history(markdown: str) -> str:
-    """Drop sections about changes and credits, and those named after versions."""
+    """Return Markdown without sections on changes and credits or named after versions."""
     kept: list[str] = []
     at = 0
     cutting = 0
@@ -165,7 +203,6 @@ def _read_shipped(package: Package, file: str, url: str) -> Document | None:
 
 
 def _is_prose(text: str) -> bool:
-    """Return whether a text file is prose: lines of several words, few signs."""
     lines = [line for line in text.split("\n") if line.strip()]
     words = sum(len(line.split()) for line in lines)
     letters = sum(char.isalpha() or char.isspace() for char in text[:5_000])
@@ -195,7 +232,7 @@ def _module(url: str, module: Module, public: Mapping[str, str] | None) -> Docum
 
 
 def _title(module: Module, text: ModuleText) -> str:
-    """Return `pkg.module: its purpose`, or for a private module what it defines: `pkg.Client,
+    """Return `pkg.module: its purpose`; for a private module what it defines: `pkg.Client,
     Other`.
     """
     names = [name.rpartition(".")[2] for name in text.names[:4]]

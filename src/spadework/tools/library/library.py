@@ -1,37 +1,334 @@
-"""The library: offline documents from the user's folders or installed with Python."""
+"""The library: offline documents from the user's folders, or installed with Python."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+import json
+import os
+import re
+import secrets
+import sqlite3
+import sys
+import time
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Self, TypeVar
 
-from spadework.errors import NotAllowed, Unreadable
-from spadework.tools.dense.passage_vectors import Meaning
-from spadework.tools.dense.vector_fill import fill
+from spadework.errors import NotAllowed, SearchError, SettingsError, Unreadable
+from spadework.tools.dense.passage_vectors import Meaning, fill
 from spadework.tools.dense.vectors import Passage, Vectors
-from spadework.tools.library.document import Document, Skipped
+from spadework.tools.library.document import DAMAGED, Document, Skipped
+from spadework.tools.library.installed import installed_packages, packages_in
 from spadework.tools.library.search import Dense, Searcher, no_passages, passages
-from spadework.tools.library.shelf import Plan, Shelved, plan
+from spadework.tools.library.source_reader import collections, files
 from spadework.tools.ranking.query_operators import without_operators
-from spadework.values import Hit
+from spadework.tools.web.background_threads import kill_group
+from spadework.values import Hit, SourceKind
 
-SCHEME = "library://"
+#: Raise it when stored data, parsing or chunking changes.
+FORMAT = 5
+_FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A library to open: of `paths`, or of the installed documentation if there are none.
+
+    `family` identifies its sources, `state` their current content; `words` describe it. Only the
+    descriptions of packages that are not `named` are read; if it is None, all are read whole.
+    """
+
+    paths: tuple[Path, ...]
+    shelf: Path
+    family: str
+    state: str
+    words: str
+    named: frozenset[str] | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the index, which may not exist."""
+        return self.shelf / f"{self.family}-{self.state}"
+
+    @property
+    def draft(self) -> Path:
+        """The folder where one process at a time builds, continuing the work of a killed one."""
+        return self.shelf / f".draft-{self.family}"
+
+    @property
+    def relatives(self) -> list[Path]:
+        """Folders of these sources in other states, newest first."""
+        others = [path for path in self.shelf.glob(f"{self.family}-*") if path != self.folder]
+        return sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)
+
+    @property
+    def outdated(self) -> list[Path]:
+        """Folders of former formats, which can no longer be read."""
+        return [
+            path
+            for path in self.shelf.iterdir()
+            if (kind := _FAMILY.match(path.name)) and int(kind[1]) < FORMAT
+        ]
+
+
+def plan(paths: Sequence[Path], home: Path) -> Plan:
+    """Return the current plan for these paths. Raises SettingsError if one is missing or
+    unreadable.
+    """
+    shelf = home / "library"
+    if not paths:
+        names = [place.stem for place in installed_packages()]
+        count = f"{len(names)} installed Python packages"
+        words = f"the documentation of {count} and the standard library"
+        return Plan((), shelf, f"installed-{FORMAT}", _digest([sys.version, *names]), words)
+    named = collections(paths)
+    state = (f"{file.url} {file.size} {file.mtime}" for file in files(paths))
+    family = f"folders-{FORMAT}-" + _digest([f"{name} {path}" for name, path in named.items()])
+    *first, last = named
+    kind = f"libraries {', '.join(first)} and" if first else "library"
+    words = f"the {kind} {last}"
+    return Plan(tuple(named.values()), shelf, family, _digest(state), words)
+
+
+def narrowed(whole: Plan, named: frozenset[str]) -> Plan:
+    """Return a plan of the installed documentation that reads only the `named` packages whole."""
+    words = f"{whole.words}, in full for the packages that a question names"
+    state = _digest([whole.state, *sorted(named)])
+    return replace(whole, state=state, words=words, named=named)
+
+
+def _digest(lines: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for line in lines:
+        digest.update(f"{line}\n".encode(errors="surrogateescape"))
+    return digest.hexdigest()[:16]
+
+
+BUILD_SECONDS = 1_800
+#: Builds of one index that may fail before the one that is open is searched as it is.
+TRIES = 2
+#: Seconds between two reports of progress.
+PAUSE_SECONDS = 10.0
+
+
+async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
+    """Build the folder of a plan in a child process, which ends with this call. Raises
+    SettingsError.
+    """
+    # -P keeps the current folder out of the module path. PYTHONPATH lets the child import what we
+    # can.
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", "spadework.tools.library.build"),
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=DEVNULL,
+        env=environment,
+        start_new_session=True,
+    )
+    try:
+        async with asyncio.timeout(BUILD_SECONDS):
+            await _attend(process, plan, progress or (lambda text: None))
+    except TimeoutError:
+        raise SettingsError(
+            f"Building the library's index took more than {BUILD_SECONDS} seconds.",
+            hint="Choose fewer folders.",
+        ) from None
+    finally:
+        if process.returncode != 0:  # still running, or its workers are
+            kill_group(process)
+            await process.wait()
+
+
+async def _attend(process: Process, plan: Plan, progress: Callable[[str], None]) -> None:
+    assert process.stdin and process.stdout
+    said = asdict(plan) | {"named": None if plan.named is None else sorted(plan.named)}
+    process.stdin.write(json.dumps(said, default=str).encode())
+    process.stdin.close()
+    error = "The library's index could not be built: its process was killed."
+    subject = "the library" if plan.paths else "the installed documentation"
+    at = time.monotonic()
+    async for line in process.stdout:
+        said = json.loads(line)
+        error = said.get("error", error)
+        if "waits" in said:
+            progress(f"Waiting for another process that is building the index of {subject}.")
+        elif "done" in said:
+            done, of, now = said["done"], said["of"], time.monotonic()
+            if done == of or now - at >= PAUSE_SECONDS:
+                at = now
+                progress(f"Building the index of {subject}: {done} of {of} done.")
+    await process.wait()
+    if process.returncode:
+        raise SettingsError(error)
+
+
+T = TypeVar("T")
 #: All installed documentation is about Python, so the word adds nothing.
 _UNDERSTOOD = frozenset(("python",))
 
 
-class Library:
-    """An opened library. Its index never changes while open; reopen it for new files."""
+class Shelved:
+    """The opened index of a plan. `searcher` reads it."""
 
-    def __init__(
-        self, index: Shelved, known: tuple[int, list[Skipped]], words: str, dense: Dense | None
-    ) -> None:
+    searcher: Searcher
+
+    def __init__(self, wanted: Plan, progress: Callable[[str], None] | None) -> None:
+        self._plan, self._progress = wanted, progress
+        self._whole, self._former = wanted, list[Searcher]()
+        self._widening: asyncio.Task[None] | None = None
+        self._failed = Counter[str]()
+        self._anew = False
+        self._lock = asyncio.Lock()
+
+    @classmethod
+    async def open(
+        cls,
+        wanted: Plan,
+        progress: Callable[[str], None] | None,
+        *,
+        lazily: bool = False,
+        rebuilds: bool = True,
+    ) -> Self:
+        """Open the index of a plan. If it must be built, `lazily` reads only descriptions; if it is
+        damaged, it is built again if it `rebuilds`. Raises SettingsError if it cannot be written,
+        SearchError.
+        """
+        shelved = cls(wanted, progress)
+        shelved._anew = not rebuilds
+        if lazily and not wanted.paths and not await asyncio.to_thread(wanted.folder.exists):
+            shelved._plan = narrowed(wanted, frozenset())
+        shelved.searcher = await shelved._opened(shelved._plan)
+        return shelved
+
+    async def _opened(self, wanted: Plan) -> Searcher:
+        try:
+            return await self._read(wanted)
+        except DAMAGED as error:
+            return await self._made_anew(wanted, error)
+
+    async def _read(self, wanted: Plan) -> Searcher:
+        if not await asyncio.to_thread(wanted.folder.exists):
+            await build(wanted, self._progress)
+        understood = frozenset[str]() if wanted.paths else _UNDERSTOOD
+        return await asyncio.to_thread(Searcher, wanted.folder, understood)
+
+    @property
+    def words(self) -> str:
+        """What the index holds, in words."""
+        held = self.searcher.documents
+        count = f" ({held} document{'s' * (held != 1)})" if self._plan.paths else ""
+        return self._plan.words + count
+
+    @property
+    def kind(self) -> SourceKind:
+        """The kind of source that its documents are."""
+        return "own" if self._plan.paths else ""
+
+    async def widen(self, text: str) -> None:
+        """Read whole the packages that a text names, or all if none has been named. Callers share
+        one build, which goes on if they are cancelled. Raises SettingsError, SearchError.
+        """
+        if self._plan.named is None:
+            return
+        named = await asyncio.to_thread(packages_in, text)
+        while (wanted := self._wider(named)) != self._plan and self._failed[wanted.state] < TRIES:
+            if self._widening is None or self._widening.done():
+                self._widening = asyncio.create_task(self._swap(wanted))
+            await asyncio.shield(self._widening)
+
+    def _wider(self, named: frozenset[str]) -> Plan:
+        if self._plan.named is None:
+            return self._plan
+        named |= self._plan.named
+        return narrowed(self._whole, named) if named else self._whole
+
+    async def _swap(self, wanted: Plan) -> None:
+        async with self._lock:
+            try:
+                searcher = await self._opened(wanted)
+            except (SettingsError, SearchError):
+                self._failed[wanted.state] += 1
+                raise
+            self._former.append(self.searcher)
+            self.searcher, self._plan = searcher, wanted
+
+    async def close(self) -> None:
+        """Close the index in all its states, and end a build that is under way."""
+        for searcher in (*self._former, self.searcher):
+            searcher.store.close()
+        if self._widening:
+            self._widening.cancel()
+            await asyncio.gather(self._widening, return_exceptions=True)
+
+    async def ask(self, work: Callable[[Searcher], T]) -> T:
+        """Run `work` on the index in a thread. A damaged index is rebuilt first; raises SearchError
+        if it stays damaged.
+        """
+        searcher = self.searcher
+        try:
+            return await asyncio.to_thread(work, searcher)
+        except sqlite3.ProgrammingError:
+            raise SearchError("The library is closed.") from None
+        except DAMAGED as error:
+            async with self._lock:  # one call rebuilds it, the others wait
+                if self.searcher is searcher:
+                    self.searcher = await self._made_anew(self._plan, error)
+        try:
+            return await asyncio.to_thread(work, self.searcher)
+        except DAMAGED as error:
+            raise self._given_up() from error
+
+    async def _made_anew(self, wanted: Plan, damage: Exception) -> Searcher:
+        """Move the index aside, for the next build to delete, and build it again."""
+        if self._anew:
+            raise self._given_up() from damage
+        with suppress(FileNotFoundError):  # another process has moved it
+            aside = wanted.shelf / f".damaged-{secrets.token_hex(4)}"
+            await asyncio.to_thread(wanted.folder.rename, aside)
+        try:
+            searcher = await self._read(wanted)
+        except DAMAGED as error:
+            self._anew = True
+            raise self._given_up() from error
+        self._anew = True  # only now: a cancelled build does not count
+        return searcher
+
+    def _given_up(self) -> SearchError:
+        return SearchError(f"The library's index is damaged. Delete {self._plan.shelf} to fix it.")
+
+
+SCHEME = "library://"
+
+
+class Library:
+    """An opened library. While open it reads no new files, but a lazy one may read more
+    packages.
+    """
+
+    def __init__(self, index: Shelved, dense: Dense | None = None) -> None:
         self._index = index
         self._dense = dense
-        self.documents, skipped = known
-        self.describe = words
-        self.skipped: Sequence[Skipped] = tuple(skipped)
+
+    @property
+    def documents(self) -> int:
+        """The number of documents in the index."""
+        return self._index.searcher.documents
+
+    @property
+    def describe(self) -> str:
+        """What the index holds, in words."""
+        return self._index.words
+
+    @property
+    def skipped(self) -> Sequence[Skipped]:
+        """What could not be read."""
+        return self._index.searcher.skipped
 
     @classmethod
     async def open(
@@ -41,43 +338,45 @@ class Library:
         home: Path,
         progress: Callable[[str], None] | None = None,
         meaning: Meaning | None = None,
+        lazily: bool = False,
     ) -> Library:
-        """Open the library of `paths`, or of the installed documentation, building its index if
-        missing or damaged. With `meaning` it is also searched by vectors, if it has any (`embed`).
-        `progress` receives sentences. Raises SettingsError for a missing or unreadable path, or if
-        the index cannot be written.
+        """Open the library of `paths`, or of the installed documentation, building its index if it
+        is missing or damaged. `lazily` reads a package whole only once a search names it. With
+        `meaning`, vectors are searched too, if `embed` has made any. `progress` receives sentences.
+
+        Raises SettingsError if a path is missing or unreadable, or the index cannot be written.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
-        return await cls._of(wanted, progress, meaning)
+        index = await Shelved.open(wanted, progress, lazily=lazily and not meaning)
+        if meaning is None:
+            return cls(index)
+        vectors = Vectors(wanted.shelf / "vectors.sqlite", wanted.family, meaning.embeds.name)
+        return cls(index, Dense(vectors, meaning, "Run `spadework index`."))
 
     @classmethod
     async def open_built(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
-        """Return the library's contents in words, and the library as `open` does; None if its index
-        must be built or updated first. Raises as `open` does.
+        """Return what the library holds, in words, and the library as last built; None if its index
+        must be built or updated. Raises what `open` raises, and SearchError if the index is
+        damaged.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
         if not await asyncio.to_thread(wanted.folder.exists):
-            return wanted.words, None
-        return wanted.words, await cls._of(wanted, None, None)
+            others = [] if paths else await asyncio.to_thread(lambda: wanted.relatives)
+            if not others:
+                return wanted.words, None
+            state = others[0].name.rpartition("-")[2]
+            wanted = replace(narrowed(wanted, frozenset()), state=state)
+        return wanted.words, cls(await Shelved.open(wanted, None, rebuilds=False))
 
-    @classmethod
-    async def _of(
-        cls, wanted: Plan, progress: Callable[[str], None] | None, meaning: Meaning | None
-    ) -> Library:
-        index = await Shelved.open(wanted, frozenset() if wanted.paths else _UNDERSTOOD, progress)
-        known = await index.ask(lambda searcher: (searcher.store.count(), searcher.store.skipped()))
-        dense = None
-        if meaning:
-            path = wanted.shelf / "vectors.sqlite"
-            vectors = Vectors(path, wanted.family, meaning.embeds.name)
-            dense = Dense(vectors, meaning, "run `spadework index`.")
-        count = f" ({known[0]} document{'s' * (known[0] != 1)})" if wanted.paths else ""
-        return cls(index, known, wanted.words + count, dense)
+    async def widen(self, text: str) -> None:
+        """Read whole the packages that a text names. Raises SettingsError, SearchError."""
+        await self._index.widen(text)
 
     async def search(self, text: str, *, limit: int) -> list[Hit]:
-        """Return at most `limit` documents for a question, best first, one hit each; `relevance` is
-        0..1.
+        """Return at most `limit` documents for a question as hits, best first; `relevance` is 0 to
+        1.
         """
+        await self._index.widen(text)
         nearest = await self._dense.nearest(without_operators(text)) if self._dense else no_passages
         found = await self._index.ask(lambda searcher: searcher.search(text, limit, nearest))
         return [
@@ -88,6 +387,7 @@ class Library:
                 position=position,
                 provider="library",
                 query=text,
+                kind=self._index.kind,
                 published_at=each.document.published_at,
                 relevance=each.score,
             )
@@ -95,9 +395,8 @@ class Library:
         ]
 
     async def embed(self, progress: Callable[[int], None] = lambda documents: None) -> int:
-        """Embed every passage; `progress` receives the number of documents done.
-
-        Returns how many texts were sent to the model. Raises ModelError; finished vectors remain.
+        """Embed every passage and return how many texts were sent to the model. `progress` receives
+        the number of documents done. Raises ModelError; finished vectors remain.
         """
         if self._dense is None:
             return 0
@@ -119,8 +418,8 @@ class Library:
             yield passages(number, self._index.searcher.store.by_numbers([number])[number][0])
 
     async def document(self, url: str) -> Document:
-        """Return the document at a library URL. Raises NotAllowed for other URLs, Unreadable if
-        missing.
+        """Return the document at a library URL. Raises NotAllowed for another URL, Unreadable if it
+        is missing.
         """
         if not url.startswith(SCHEME):
             raise NotAllowed(f"{url[:200]} is not the address of a document in the library.")
@@ -131,7 +430,7 @@ class Library:
         return found
 
     async def some(self, most: int) -> list[Document]:
-        """Return at most `most` documents from all over the library."""
+        """Return at most `most` documents, taken evenly from the library."""
 
         def spread(searcher: Searcher) -> list[Document]:
             numbers = searcher.store.numbers()
@@ -140,6 +439,6 @@ class Library:
 
         return await self._index.ask(spread)
 
-    def close(self) -> None:
-        """Close the index."""
-        self._index.searcher.store.close()
+    async def close(self) -> None:
+        """Close the index, and end a build that is under way."""
+        await self._index.close()

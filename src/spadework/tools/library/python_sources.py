@@ -1,4 +1,4 @@
-"""Python sources of a package, read on demand, and its public names.
+"""The Python sources of a package, read on demand, and its public names.
 
 Most private modules are never read. A class defined in `pkg/_client.py` and imported by
 `pkg/__init__.py` is public as `pkg.Client`.
@@ -20,8 +20,8 @@ MAX_CHARS = 2_000_000
 
 @dataclass
 class Module:
-    """What a module defines and re-exports: `imports` are name → (module, name), `stars` whole
-    modules.
+    """What a module defines and re-exports. `imports` maps names to (module, name); `stars` are the
+    modules imported with `*`.
     """
 
     name: str
@@ -44,7 +44,7 @@ def is_private(name: str) -> bool:
 
 
 def survey(name: str, tree: ast.Module, is_package: bool) -> Module:
-    """Return the names of one module."""
+    """Return what a module defines and imports."""
     module = Module(name, tree, is_package)
     defined = set()
     for node in _statements(tree.body):
@@ -59,7 +59,7 @@ def survey(name: str, tree: ast.Module, is_package: bool) -> Module:
 
 
 class Sources:
-    """A package's modules by dotted name. A stub stands for a compiled module."""
+    """The modules of a package by dotted name. A stub replaces a module without Python source."""
 
     def __init__(self, root: Path, files: Iterable[str]) -> None:
         self.root = root
@@ -74,13 +74,13 @@ class Sources:
                 self.files.setdefault(name, file)
 
     def public(self) -> Iterator[Module]:
-        """Yield every module whose dotted name has no underscore, sorted by name."""
+        """Yield every public module, sorted by name."""
         for name in sorted(self.files):
             if not is_private(name) and (module := self.get(name)):
                 yield module
 
     def get(self, name: str) -> Module | None:
-        """Return a module; None if missing, unparsable or without documentation."""
+        """Return a module; None if it is missing, cannot be parsed or has no documentation."""
         if name not in self._read:
             file = self.files.get(name)
             self._read[name] = self._survey(name, file) if file else None
@@ -104,7 +104,7 @@ class Sources:
 
 
 def text_of(path: Path) -> str:
-    """Return a file's text, "" if it is unreadable or not UTF-8."""
+    """Return the text of a file; "" if it is unreadable or not UTF-8."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -141,7 +141,7 @@ def _note_all(module: Module, node: ast.Assign | ast.AnnAssign | ast.AugAssign) 
         return
     parts = list(ast.walk(node.value))
     if any(isinstance(part, ast.Name | ast.Attribute) for part in parts):
-        # computed from other modules' lists: their names are found through the imports
+        # The imports lead to the names in other modules' lists.
         return
     constants = {part.value for part in parts if isinstance(part, ast.Constant)}
     names = {value for value in constants if isinstance(value, str)}
@@ -153,7 +153,7 @@ _MAX_HOPS = 5
 
 
 def public_names(sources: Sources) -> dict[tuple[str, str], str]:
-    """Return the shortest public dotted name for each (module, name) that public modules
+    """Return the shortest public dotted name of each (module, name) that public modules
     re-export.
     """
     found: dict[tuple[str, str], str] = {}
@@ -168,7 +168,9 @@ def public_names(sources: Sources) -> dict[tuple[str, str], str]:
 
 
 def _passed_on(module: Module, sources: Sources) -> Iterator[str]:
-    """Yield re-exported public names. Without `__all__`, only packages re-export imports."""
+    """Yield re-exported public names. Without `__all__`, only packages re-export what they
+    import.
+    """
     if module.listed is not None:
         yield from module.listed - module.defined
         return
@@ -182,7 +184,7 @@ def _passed_on(module: Module, sources: Sources) -> Iterator[str]:
 
 
 def _origin(sources: Sources, where: str, name: str, hops: int = 0) -> tuple[str, str] | None:
-    """Return the module that defines `where.name`, None if outside the package."""
+    """Return the module that defines `where.name`, and its name there; None outside the package."""
     module = sources.get(where)
     if module is None or hops > _MAX_HOPS:
         return None
@@ -201,7 +203,7 @@ _DEFINED = re.compile(r"^## (?:class |async )?([A-Za-z_]\w*(?:\.\w+)+)", re.M)
 
 
 def used_names(markdown: str) -> frozenset[str]:
-    """Return the dotted names that a document's Python code uses or imports."""
+    """Return the dotted names that the Python code in a document uses or imports."""
     return frozenset(
         name
         for match in _FENCE.finditer(markdown)
@@ -218,15 +220,15 @@ def _names(code: str) -> Iterator[str]:
 
 
 def defined_names(markdown: str) -> list[str]:
-    """Return the dotted names defined by a document's level-2 headings."""
+    """Return the dotted names that a document's level-2 headings define."""
     return _DEFINED.findall(markdown)
 
 
 def count_uses(
     documents: Iterable[tuple[int, Sequence[str], frozenset[str]]],
 ) -> Iterator[tuple[int, int]]:
-    """Yield (number of other documents that use its names, document), given each document's number,
-    defined names and used names.
+    """Yield (uses, number) for each document whose names others use. A document is given as its
+    number, defined names and used names.
     """
     users: Counter[str] = Counter()
     defining = []

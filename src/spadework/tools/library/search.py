@@ -1,11 +1,12 @@
-"""Search of a built library: by words, and by vectors if it has them."""
+"""Search of a built library: by words, and by vectors if it has any."""
 
 from __future__ import annotations
 
 import asyncio
 import math
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,11 +15,18 @@ import tantivy
 from spadework.errors import ModelError
 from spadework.tools.dense.passage_vectors import Meaning
 from spadework.tools.dense.vectors import MOST_PLACES, Near, Passage, Vectors
-from spadework.tools.library.document import Document, StoreReader, pieces, without_copies
-from spadework.tools.library.document_ranking import Match, Ranked, rank, snippet
+from spadework.tools.library.document import (
+    Document,
+    StoreReader,
+    packages_of,
+    pieces,
+    plain_name,
+    without_copies,
+)
 from spadework.tools.library.full_text import (
     Asked,
     Limits,
+    StemFinder,
     Term,
     about,
     all_of,
@@ -29,34 +37,258 @@ from spadework.tools.library.full_text import (
     parse_question,
     query_documents,
     rarest_terms,
+    signed_terms,
+    spread,
+    subject,
 )
 from spadework.tools.ranking.fusion import rank_scores
 from spadework.tools.ranking.query_operators import only, without_operators
+from spadework.tools.text.markdown import blocks, plain
+from spadework.tools.text.sentences import sentences
 
-#: Passages proposed by vectors, and their ranking's weight in the fusion relative to words.
+#: Part of the score that every passage keeps (benchmarks/installed.py).
+_FLOOR = 0.1
+#: The rest grows with this power of the share of needed words that the passage has.
+_POWER = 3
+#: With so few needed terms, passages that have them all come first.
+_FEW = 2
+_WHOLE = 1 - 1e-9
+#: Factor if the question names what the document is about.
+_SUBJECT = 1.4
+_PACKAGE = 1.3
+#: The share that a document on one side of a comparison is taken to answer.
+_SIDE = 0.75
+#: Weight of a document's further passages.
+_FURTHER = 0.05
+#: Factor for documents with code, if a how-to is asked (benchmarks/installed.py).
+_CODE = 1.2
+_OUTDATED = 0.75
+_STANDARD = 1.2
+#: Gain for each doubling of the documents that use what it documents, and its maximum.
+_USED = 0.1
+_MOST_USED = 0.5
+
+_STANDARD_LIBRARY = re.compile(r"library://python-\d")
+_OLD = re.compile(r"/(?:v1|legacy|deprecated|distutils|_?compat)[/.]")
+_OPENS = re.compile(r"/(?:readme|index)[^/]*$", re.I)
+_MODULE = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)(?:/__init__\.pyi?|\.pyi?|$)")
+
+
+@dataclass(frozen=True)
+class Match:
+    """A passage `start:end` of document `number` found by the index, with its score."""
+
+    number: int
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A document with its best passage, ordered by `score`.
+
+    `share` is the weight of the needed terms it has (0 to 1), `own` that before sides of a
+    comparison are balanced. It `introduces` what the question names if it is a package's README, a
+    top-level module or a page with exactly that title.
+    """
+
+    document: Document
+    best: Match
+    score: float
+    share: float
+    introduces: bool
+    own: float
+
+
+def rank(
+    matches: Sequence[Match],
+    documents: Mapping[int, Document],
+    question: Asked,
+    weights: Mapping[str, float],
+) -> list[Ranked]:
+    """Return documents, best first. `weights` is the rarity of each term."""
+    grouped: dict[int, dict[int, Match]] = {}
+    for match in matches:
+        grouped.setdefault(match.number, {})[match.start] = match
+    judge = _Judge(question, weights)
+    groups = ((documents[number], list(found.values())) for number, found in grouped.items())
+    ranked = [judge.document(*group) for group in groups]
+    ranked = _balance_sides(ranked, question) if question.comparing else ranked
+    only_named = _only_named(ranked, question)
+    few = sum(term.needed for term in question.terms) <= _FEW and not question.comparing
+    return sorted(
+        ranked,
+        key=lambda each: (
+            only_named and not each.introduces,
+            few and each.share < _WHOLE,
+            -each.score,
+            each.document.url,
+        ),
+    )
+
+
+def _balance_sides(ranked: list[Ranked], question: Asked) -> list[Ranked]:
+    """Balance the sides of a comparison: each answers half, and rarer names would win."""
+    sides = {each.document.url: _side(each, question) for each in ranked}
+    best: dict[str, float] = {}
+    for each in ranked:
+        side = sides[each.document.url]
+        best[side] = max(best.get(side, 1e-9), each.score)
+    most = max((score for side, score in best.items() if side), default=0.0)
+    return [
+        (
+            replace(each, score=each.score * most / best[side], share=max(each.share, _SIDE))
+            if (side := sides[each.document.url])
+            else each
+        )
+        for each in ranked
+    ]
+
+
+def _side(each: Ranked, question: Asked) -> str:
+    """Return the named package of a document, or the subject it introduces, or ""."""
+    named = sorted(packages_of(each.document.url) & question.names)
+    return named[0] if named else subject(each.document.title) if each.introduces else ""
+
+
+def _only_named(ranked: list[Ranked], question: Asked) -> bool:
+    """Return whether the question names only subjects with an introduction: one, or those
+    compared.
+    """
+    named = [set(subject(each.document.title).split()) for each in ranked if each.introduces]
+    covers = [set[str]().union(*named)] if question.comparing else named
+    needed = {word for term in question.terms if term.needed for word in term.words}
+    return any(each.issuperset(needed) for each in covers)
+
+
+class _Judge:
+    def __init__(self, question: Asked, weights: Mapping[str, float]) -> None:
+        self.question = question
+        self.needed = [(term, weights[term.text]) for term in question.terms if term.needed]
+        self.signed = any(term.signed for term, _ in self.needed)
+        self.total = math.fsum(weight for _, weight in self.needed)
+        self.names = question.names
+        self.stems = StemFinder(word for term, _ in self.needed for word in term.words)
+
+    def document(self, document: Document, found: list[Match]) -> Ranked:
+        title = self.stems.find(spread(document.title))
+        shares = {match.start: self._share(document, match, title) for match in found}
+        weights = {match.start: _weigh_match(match, shares[match.start]) for match in found}
+        found = sorted(found, key=lambda match: (-weights[match.start], match.start))
+        scores = [weights[match.start] for match in found[:4]]
+        score = (scores[0] + _FURTHER * math.fsum(scores[1:])) * self._prior(document)
+        page = _OPENS.search(document.url) or _MODULE.match(document.url)
+        opens = ": " not in document.title or bool(page)
+        share = shares[found[0].start]
+        return Ranked(document, found[0], score, share, opens and self._named(document), share)
+
+    def _share(self, document: Document, match: Match, title: set[str]) -> float:
+        text = document.markdown[match.start : match.end]
+        words = title | self.stems.find(spread(text))
+        signs = set(signed_terms(f"{document.title} {text}")) if self.signed else set()
+        here = math.fsum(
+            weight
+            for term, weight in self.needed
+            if (term.text in signs if term.signed else words.issuperset(term.words))
+        )
+        return here / self.total if self.total else 0.0
+
+    def _prior(self, document: Document) -> float:
+        prior = _OUTDATED if _OLD.search(document.url) else 1.0
+        prior *= _STANDARD if _STANDARD_LIBRARY.match(document.url) else 1.0
+        prior *= _CODE if self.question.practical and "```" in document.markdown else 1.0
+        prior *= _SUBJECT if self._named(document) else 1.0
+        prior *= 1 + min(_MOST_USED, _USED * math.log2(1 + document.uses))
+        return prior * (_PACKAGE if self.names.intersection(packages_of(document.url)) else 1.0)
+
+    def _named(self, document: Document) -> bool:
+        """Return whether the question names the subject of the document. A package must be named
+        exactly: `request` is not requests.
+        """
+        about = subject(document.title)
+        if about not in self.question.subjects:
+            return False
+        return (
+            " " in about
+            or not packages_of(document.url)
+            or plain_name(document.title.partition(":")[0]) in self.names
+        )
+
+
+def _weigh_match(match: Match, share: float) -> float:
+    return match.score * (_FLOOR + (1 - _FLOOR) * share**_POWER)
+
+
+MAX_CHARS = 300
+_SENTENCES = 6
+#: Characters of Markdown markup; a text without them is plain already.
+_MARKED = re.compile(r"[*_`\[\]<>\\&~!|#]")
+
+
+def snippet(passage: str, words: set[str]) -> str:
+    """Return at most 300 characters of plain text, from where most of the stems `words` follow.
+    Code and tables are shown from their start.
+    """
+    shown = [_flat(passage[start:end]) for start, end in sentences(passage)] or [
+        _flat(_body(passage))
+    ]
+    finder = StemFinder(words)
+    found = [finder.find(text) for text in shown]
+    best = max(range(len(shown)), key=lambda first: _count_seen(shown, found, first))
+    text = " ".join(shown[best : best + _SENTENCES])
+    if len(text) <= MAX_CHARS:
+        return text
+    return text[: MAX_CHARS - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"
+
+
+def _count_seen(shown: list[str], found: list[set[str]], first: int) -> int:
+    seen = set(found[first])
+    room = MAX_CHARS - len(shown[first])
+    further = slice(first + 1, first + _SENTENCES)
+    for text, words in zip(shown[further], found[further], strict=True):
+        room -= len(text) + 1
+        if room < 0:
+            break
+        seen |= words
+    return len(seen)
+
+
+def _body(passage: str) -> str:
+    told = (block for block in blocks(passage) if block.kind != "heading")
+    body = "\n".join(passage[block.start : block.end] for block in told) or passage
+    return "\n".join(line for line in body.split("\n") if not line.lstrip().startswith("```"))
+
+
+def _flat(text: str) -> str:
+    return " ".join((plain(text) if _MARKED.search(text) else text).split())
+
+
+#: Passages proposed by vectors, and the weight of their ranking relative to that by words.
 PROPOSED, WEIGHT = 120, 0.7
 
-#: Returns the passages nearest to a question, given the word matches and a filter of documents
-#: (None: all).
+#: Returns the passages nearest to a question, given the word matches and a filter (None: all).
 Nearest = Callable[[Sequence[Match], Collection[int] | None], list[Near]]
 
 
 def no_passages(matches: Sequence[Match], within: Collection[int] | None) -> list[Near]:
-    """Return no passages, as there are no vectors."""
+    """Return no passages, for an index without vectors."""
     return []
 
 
 @dataclass(frozen=True)
 class Dense:
-    """An index's vectors and the model for questions. `mend` states how to create the vectors."""
+    """The vectors of an index, and the model that embeds questions. `remedy` says how to create
+    vectors.
+    """
 
     vectors: Vectors
     meaning: Meaning
-    mend: str = ""
+    remedy: str = ""
 
     async def nearest(self, question: str) -> Nearest:
-        """Return a function that finds the nearest passages. A fault is reported and disables
-        vectors only.
+        """Return a function that finds the passages nearest to a question. After a fault, which is
+        reported, it finds none.
         """
         try:
             count = await asyncio.to_thread(self.vectors.count, MOST_PLACES + 1)
@@ -65,13 +297,13 @@ class Dense:
             return no_passages
         if count > MOST_PLACES:
             self.meaning.tell(
-                f"There are more than {MOST_PLACES:,} passages.",
-                "Only what words had found was ranked by it.",
+                f"The library has more than {MOST_PLACES:,} passages.",
+                "Only passages found by words were ranked by meaning.",
             )
-        elif not count and self.mend:
+        elif not count and self.remedy:
             self.meaning.tell(
-                f"The documents have no vectors of this model: {self.mend}",
-                "They were searched by words alone.",
+                f"The documents have no vectors for this model. {self.remedy}",
+                "The documents were searched by words only.",
             )
         vector = await self.meaning.of(question) if count else None
         return partial(self._nearest, vector, count > MOST_PLACES) if vector else no_passages
@@ -116,13 +348,13 @@ def with_near(
 def blend_rankings(
     ranked: list[Ranked], near: Sequence[Near], documents: Mapping[int, Document]
 ) -> list[Ranked]:
-    """Fuse both rankings; without near passages, return the word ranking."""
+    """Fuse the rankings by words and by vectors; without near passages, return the first."""
     if not near:
         return ranked
     by_words = [each.best.number for each in ranked if each.best.score]
     by_meaning = dict.fromkeys(one.number for one in near if _stands(one, documents))
     scores = rank_scores([by_words, by_meaning], weights=[1.0, WEIGHT])
-    # Documents found only by subject have no score and are in neither ranking.
+    # Documents found only by their subject are in neither ranking.
     return sorted(ranked, key=lambda each: -scores.get(each.best.number, 0.0))
 
 
@@ -130,14 +362,19 @@ def _stands(one: Near, documents: Mapping[int, Document]) -> bool:
     return one.number in documents and one.stands_in(documents[one.number].markdown)
 
 
-#: Passages proposed per query: with any term, with all terms, about a named subject, and from the
-#: `_CENTRAL` documents of a named package that examples use most.
-_PROPOSED, _WITHIN, _CENTRAL = (120, 60, 20), 40, 6
+#: Maximum passages proposed with any term, with all needed terms, and about a named subject.
+_PROPOSED = (120, 60, 20)
+#: Maximum documents of the named packages that are searched on their own: those used most in code.
+_CENTRAL = 6
+#: Maximum passages proposed from them.
+_WITHIN = 40
 
 
 @dataclass(frozen=True)
 class Found:
-    """A document that answers a question, with its best passage as plain text. `score` is 0..1."""
+    """A document that answers a question, with its best passage as plain text. `score` is 0 to
+    1.
+    """
 
     document: Document
     snippet: str
@@ -145,13 +382,16 @@ class Found:
 
 
 class Searcher:
-    """Searches one built folder; thread-safe."""
+    """Searches one built folder; thread-safe. `documents` is their number, `skipped` what could not
+    be read.
+    """
 
     def __init__(self, folder: Path, understood: frozenset[str] = frozenset()) -> None:
         self.store = StoreReader(folder)
         with no_panic():
             self._searcher = open_index(folder / "index").searcher()
         self._understood = understood
+        self.documents, self.skipped = self.store.count(), tuple(self.store.skipped())
 
     @property
     def passages(self) -> int:
@@ -159,10 +399,8 @@ class Searcher:
         return int(self._searcher.num_docs)
 
     def search(self, text: str, limit: int, nearest: Nearest = no_passages) -> list[Found]:
-        """Return at most `limit` documents with a word of the question or near it, best first, no
-        copies.
-
-        Operators filter the results (see `Only`). Raises SearchError for an invalid one.
+        """Return at most `limit` documents that have a word of the question or are near it, best
+        first, without copies. Operators filter (see `Only`). Raises SearchError for an invalid one.
         """
         question = parse_question(without_operators(text), self._understood)
         within = kept_to(only(text))
@@ -200,8 +438,8 @@ class Searcher:
 def propose_passages(
     searcher: tantivy.Searcher, question: Asked, most: tuple[int, int, int], kept: Limits
 ) -> Iterator[Match]:
-    """Yield passages with any term, with all needed terms, and about a named subject, up to `most`
-    each.
+    """Yield passages with any term, with all needed terms, and about a named subject; `most`
+    limits each group.
     """
     yield from find_passages(searcher, any_of(question.terms), most[0], kept)
     if sum(term.needed for term in question.terms) > 1:
@@ -214,7 +452,7 @@ def propose_passages(
 def find_passages(
     searcher: tantivy.Searcher, query: tantivy.Query, most: int, kept: Limits
 ) -> Iterator[Match]:
-    """Yield the best passages for a query within the filters."""
+    """Yield the `most` best passages for a query within the filters."""
     must = (tantivy.Occur.Must, query)
     wanted = tantivy.Query.boolean_query([must, *kept]) if kept else query
     hits = searcher.search(wanted, most, count=False).hits
@@ -227,8 +465,8 @@ def find_passages(
 
 
 def rarity(searcher: tantivy.Searcher, term: Term, others: int = 0) -> float:
-    """Return a term's rarity (BM25's inverse document frequency), with `others` more passages
-    without it.
+    """Return a term's rarity (BM25's inverse document frequency), counting `others` as further
+    passages without it.
     """
     counts = [searcher.doc_freq("body", word) for word in term.words] if not term.signed else []
     count = min(counts, default=searcher.doc_freq("signed", term.text))
@@ -236,9 +474,7 @@ def rarity(searcher: tantivy.Searcher, term: Term, others: int = 0) -> float:
 
 
 def _show_documents(ranked: list[Ranked], question: Asked) -> list[Found]:
-    """Return the results to show. Scores combine the share of the question with the match relative
-    to the best.
-    """
+    """Return the results to show, scored by share of the question and relative match."""
     words = {word for term in question.terms for word in term.words}
     best = max((each.score for each in ranked), default=0.0) or 1.0
     found = []

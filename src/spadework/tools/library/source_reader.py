@@ -1,4 +1,4 @@
-"""Reading of a library's sources, packages and files, in worker processes."""
+"""Reads the packages and files of a library in worker processes."""
 
 from __future__ import annotations
 
@@ -9,29 +9,178 @@ import gc
 import hashlib
 import multiprocessing
 import os
+import re
+import stat
 import sys
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Generic, TypeVar
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
-from spadework.errors import FetchError, Unreadable
+from spadework.errors import FetchError, SettingsError, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.office.office import modern, old_office
 from spadework.tools.library.document import Cut, Document, Part, Skipped, cut_document
-from spadework.tools.library.folders import File
-from spadework.tools.library.installed import package_at, parts_of
+from spadework.tools.library.installed import Wanted, package_at, parts_of
+
+MEDIA_TYPES = {
+    ".md": "text/markdown", ".markdown": "text/markdown", ".mdx": "text/markdown",
+    ".html": "text/html", ".htm": "text/html", ".xhtml": "application/xhtml+xml",
+    ".txt": "text/plain", ".text": "text/plain", ".rst": "text/x-rst", ".pdf": "application/pdf",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".doc": "application/msword", ".xls": "application/vnd.ms-excel",
+    ".ppt": "application/vnd.ms-powerpoint",
+    ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    ".odt": "application/vnd.oasis.opendocument.text",
+    ".odp": "application/vnd.oasis.opendocument.presentation",
+    ".rtf": "application/rtf", ".epub": "application/epub+zip",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ".csv": "text/csv", ".tsv": "text/tab-separated-values",
+    ".ipynb": "application/x-ipynb+json", ".eml": "message/rfc822",
+}  # fmt: skip
+#: File kinds for filters (`kind:pdf`): the first extension of each media type.
+KINDS = {
+    suffix: next(name for name, same in MEDIA_TYPES.items() if same == kind)[1:]
+    for suffix, kind in MEDIA_TYPES.items()
+}
+#: Folders without documents, or with sources of HTML pages (Sphinx).
+_LEFT_OUT = frozenset(("node_modules", "__pycache__", "__macosx", "_sources"))
+#: If a page and its possible source have one name, the page is read.
+_PAGES, _MADE_FROM = (".html", ".htm", ".xhtml"), (".txt", ".text", ".rst", ".md", ".markdown")
+#: Names of text files without an extension.
+_BARE = re.compile(r"readme|install|news|todo|faq|howto|manual", re.I)
+#: Matches names that need no escaping in a URL.
+_PLAIN = re.compile(r"[\w.~-]*", re.ASCII).fullmatch
+_SIGNS = re.compile(r"[^\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file to read; `mtime` is in nanoseconds, `kind` one of `KINDS`."""
+
+    path: str
+    url: str
+    kind: str
+    size: int
+    mtime: int
+
+    @property
+    def media_type(self) -> str:
+        """The media type."""
+        return MEDIA_TYPES[f".{self.kind}"]
+
+
+def collections(paths: Sequence[Path]) -> dict[str, Path]:
+    """Return the paths in order, each under a unique name: its folder's, after the parent's where
+    folders share a name. Raises SettingsError if a path is missing or unreadable.
+    """
+    found: dict[str, Path] = {}
+    given = dict.fromkeys(Path(each).expanduser().absolute() for each in paths)
+    for path in given:
+        _check(path)
+    folders = {path: path if path.is_dir() else path.parent for path in given}
+    alike = Counter(_name(folder) for folder in set(folders.values()))
+    for path, folder in folders.items():
+        name = _name(folder)
+        if alike[name] > 1 and folder.parent.name:
+            name = _name(folder.parent) + f"-{name}"
+        number = 2
+        unique = name
+        while unique in found:
+            unique = f"{name}-{number}"
+            number += 1
+        found[unique] = path
+    return found
+
+
+def _name(folder: Path) -> str:
+    return _SIGNS.sub("-", folder.name or "library").strip("-.").lower() or "library"
+
+
+def _check(path: Path) -> None:
+    if not path.exists():
+        raise SettingsError(
+            f"The library path {path} does not exist.", hint="Name an existing file or folder."
+        )
+    if not os.access(path, os.R_OK | os.X_OK if path.is_dir() else os.R_OK):
+        raise SettingsError(
+            f"The library path {path} cannot be read: permission denied.",
+            hint="Give your user account read access to it.",
+        )
+
+
+def files(paths: Sequence[Path]) -> Iterator[File]:
+    """Yield every document in the paths, ordered by name. Skips hidden files and folders, links
+    that lead outside, and texts next to an HTML page of the same name. Raises what `collections`
+    raises.
+    """
+    return _files(collections(paths))
+
+
+def _files(named: dict[str, Path]) -> Iterator[File]:
+    for name, path in named.items():
+        top = f"library://{quote(name)}/"
+        if path.is_dir():
+            yield from _walk(str(path), top, path.resolve())
+        elif file := _file(path.name, str(path), top + _quoted(path.name), path.stat()):
+            yield file
+
+
+def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
+    """Yield the files of a folder. Written for speed: a million may be visited on every start."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except (PermissionError, FileNotFoundError):
+        return  # unreadable, or gone
+    pages = {_stem(e.name) for e in entries if e.name.lower().endswith(_PAGES)}
+    for entry in entries:
+        name = entry.name
+        if _is_left_out(name, pages):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from _walk(entry.path, f"{url}{_quoted(name)}/", root)
+        elif not entry.is_symlink() or Path(os.path.realpath(entry.path)).is_relative_to(root):
+            try:
+                if file := _file(name, entry.path, url + _quoted(name), entry.stat()):
+                    yield file
+            except OSError:
+                continue  # gone meanwhile, or a broken or circular link
+
+
+def _is_left_out(name: str, pages: Collection[str]) -> bool:
+    """Return whether a file is never read; `pages` are the stems of HTML pages beside it."""
+    made_from = bool(pages) and name.lower().endswith(_MADE_FROM)
+    return name.startswith(".") or name.lower() in _LEFT_OUT or (made_from and _stem(name) in pages)
+
+
+def _quoted(name: str) -> str:
+    """Return a name as in a URL: by its bytes, which may not be UTF-8."""
+    return name if _PLAIN(name) else quote(os.fsencode(name))
+
+
+def _stem(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+def _file(name: str, path: str, url: str, state: os.stat_result) -> File | None:
+    _, dot, suffix = name.rpartition(".")
+    kind = KINDS.get(f".{suffix.lower()}", "") if dot else "txt" if _BARE.match(name) else ""
+    if not kind or not stat.S_ISREG(state.st_mode):
+        return None
+    return File(path, url, kind, state.st_size, state.st_mtime_ns)
+
 
 MAX_FILE_BYTES = 50_000_000
-#: Seconds after which a file or document is skipped.
+#: Seconds after which a file is skipped.
 FILE_SECONDS = 60
-#: Of these, seconds for LibreOffice to convert an old Office file.
+#: Seconds for LibreOffice to convert an old Office file.
 OFFICE_SECONDS = 45
 
 T = TypeVar("T")
@@ -39,8 +188,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SourceText:
-    """What a file or package yielded, and what could not be read. `digest` is a file's; `same`
-    means it is unchanged and was not read.
+    """The documents of a file or package, and what could not be read. `digest` is a file's; `same`
+    means that it has not changed and was not read.
     """
 
     cuts: list[Cut]
@@ -55,17 +204,17 @@ class SourceText:
 
 
 def start_worker() -> None:
-    """Prepare a worker without garbage collection: syntax trees have no cycles, and looking for
-    them takes half the time.
+    """Turn off garbage collection in a worker: syntax trees have no cycles, and looking for them
+    takes half the time.
     """
     gc.disable()
 
 
-def cut_package(place: Path | None) -> SourceText:
-    """Return the documents of the package at `place`, None for the standard library. Never
-    raises.
-    """
-    parts = _try_reading(lambda: list(parts_of(package_at(place))))
+def cut_package(wanted: Wanted) -> SourceText:
+    """Return the documents of a package, or of its description alone. Never raises."""
+    place, whole = wanted
+    most = None if whole else 1  # only the description
+    parts = _try_reading(lambda: list(islice(parts_of(package_at(place)), most)))
     if isinstance(parts, str):
         return SourceText.lost(package_url(place), parts)
     text = SourceText([], [])
@@ -79,7 +228,7 @@ def cut_package(place: Path | None) -> SourceText:
 
 
 def package_url(place: Path | None) -> str:
-    """Return the URL prefix of a package's documents."""
+    """Return the start of the URLs of a package's documents."""
     name = place.stem if place else "python-" + ".".join(map(str, sys.version_info[:3]))
     return f"library://{name}"
 
@@ -91,19 +240,19 @@ def _cut_part(part: Part) -> Cut | None:
 
 
 def cut_file(file: File, known: str = "") -> SourceText:
-    """Return a file's document, read only if its digest is not the `known` one. Never raises."""
+    """Return the document of a file, unless its digest is `known`. Never raises."""
     if file.size > MAX_FILE_BYTES:
-        return SourceText.lost(file.url, f"it is larger than {MAX_FILE_BYTES // 1_000_000} MB")
+        return SourceText.lost(file.url, f"larger than {MAX_FILE_BYTES // 1_000_000} MB")
     try:
         body = Path(file.path).read_bytes()
     except OSError as error:
-        return SourceText.lost(file.url, (error.strerror or "it cannot be read").lower())
+        return SourceText.lost(file.url, (error.strerror or "cannot be read").lower())
     digest = hashlib.sha256(body).hexdigest()
     if digest == known:
         return SourceText([], [], digest, same=True)
     is_utf16 = body.startswith((b"\xff\xfe", b"\xfe\xff"))
     if file.media_type.startswith("text/") and b"\0" in body[:8_000] and not is_utf16:
-        return SourceText.lost(file.url, "it is not text", digest)
+        return SourceText.lost(file.url, "not a text file", digest)
     cut = _try_reading(lambda: _cut_body(file, body))
     if isinstance(cut, str):
         return SourceText.lost(file.url, cut, digest)
@@ -117,7 +266,7 @@ def _cut_body(file: File, body: bytes) -> Cut:
             body, media_type = asyncio.run(modern(body, old, seconds=OFFICE_SECONDS)), ""
         read = read_document(body, media_type=media_type, url=file.url)
     if not read.markdown.strip():
-        raise Unreadable("it has no text")
+        raise Unreadable("contains no text")
     name = PurePosixPath(unquote(file.url)).stem.replace("_", " ").replace("-", " ").strip()
     title = " ".join(read.title.split()) or name
     document = Document(
@@ -138,18 +287,18 @@ def changed_at(file: File) -> datetime:
 
 
 def _try_reading(read: Callable[[], T]) -> T | str:
-    """Return what a reader returns, or the reason why it failed."""
+    """Return what `read` returns, or the reason why it failed."""
     try:
         return read()
     except FetchError as error:
         return str(error)
     except Exception as error:  # noqa: BLE001 - this process is there for readers of untrusted files: their faults end here, by name
-        return f"its reader failed ({type(error).__name__})"
+        return f"the reader failed ({type(error).__name__})"
 
 
 @contextlib.contextmanager
 def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
-    """End this process if this takes too long; only a C-level thread can, whatever blocks it."""
+    """End this process if the block takes too long; only a thread in C can."""
     with Path(os.devnull).open("w") as nowhere:
         faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
         try:
@@ -159,13 +308,12 @@ def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
 
 
 WORKERS = 2
-#: Files in progress at once, so that workers never wait and results do not pile up.
+#: Keeps the workers busy without piling up results.
 _AT_ONCE = 8 * WORKERS
-#: Plain text up to this size is read in this process: it cannot crash its reader, and a worker
-#: takes a second to start.
+#: Short plain text is read in this process: it cannot crash, and a worker takes a second to start.
 PLAIN_BYTES, PLAIN = 50_000, frozenset(("text/plain", "text/markdown"))
 _SPAWN = multiprocessing.get_context("spawn")
-_BROKEN = "its reader broke down or took too long"
+_BROKEN = "the reader crashed or took too long"
 
 Source = TypeVar("Source")
 Text = TypeVar("Text")
@@ -177,7 +325,7 @@ def workers(count: int = WORKERS) -> ProcessPoolExecutor:
 
 
 def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, SourceText]]:
-    """Read files, each given with its previous digest, or ""."""
+    """Read files, each given with its last digest or ""."""
     waiting = deque[tuple[File, str]]()
     for file, known in files:
         if file.media_type in PLAIN and file.size <= PLAIN_BYTES:
@@ -188,10 +336,10 @@ def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, Source
     yield from ((file, read) for (file, _), read in reader.read(waiting))
 
 
-def read_packages(places: Iterable[Path | None]) -> Iterator[tuple[Path | None, SourceText]]:
-    """Read packages by their metadata folders; None is the standard library."""
-    reader = Reader(cut_package, lambda place, why: SourceText.lost(package_url(place), why))
-    return reader.read(deque(places))
+def read_packages(wanted: Iterable[Wanted]) -> Iterator[tuple[Wanted, SourceText]]:
+    """Read packages, each whole or only its description."""
+    reader = Reader(cut_package, lambda one, why: SourceText.lost(package_url(one[0]), why))
+    return reader.read(deque(wanted))
 
 
 def _cut_known(asked: tuple[File, str]) -> SourceText:
@@ -200,14 +348,14 @@ def _cut_known(asked: tuple[File, str]) -> SourceText:
 
 @dataclass(frozen=True)
 class Reader(Generic[Source, Text]):
-    """Reads sources in workers. One that kills its worker or cannot be sent becomes `lost`."""
+    """Reads sources in workers. A source that kills its worker becomes `lost`."""
 
     cut: Callable[[Source], Text]
     lost: Callable[[Source, str], Text]
 
     def read(self, waiting: deque[Source]) -> Iterator[tuple[Source, Text]]:
-        """Read all, in any order. When a worker dies, the sources it may have been reading are read
-        alone.
+        """Read all sources, in any order. If a worker dies, those it may have been reading are read
+        one by one.
         """
         under_way: dict[Future[Text], Source] = {}
         while waiting or under_way:
@@ -225,12 +373,12 @@ class Reader(Generic[Source, Text]):
                 yield from ((source, self._read_alone(source)) for source in suspects)
 
     def _outcome(self, job: Future[Text], source: Source) -> Text:
-        """Return a reader's result. Raises BrokenProcessPool if its worker died."""
+        """Return the result of a job. Raises BrokenProcessPool if its worker died."""
         error: BaseException | None = job.exception()
         if isinstance(error, BrokenProcessPool):
             raise error
         if error is not None:
-            return self.lost(source, f"its reader failed ({type(error).__name__})")
+            return self.lost(source, f"the reader failed ({type(error).__name__})")
         return job.result()
 
     def _read_alone(self, source: Source) -> Text:

@@ -1,4 +1,6 @@
-"""Standard library documentation beyond Python sources: language reference, C modules."""
+"""Documentation of the standard library beyond its Python sources: language reference, C
+modules.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +29,12 @@ _NOT_IMPORTED = frozenset((
     "nis", "ossaudiodev", "spwd",
 ))  # fmt: skip
 _NOT_SHOWN = frozenset(("__loader__", "__spec__", "__builtins__"))
-#: Errors of `inspect.signature`: it evaluates a compiled signature's text, which may use missing
-#: names.
+#: Errors of `inspect.signature`, which evaluates the text of a compiled signature.
 _NO_SIGNATURE = (ValueError, TypeError, AttributeError, NameError, LookupError, SyntaxError)
 
 
 def language_reference(root: Path, collection: str) -> Iterator[Part]:
-    """Yield the chapters of the language reference that Python ships for its help, one document
-    each.
-    """
+    """Yield the chapters of the language reference, which Python ships for its help."""
     try:
         tree = ast.parse((root / "pydoc_data" / "topics.py").read_text(encoding="utf-8"))
     except (OSError, SyntaxError, UnicodeDecodeError):
@@ -54,7 +53,7 @@ def _chapter(url: str, text: str) -> Document:
 
 
 def compiled_modules(collection: str) -> Iterator[Part]:
-    """Yield the standard library's public modules without Python source, by introspection."""
+    """Yield the public standard modules that have no Python source, by introspection."""
     for name in sorted(sys.stdlib_module_names - _NOT_IMPORTED):
         if not name.startswith("_") and _is_compiled(name):
             url = _url(collection, name)
@@ -71,7 +70,7 @@ def _read_compiled(url: str, name: str) -> Document | None:
 
 
 def borrowed_names(collection: str, modules: Iterable[Module]) -> Iterator[Part]:
-    """Yield what Python modules re-export from C modules, such as `collections.deque`."""
+    """Yield what Python modules re-export from C modules, `collections.deque` for example."""
     for module in modules:
         if not module.private:
             url = _url(collection, module.name)
@@ -105,7 +104,9 @@ def _document(url: str, name: str, own: str, members: Iterable[tuple[str, Any]])
 
 
 def _object(name: str, value: Any, level: int) -> str:
-    """Return a class with its methods, or a function; "" for others or without documentation."""
+    """Return a class with its methods, or a function; "" for anything else, or without
+    documentation.
+    """
     if (
         name.rpartition(".")[2].startswith("_")
         or name in _NOT_SHOWN

@@ -1,1 +1,1 @@
-"""Ranking of hits and pages, duplicates, and trust."""
+"""Rank hits and pages, find duplicates and contradictions, and judge trust."""

@@ -1,54 +1,241 @@
-"""Contradictory evidence, with both sides kept and weighed.
-
-Statements are compared if an index shows another value of the same unit near the same word, another
-name in the same relation, or a denial; so time grows linearly.
-
-A side's weight is the sum over its independent voices of the weights of their pages, including
-pages read but not quoted, since a statement is quoted once. Copies of a page or of a long sentence
-add nothing.
+"""Find evidence that contradicts other evidence, and weigh both sides.
+An index pairs statements that have different values of one unit near a common word, different names
+in a relation, or a denial, so that the time grows linearly. A side weighs as much as its
+independent voices, including pages that were read but not quoted. Copies of a page or of a long
+sentence add nothing.
 """
 
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import count, permutations, product
-from math import inf
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from spadework.tools.ranking.disagreement import (
-    Kind,
-    about_the_same,
-    agree,
-    compare,
-    disagreement,
-    keys,
-)
+from spadework.deadline import Late
 from spadework.tools.ranking.near_duplicates import Sketch, resemblance, sketch
-from spadework.tools.ranking.statements import Statement, statements
-from spadework.tools.text.facts import names, numbers
+from spadework.tools.ranking.selection import bare
+from spadework.tools.ranking.statements import (
+    DATE,
+    FIGURE,
+    STOP,
+    Statement,
+    Value,
+    content_stems,
+    statements,
+)
+from spadework.tools.text.facts import Quantity, differ, is_same, names, numbers, relations, stems
 from spadework.tools.text.language import language_of, spoken
 from spadework.tools.text.markdown import plain
 from spadework.tools.text.prompt_injection import injection_spans, without_injections
 from spadework.tools.text.sentences import sentences
 from spadework.values import Conflict, Evidence, Side
 
-#: Statements of this many words and this similarity count as one voice, wherever they occur.
+Kind = Literal["number", "date", "negation", "value", ""]
+
+#: Statements about one thing share this much of the shorter one's content words, and this many.
+SAME, LEAST = 0.6, 2
+#: A denial changes little else: the longer sentence keeps this share of its words.
+SAME_BUT_DENIED = 0.8
+#: A page is about a title if it has this share of the title's words.
+TITLED = 0.5
+
+
+def disagreement(
+    one: str, other: str, asked: Collection[str] = (), titles: tuple[str, str] = ("", "")
+) -> Kind:
+    """Return how two statements disagree; "" if they do not, or are about different things.
+    Different values near one of the stems `asked` always disagree. `titles` are those of the pages.
+    """
+    code = spoken(one, other)
+    sought = frozenset(asked)
+    pairs = product(statements(one, code), statements(other, code))
+    for a, b in pairs:
+        if kind := compare(a, b, sought, titles):
+            return kind
+    return ""
+
+
+def compare(
+    a: Statement,
+    b: Statement,
+    asked: frozenset[str] = frozenset(),
+    titles: tuple[str, str] = ("", ""),
+) -> Kind:
+    """Return how two sentences disagree; see `disagreement`."""
+    kind: Kind = ""
+    if not (a.is_sentence and b.is_sentence):
+        return ""
+    if differ(a.text, b.text, asked):
+        kind = "value"
+    elif not _names_others(a, b):
+        apart = _values_apart(a, b, asked)
+        kind = apart or ("negation" if _denies(a, b) else "")
+        kind = "" if kind and _contrast(a, b) else kind
+    return "" if kind and _pages_are_of_others(a, b, titles) else kind
+
+
+def figures_apart(one: str, other: str, *, years: bool) -> tuple[str, str] | None:
+    """Return the figures (or `years`: dates), as written, on which two statements differ."""
+    code = spoken(one, other)
+    for a, b in product(statements(one, code), statements(other, code)):
+        for x, y in _likes(a, b):
+            if (x.unit == DATE) == years and x.near & y.near and _differ(x, y):
+                return x.text, y.text
+    return None
+
+
+def agree(one: str, other: str) -> bool:
+    """Return whether two statements share a figure or date of one unit."""
+    code = spoken(one, other)
+    pairs = product(statements(one, code), statements(other, code))
+    return any(not _differ(x, y) for a, b in pairs for x, y in _likes(a, b))
+
+
+def keys(statement: Statement) -> Iterator[tuple[tuple[str, ...], Hashable]]:
+    """Yield the statement's index keys with its values.
+    Statements that disagree have different values for a common key.
+    """
+    for value in statement.values:
+        for word in value.near - statement.names:
+            yield (value.unit, word), value.date if value.unit == DATE else value.ranges
+    for relation in relations(statement.text):
+        yield ("=", relation.what), relation.value
+    for word in statement.words:
+        yield ("not", word), statement.denied
+
+
+def about_the_same(one: str, other: str) -> bool:
+    """Return whether two statements share most words of the shorter one."""
+    code = spoken(one, other)
+    a, b = content_stems(one, code), content_stems(other, code)
+    return bool(a and b) and len(a & b) >= SAME * min(len(a), len(b))
+
+
+def _names_others(a: Statement, b: Statement) -> bool:
+    labels = a.labels - b.labels and b.labels - a.labels
+    return bool(labels or (a.names - b.words and b.names - a.words))
+
+
+def _pages_are_of_others(a: Statement, b: Statement, titles: tuple[str, str]) -> bool:
+    """Return whether two statements are about different things, by the titles of their pages.
+    Each starts with its own page's title, or the titles differ and neither mentions the other's.
+    """
+    first, second = (_title_stems(title, a.code) for title in titles)
+    if not first or not second:
+        return False
+    if first != second and _opens(a, titles[0]) and _opens(b, titles[1]):
+        return True
+    spoken_of = ((min(first, second, key=len), first & second), (first, b.words), (second, a.words))
+    return not any(len(own & said) >= TITLED * len(own) for own, said in spoken_of)
+
+
+@lru_cache(maxsize=2_048)
+def _title_stems(title: str, code: str) -> frozenset[str]:
+    return frozenset(stems(bare(title), code))
+
+
+def _opens(statement: Statement, title: str) -> bool:
+    named, code = bare(title), statement.code
+    begun = " ".join(statement.text.split()[: len(named.split())])
+    return stems(begun, code) == stems(named, code)
+
+
+def _values_apart(
+    a: Statement, b: Statement, asked: frozenset[str]
+) -> Literal["date", "number", ""]:
+    """Return how two statements differ in the values of one thing or of what was asked; "" if not.
+    Values that occur in both are left out; figures of different years may differ.
+    """
+    alike = _is_alike(a, b)
+    likes = [(x, y, _differ(x, y)) for x, y in _likes(a, b)]
+    agreed = {value for x, y, apart in likes if not apart for value in (x, y)}
+    left = [(x, y) for x, y, apart in likes if apart and not {x, y} & agreed]
+    of_years = {x.unit == DATE for x, _ in left} == {True, False}
+    for x, y in left:
+        if of_years and (x.unit == DATE or x.dated or y.dated):
+            continue
+        shared = (x.near & y.near) - (a.names & b.names)
+        if shared and (alike or not shared.isdisjoint(asked)):
+            return "date" if x.unit == DATE else "number"
+    return ""
+
+
+def _likes(a: Statement, b: Statement) -> Iterator[tuple[Value, Value]]:
+    for x, y in product(a.values, b.values):
+        if x.unit == y.unit:
+            yield x, y
+
+
+def _is_alike(a: Statement, b: Statement) -> bool:
+    shared = len(a.words & b.words)
+    enough = shared >= LEAST or (shared and a.words == b.words)
+    return bool(enough) and shared >= SAME * min(len(a.words), len(b.words))
+
+
+def _differ(x: Value, y: Value) -> bool:
+    """Return whether two values of one unit cannot both be true."""
+    if x.unit == DATE:
+        return any(
+            one and other and one != other for one, other in zip(x.date, y.date, strict=True)
+        )
+    if x.bound == y.bound:
+        return not any(_overlap(one, other) for one, other in product(x.ranges, y.ranges))
+    if x.bound and y.bound:
+        return False
+    bounded, exact = (x, y) if x.bound else (y, x)
+    return all(
+        end.value < bound.value if bounded.bound == "more" else start.value > bound.value
+        for (bound, _), (start, end) in product(bounded.ranges, exact.ranges)
+    )
+
+
+def _overlap(one: tuple[Quantity, Quantity], other: tuple[Quantity, Quantity]) -> bool:
+    (low, high), (start, end) = one, other
+    if low.dimension != start.dimension:
+        return False
+    same = is_same(low, start) or is_same(start, low)
+    return same or (low.value <= end.value and start.value <= high.value)
+
+
+def _contrast(a: Statement, b: Statement) -> bool:
+    """Return whether parallel sentences are about two things ("adults pay", "children pay").
+    A word then replaces another, except the verb before a figure and words far behind the last one.
+    """
+    values = [n for n, word in enumerate(a.frame) if word in (DATE, FIGURE)]
+    last = max(values, default=len(a.frame)) + 2
+    matcher = SequenceMatcher(None, a.frame, b.frame, autojunk=False)
+    for kind, i, j, k, m in matcher.get_opcodes():
+        ours, theirs = list(a.frame[i:j]), list(b.frame[k:m])
+        if a.frame[j : j + 1] == b.frame[m : m + 1] == (FIGURE,):
+            ours, theirs = ours[:-1], theirs[:-1]
+        bare_words = not any(word[0] in (DATE, FIGURE, STOP) for word in (*ours, *theirs))
+        other = set(ours) - b.words and set(theirs) - a.words
+        if kind == "replace" and i <= last and bare_words and other:
+            return True
+    return False
+
+
+def _denies(a: Statement, b: Statement) -> bool:
+    alike = len(a.words & b.words) >= SAME_BUT_DENIED * max(len(a.words), len(b.words), 1)
+    return alike and a.denied != b.denied
+
+
+#: Long statements this similar are one voice, wherever they occur.
 REPEATED_WORDS, REPEATED = 8, 0.8
-#: Weight of an unknown page; factor for a page that tries to instruct its readers.
+#: Weight of an unknown page, and factor for one that instructs its readers.
 UNKNOWN, SUSPECT = 0.25, 0.25
-#: More values near one word are a list, not a contradiction; and maximum statements per value
-#: compared with each other one.
+#: More values near one word are a list. MOST_COMPARED limits the statements compared per value.
 MOST_VALUES, MOST_COMPARED = 16, 4
-#: Maximum independent voices of a side that another is compared with.
 MOST_VOICES = 50
 
 
 @dataclass(frozen=True)
 class Heard:
-    """A page that was read: the page it copies, its weight (0..1), and its text."""
+    """A page that was read, with the page it copies and its weight (0..1)."""
 
     origin: str
     weight: float
@@ -73,22 +260,20 @@ def conflicts(
     ledger: Sequence[Evidence],
     asked: Collection[str] = (),
     heard: Mapping[str, Heard] | None = None,
-    until: float = inf,
+    late: Late = lambda: False,
 ) -> list[Conflict]:
-    """Return the conflicts within each topic, heavier side first, each once even if two topics
-    quote it. `heard` are the pages read, by URL. Stops comparing at `until` (`time.monotonic`).
-
-    `asked` are the stems that a factual question asks about its subject: quotes with different
-    values near them conflict.
+    """Return the conflicts within each topic, heavier side first, each only once.
+    `heard` are the pages read, by URL; `asked` are the stems that a factual question asks for.
+    Comparing stops when it is `late`.
     """
     known = {e.id: e for e in ledger if e.kind != "code"}
     texts = {id_: plain(e.quote) for id_, e in known.items()}
     against: dict[tuple[str, Kind], dict[str, set[str]]] = {}
-    for one, other, kind in _find_conflicts(known.values(), texts, frozenset(asked), until):
+    for one, other, kind in _find_conflicts(known.values(), texts, frozenset(asked), late):
         found = against.setdefault((known[one].topic, kind), {})
         found.setdefault(one, set()).add(other)
         found.setdefault(other, set()).add(one)
-    weighing = _Weighing(heard or {}, asked, until)
+    weighing = _Weighing(heard or {}, asked, late)
     made = (
         weighing.weigh(topic, kind, [[known[id_] for id_ in side] for side in sides])
         for (topic, kind), pairs in against.items()
@@ -101,12 +286,11 @@ def conflicts(
 
 
 def _find_conflicts(
-    entries: Collection[Evidence], texts: Mapping[str, str], asked: frozenset[str], until: float
+    entries: Collection[Evidence], texts: Mapping[str, str], asked: frozenset[str], late: Late
 ) -> Iterator[tuple[str, str, Kind]]:
-    """Yield pairs of conflicting entries among those the index pairs."""
     seen: set[tuple[int, int]] = set()
     for one, other in _side_by_side(entries, texts):
-        if time.monotonic() > until:
+        if late():
             return
         pair = (min(one.number, other.number), max(one.number, other.number))
         a, b = one.entry, other.entry
@@ -121,9 +305,7 @@ def _find_conflicts(
 def _side_by_side(
     entries: Collection[Evidence], texts: Mapping[str, str]
 ) -> Iterator[tuple[_Told, _Told]]:
-    """Yield pairs of a topic's statements with a common index key and different values, a few per
-    value.
-    """
+    """Yield statements of one topic with different values for an index key, a few per value."""
     index: dict[tuple[str, ...], dict[Hashable, list[_Told]]] = {}
     usual, numbered = spoken(*texts.values()), count()
     for entry in entries:
@@ -165,21 +347,19 @@ def _sides(
 
 @dataclass(frozen=True)
 class _Weighing:
-    """Weighs the sides of conflicts by the pages that were read."""
-
     heard: Mapping[str, Heard]
     asked: Collection[str]
-    until: float
+    late: Late
 
     def weigh(self, topic: str, kind: Kind, sides: Sequence[Sequence[Evidence]]) -> Conflict:
-        """Return the sides, heaviest first, with weights that sum to 1, each with its heaviest
-        quote. A side supported only by newer near-copies of the other sides' pages comes last.
+        """Return the conflict with its heaviest side first; the weights sum to 1.
+        A side that only newer near-copies of other sides' pages support comes last.
         """
         voices = [[self._voice(e.url, e.origin, plain(e.quote)) for e in side] for side in sides]
         claims = [max(own, key=lambda voice: voice.weight).said for own in voices]
         quoted = {e.url for side in sides for e in side}
         for url, page in self.heard.items():
-            if url not in quoted and time.monotonic() <= self.until:
+            if url not in quoted and not self.late():
                 for side, said in self._borne_out(claims, kind, page.text):
                     voices[side].append(self._voice(url, page.origin, said))
         sums = [sum(_independent(own)) for own in voices]
@@ -202,8 +382,9 @@ class _Weighing:
         return _Voice(origin, page.weight * (SUSPECT if injection_spans(page.text) else 1.0), said)
 
     def _borne_out(self, claims: Sequence[str], kind: Kind, text: str) -> list[tuple[int, str]]:
-        """Return the claims a page supports, each with the sentence: it agrees with one and
-        contradicts another. Only lines with a figure or name on which the claims differ are read.
+        """Return the claims that a page supports, with the sentences that do.
+        Such a sentence agrees with one claim and contradicts another. Only lines with a figure or
+        name on which the claims differ are read.
         """
         of = numbers if kind in ("number", "date") else names
         told: list[set[str]] = [of(claim) for claim in claims]
@@ -212,7 +393,7 @@ class _Weighing:
         found: list[tuple[int, str]] = []
         for line in text.split("\n") if signs else ():
             low = line.lower().replace(",", "")
-            if apart.search(low) and time.monotonic() <= self.until:
+            if apart.search(low) and not self.late():
                 found += self._told_in(without_injections(line), claims)
         return found
 
@@ -228,7 +409,7 @@ class _Weighing:
 def _is_changed_copy(
     entry: Evidence, own: Sequence[Evidence], sides: Sequence[Sequence[Evidence]]
 ) -> bool:
-    """Return whether an entry's page is a newer near-copy of one that another side quotes."""
+    """Return whether an entry's page is a newer near-copy of a page that another side quotes."""
     return any(
         other.origin == entry.origin
         and other.content_hash != entry.content_hash
@@ -242,9 +423,7 @@ def _is_changed_copy(
 
 
 def _independent(voices: Sequence[_Voice]) -> list[float]:
-    """Return the weight of every independent voice; copies of pages and of long sentences count
-    once.
-    """
+    """Return the weights of the independent voices, without copies of pages and long sentences."""
     kept: list[tuple[_Voice, Sketch]] = []
     origins: set[str] = set()
     for voice in sorted(voices, key=lambda voice: -voice.weight):

@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009)."""
+"""Fuse ranked lists by their reciprocal ranks (Cormack, Clarke, Büttcher, SIGIR 2009)."""
 
 from __future__ import annotations
 
@@ -30,13 +30,10 @@ def rank_scores(
 def reciprocal_rank_fusion(
     lists: Sequence[Iterable[Hit | str]], k: int = 60, weights: Sequence[float] | None = None
 ) -> list[Hit]:
-    """Return one list, best first, with `rrf` = Σ weight / (k + rank) over the lists with the page;
-    ranks start at 1.
-
-    `lists` hold hits or URLs, best first. Variants of a URL are one page, which counts once per
-    list at its best rank. The most relevant copy is kept, with `found_by` of all. Ties keep the
-    order of first appearance. `weights` has one number per list (ValueError otherwise), 1 by
-    default.
+    """Return one list, best first, with `rrf` = Σ weight / (k + rank); ranks start at 1.
+    `lists` hold hits or URLs, best first. Variants of a URL are one page, which each list counts
+    once, at its best rank. The most relevant copy stays, with the `found_by` of all. Ties keep the
+    order of first appearance. `weights` has one number per list, 1 by default.
     """
     copies: dict[str, list[Hit]] = {}
     keys: list[list[str]] = []
@@ -56,5 +53,6 @@ def _merge_copies(copies: Sequence[Hit], score: float) -> Hit:
     days = (copy.published_at for copy in (best, *copies) if copy.published_at)
     published_at = next(days, None)
     publisher = next((copy.publisher for copy in (best, *copies) if copy.publisher), "")
-    known = {"published_at": published_at, "publisher": publisher}
+    kind = next((copy.kind for copy in (best, *copies) if copy.kind), "")
+    known = {"published_at": published_at, "publisher": publisher, "kind": kind}
     return best.model_copy(update={"rrf": score, "found_by": found_by, **known})

@@ -1,4 +1,4 @@
-"""Links of the pages read: candidates to read, and authority of the pages they point to."""
+"""Use the links of pages that were read: which pages to read next, and how trusted they are."""
 
 from __future__ import annotations
 
@@ -11,24 +11,22 @@ from spadework.tools.extract.extracted import Link
 from spadework.tools.ranking.relevance import query_terms, relevance, relevance_parts
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.journal_rows import claim_on
-from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Found, Hit, Query
 
-#: Links kept per page: the first ones, which stand in its text rather than in lists.
+#: The first links of a page are kept: they are in its text rather than in lists.
 MOST_KEPT = 400
-#: Links followed per task, and the minimum share of a query's terms in a link's text.
+#: Links followed per task, and the least share of a query's terms in the text of a link.
 MOST_FOLLOWED, LEAST_SHARE = 5, 0.5
-#: Provider name of hits from links.
 PROVIDER = "links"
-#: PageRank's damping (0.85 in Brin and Page 1998), and rounds after which the order of a few
-#: hundred pages is stable.
+#: PageRank's damping (0.85 in Brin and Page 1998), and the rounds until the order is stable.
 DAMPING, ROUNDS = 0.85, 40
 
 
 class LinkStore:
-    """Links by page URL, one JSON file per page in `folder`."""
+    """The links of pages, one JSON file per page in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -43,7 +41,7 @@ class LinkStore:
         await on_disk(write_atomically, path, data)
 
     async def of(self, url: str) -> tuple[Link, ...]:
-        """Return a page's links; () if it was never read or is no web page."""
+        """Return the links of a page; () if it was never read."""
         try:
             data = await on_disk(self._path(url).read_bytes)
         except FileNotFoundError:
@@ -57,9 +55,7 @@ class LinkStore:
 def follow_links(
     links: Mapping[str, Sequence[Link]], queries: Sequence[Query], skip: Collection[str]
 ) -> list[Hit]:
-    """Return the links whose texts match a query best, best first, without canonical URLs in
-    `skip`.
-    """
+    """Return hits for the links that match a query best, without canonical URLs in `skip`."""
     best: dict[str, tuple[float, Link, Query]] = {}
     for query in queries:
         terms = query_terms(query.text)
@@ -78,10 +74,8 @@ def follow_links(
 
 
 def page_rank(links: Mapping[str, Collection[str]]) -> dict[str, float]:
-    """Return each page's PageRank as a share of the highest; 0 without links.
-
-    Source: Brin and Page 1998, "The anatomy of a large-scale hypertextual web search engine". Pages
-    without links spread their rank evenly.
+    """Return each page's PageRank (Brin and Page 1998), from 0 for the lowest to 1 for the highest.
+    All are 0 if there are no links. Pages without links spread their rank evenly.
     """
     out = {
         page: {target for target in targets if target in links and target != page}

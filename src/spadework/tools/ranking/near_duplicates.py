@@ -1,37 +1,32 @@
-"""Near-duplicate detection: copies and excerpts count as one, even with changed numbers or
-order.
-"""
+"""Find near-duplicates: copies and excerpts, even with other numbers or another order."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from math import inf
 
-#: Words per shingle, and share of common shingles from which two texts are copies.
+from spadework.deadline import Late
+
+#: Words per shingle.
 SHINGLE = 5
+#: Texts that share this much of their shingles are copies.
 COPY = 0.6
-#: A text with this share of its shingles in another is an excerpt, if at least this many can be
-#: compared.
+#: A text with this share of its shingles in another is an excerpt, if enough can be compared.
 EXCERPT, EXCERPT_LEAST = 0.8, 20
-#: A text of at least this many words, with this share of its words (counted) in another, is a
-#: scrambled copy.
+#: A text of enough words, with this share of its counted words in another, is a scrambled copy.
 SCRAMBLED_WORDS, SCRAMBLED = 30, 0.85
-#: Shingles kept per text: the smallest hashes, an unbiased sample (Broder 1997).
+#: Shingles kept per text: the smallest hashes are an unbiased sample (Broder 1997).
 SAMPLE = 400
 
 Sketch = frozenset[int]
-_WORD = re.compile(r"\w+")
+_WORD, _DIGITS = re.compile(r"\w+"), re.compile(r"\d+")
 
 
 def sketch(text: str) -> Sketch:
-    """Return the smallest hashes of a text's shingles; all digits are equal, so numbers may
-    change.
-    """
+    """Return the smallest hashes of a text's shingles. All digits are equal: numbers may change."""
     words = _words(text)
     return _sample(
         " ".join(words[n : n + SHINGLE]) for n in range(max(1, len(words) - SHINGLE + 1))
@@ -39,9 +34,7 @@ def sketch(text: str) -> Sketch:
 
 
 def bag(text: str) -> Sketch:
-    """Return the smallest hashes of a text's words with counts; empty if it is too short to
-    judge.
-    """
+    """Return the smallest hashes of a text's counted words; empty if it is too short to judge."""
     words = _words(text)
     if len(words) < SCRAMBLED_WORDS:
         return frozenset()
@@ -56,25 +49,22 @@ def resemblance(a: Sketch, b: Sketch, sample: int = SAMPLE) -> float:
 
 
 def containment(part: Sketch, whole: Sketch) -> float:
-    """Return the estimated share of the shingles of `part` in `whole`, 0..1; 0 if too few compare.
-
-    A full sketch is complete only up to its largest hash.
-    """
+    """Return the estimated share of `part` in `whole`, 0..1; 0 if too little can be compared."""
     last = max(whole, default=0)
     seen = {shingle for shingle in part if len(whole) < SAMPLE or shingle <= last}
     return len(seen & whole) / len(seen) if len(seen) >= EXCERPT_LEAST else 0.0
 
 
-def group_near_duplicates(texts: Mapping[str, str], until: float = inf) -> dict[str, str]:
-    """Return for every key the first key whose text is a copy or contains it, else the key itself,
-    also for texts not compared before `until` (`time.monotonic`).
+def group_near_duplicates(texts: Mapping[str, str], late: Late = lambda: False) -> dict[str, str]:
+    """Return for each key the first key whose text it copies or excerpts, else itself.
+    When it is `late`, no more texts are compared.
     """
     found = {key: key for key in texts}
     firsts: list[tuple[str, Sketch, Sketch]] = []
     # First texts by hash, so that only texts with enough in common are compared.
     shingles, words = (defaultdict[int, list[int]](list) for _ in "ab")
     for key, text in texts.items():
-        if time.monotonic() > until:
+        if late():
             break
         own, bagged = sketch(text), bag(text)
         shared, same = _count_shared(own, shingles), _count_shared(bagged, words)
@@ -96,7 +86,7 @@ def _count_shared(own: Sketch, held: Mapping[int, Sequence[int]]) -> Counter[int
 
 
 def _copies(a: Sketch, b: Sketch, shared: int) -> bool:
-    """Return whether one text is a copy or an excerpt of the other, of `shared` hashes."""
+    """Return whether two texts with `shared` common hashes are a copy or an excerpt."""
     if shared >= COPY * max(len(a), len(b)) and resemblance(a, b) >= COPY:
         return True
     enough = shared >= EXCERPT * EXCERPT_LEAST
@@ -109,7 +99,7 @@ def _scrambles(words: Sketch, others: Sketch, shared: int) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return [re.sub(r"\d+", "0", word) for word in _WORD.findall(text.lower())]
+    return _WORD.findall(_DIGITS.sub("0", text.lower()))
 
 
 def _sample(parts: Iterable[str]) -> Sketch:

@@ -1,31 +1,31 @@
-"""Query operators `site:`, `path:`, `kind:`, `after:` and `before:`, each also negated with a
-minus.
-"""
+"""Read the operators of a query, each of which a minus negates."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
+from typing import Literal
 
+from spadework import clock
 from spadework.errors import SearchError
 from spadework.tools.web.urls import addresses
+from spadework.values import Freshness, Query
 
-#: An operator starts a word; its value follows directly, in quotes if it has spaces.
+#: An operator starts a word. Its value follows directly, in quotes if it has spaces.
 _OPERATOR = re.compile(
     r"(?<!\S)(-?)(site|path|kind|after|before):(?:\"([^\"]+)\"|([^\s\"]\S*))", re.I
 )
-#: Site operators of other engines, anywhere in a query.
+#: Operators of other engines, anywhere in a query.
 _OTHERS = re.compile(r"\b(?:site|inurl):\S", re.I)
 _DATE = re.compile(r"(\d{4})(?:-(\d\d?))?(?:-(\d\d?))?")
 
 
 @dataclass(frozen=True)
 class Only:
-    """Filters of results: in one of the `sites`, below one of the `paths`, of one of the `kinds`,
-    from `after` on, before `before`; `not_` excludes.
-
-    Empty means no filter. All are lower-case; paths start with a slash and do not end with one.
+    """The filters of a query, in lower case; empty means no filter.
+    Hits are in one of `sites`, below one of `paths`, of one of `kinds`, from `after` on and before
+    `before`. Paths start with a slash but do not end with one.
     """
 
     sites: tuple[str, ...] = ()
@@ -39,20 +39,20 @@ class Only:
 
 
 def in_words(query: str) -> bool:
-    """Return whether a query is only words. Anything else that a model writes comes from a page
-    that wants to be visited.
+    """Return whether a query is only words.
+    Anything else that a model writes comes from a page that wants to be visited.
     """
     said = query.strip()
     return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))
 
 
 def without_operators(query: str) -> str:
-    """Return the words of a query."""
+    """Return the query without its operators."""
     return " ".join(_OPERATOR.sub(" ", query).split()) if ":" in query else query
 
 
 def only(query: str) -> Only:
-    """Return the filters in a query's operators. Raises SearchError for an invalid date."""
+    """Return the filters that a query's operators set. Raises SearchError for an invalid date."""
     found: dict[str, list[str]] = {}
     dates: dict[str, date] = {}
     for minus, name, quoted, plain in _OPERATOR.findall(query):
@@ -69,7 +69,7 @@ def only(query: str) -> Only:
 
 
 def _day(name: str, value: str) -> date:
-    """Return the first day of a year (2024) or month (2024-05), or that day."""
+    """Return the day, or the first day of a year (2024) or month (2024-05)."""
     parts = _DATE.fullmatch(value)
     try:
         if not parts:
@@ -77,6 +77,61 @@ def _day(name: str, value: str) -> date:
         return date(int(parts[1]), int(parts[2] or 1), int(parts[3] or 1))
     except ValueError:
         raise SearchError(
-            f"{name}:{value[:40]} is no date.",
+            f"{name}:{value[:40]} is not a date.",
             hint=f"Write {name}:2024, {name}:2024-05 or {name}:2024-05-31.",
         ) from None
+
+
+#: Maximum age of pages in days: "now" is last month's news, "recent" last year's pages.
+DAYS: dict[Freshness, int] = {"now": 30, "recent": 365}
+
+Reach = Literal["day", "week", "month", "year"]
+_REACHES: dict[Reach, int] = {"day": 0, "week": 6, "month": 30, "year": 365}
+
+_NOW = re.compile(
+    r"\b(?:news|headlines|breaking|latest|newest|today|tonight|yesterday|currently|right now|this"
+    r" (?:week|month)|past (?:day|week))\b",
+    re.IGNORECASE,
+)
+
+
+def about_now(text: str) -> bool:
+    """Return whether a query is about the present, such as "latest news about Port Aldermere"."""
+    return _NOW.search(text) is not None
+
+
+def freshness_of(query: Query) -> Freshness:
+    """Return how recent pages must be: by the plan, else by the words of the query."""
+    return "now" if query.freshness == "any" and about_now(query.text) else query.freshness
+
+
+def period(query: Query) -> tuple[date | None, date | None]:
+    """Return the first and the last day that count, as requested or by freshness; None if open."""
+    if query.since or query.until:
+        return query.since, query.until
+    return since(freshness_of(query)), None
+
+
+def is_dated(query: Query) -> bool:
+    """Return whether the query requests dates, which take precedence over freshness."""
+    return bool(query.since or query.until)
+
+
+def news_wanted(query: Query) -> bool:
+    """Return whether the query requests news, or is about now and requests no dates."""
+    return query.news or (freshness_of(query) == "now" and not is_dated(query))
+
+
+def reach(query: Query, today: date | None = None) -> Reach | None:
+    """Return the shortest range of an engine that covers the days until today; None for all."""
+    first, _ = period(query)
+    if first is None:
+        return None
+    days = ((today or clock.today().date()) - first).days
+    return next((name for name, most in _REACHES.items() if days <= most), None)
+
+
+def since(freshness: Freshness, today: date | None = None) -> date | None:
+    """Return the first day that counts, None for all time. `today` defaults to the UTC date."""
+    days = DAYS.get(freshness)
+    return None if days is None else (today or clock.today().date()) - timedelta(days=days)

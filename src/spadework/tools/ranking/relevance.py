@@ -1,14 +1,16 @@
-"""Relevance of a hit to a query, by position, title and snippet (S5)."""
+"""Score the relevance of a hit to a query, by position, title and snippet."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from spadework.tools.ranking.query_operators import without_operators
 from spadework.tools.text.language import DEFAULT, Language, language, spoken
-from spadework.tools.text.terms import RUN, in_spaced_word, is_whole, pairs, run_splitter
+from spadework.tools.text.terms import RUN, in_spaced_word, is_whole, pairs, run_splitter, terms
 
 PRIORITY = {"domain": 0.4, "relevance": 0.3, "cached": 0.2, "quality": 0.1}
 POSITION_WEIGHT = 0.40
@@ -18,7 +20,7 @@ MIN_TERM_CHARS = 3
 
 STOP_WORDS = language(DEFAULT).stop
 # fmt: off
-#: Two-letter terms that are kept in any case.
+#: Two-letter terms that count in any case.
 SHORT_TERMS = frozenset((
     "ai", "ci", "cd", "cv", "db", "eu", "ev", "hr", "ip", "js", "llm", "ml", "nlp", "os", "pc",
     "pr", "qa", "rl", "tv", "ts", "ui", "uk", "un", "ux", "vm", "vr",
@@ -32,13 +34,11 @@ _ENDING = re.compile(r"(?:n't|'(?:s|re|ve|ll|d|m)?)$", re.IGNORECASE)
 
 
 def query_terms(query: str) -> list[str]:
-    """Return the significant words of a query, lower-case, in order, each once.
-
-    Drops stop words of the query's language, punctuation, operators such as `site:`, and words
-    under three characters. Keeps technical terms and acronyms whole (`c++`, `.net`, `gpt-5`,
-    `node.js`, `tcp/ip`), including short ones: known ones (`ai`), those with a digit (`s3`) or sign
-    (`c#`), and capitals (`IT`, `C`) unless the whole query is in capitals. A hyphenated word is one
-    term. Text without spaces is segmented.
+    """Return the distinct significant words of a query in order, in lower case.
+    Stop words, punctuation, operators such as `site:` and words under three characters are dropped.
+    Technical terms and acronyms stay whole (`c++`, `.net`, `gpt-5`, `tcp/ip`), also short ones:
+    known (`ai`), with a digit (`s3`) or sign (`c#`), or in capitals (`IT`) if the query is not.
+    Text without spaces is segmented.
     """
     query = without_operators(query)
     known = language(spoken(query))
@@ -48,12 +48,10 @@ def query_terms(query: str) -> list[str]:
 
 
 def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> float:
-    """Return a hit's relevance, 0..1 with 3 decimals: 0.40 position + 0.30 title + 0.30 snippet;
-    without terms, the position score alone.
-
-    Title and snippet score the share of terms present. A term matches whole words in any case,
-    English plurals and singulars (`index`, `indexes`) and other hyphenation (`gpt-5`, `GPT 5`), but
-    not a longer word (`java`, `javascript`). In scripts without spaces the share of its character
+    """Return a hit's relevance, 0..1 with 3 decimals; without terms, the position score alone.
+    It is 0.40 position + 0.30 title + 0.30 snippet, the last two being the share of terms in them.
+    Terms match whole words in any case, English plurals and other hyphenation (`gpt-5`, `GPT 5`),
+    but not longer words (`java`, `javascript`). In scripts without spaces the share of character
     pairs counts.
     """
     place = position_score(position)
@@ -64,9 +62,8 @@ def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> 
 
 
 def priority(domain: float, relevance: float, cached: bool, quality: float) -> float:
-    """Return how soon to read a hit when time is short, 0..1 with 3 decimals (S5): 0.4 domain trust
-    + 0.3 relevance + 0.2 if cached + 0.1 length and quality of its known text. All arguments are
-    0..1.
+    """Return how soon to read a hit when time is short, 0..1 with 3 decimals.
+    It is 0.4 domain trust + 0.3 relevance + 0.2 if cached + 0.1 quality of its known text.
     """
     parts = {"domain": domain, "relevance": relevance, "cached": cached, "quality": quality}
     return round(sum(PRIORITY[name] * part for name, part in parts.items()), 3)
@@ -75,9 +72,7 @@ def priority(domain: float, relevance: float, cached: bool, quality: float) -> f
 def relevance_parts(
     title: str, snippet: str, position: int, terms: Sequence[str]
 ) -> dict[str, float]:
-    """Return the parts of `relevance`, 0..1 unweighted: position and, with terms, title and
-    snippet.
-    """
+    """Return the unweighted parts of `relevance`: position and, with terms, title and snippet."""
     parts = {"position": position_score(position)}
     if terms:
         parts |= {"title": _share(title, terms), "snippet": _share(snippet, terms)}
@@ -85,9 +80,7 @@ def relevance_parts(
 
 
 def position_score(position: int) -> float:
-    """Return 1.0 for the first position down to 0.1 for the tenth, then slowly down to 0.05
-    (S5).
-    """
+    """Return 1.0 for position 1, down to 0.1 for 10, then slowly down to 0.05."""
     position = max(1, position)
     return (11 - position) / 10 if position <= 10 else max(0.05, 0.1 - 0.01 * (position - 10))
 
@@ -98,7 +91,7 @@ def _cut(query: str, known: Language) -> str:
 
 
 def _terms(token: str, mixed: bool, known: Language) -> Iterator[str]:
-    """Yield the terms of one token: itself, or its parts if a sign only joins words."""
+    """Yield a token, or its parts if a sign only joins words, without stop words."""
     whole = token.isupper() or not _SPLIT.search(token)
     for part in [token] if whole else _SPLIT.split(token):
         word = _ENDING.sub("", part.replace("\u2019", "'"))
@@ -111,7 +104,6 @@ def _terms(token: str, mixed: bool, known: Language) -> Iterator[str]:
 
 
 def _technical(word: str, term: str, mixed: bool) -> bool:
-    """Return whether a word of one or two characters is meaningful alone."""
     has_sign_or_digit = not word.isdigit() and not word.isalpha()
     unspaced = not in_spaced_word(word[0])
     return term in SHORT_TERMS or (mixed and word.isupper()) or has_sign_or_digit or unspaced
@@ -140,3 +132,41 @@ def _forms(term: str) -> re.Pattern[str]:
         return re.compile(rf"{term.removesuffix('ies').removesuffix('y')}(?:y|ies|ys)")
     stem = term[:-1] if term.endswith("s") and not term.endswith(("ss", "us", "is")) else term
     return re.compile(rf"{stem}(?:s|es)?")
+
+
+#: The usual constants (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009).
+K1 = 1.2
+B = 0.75
+
+
+class Bm25:
+    """Scores texts for queries. `languages` are the texts' language codes, English by default."""
+
+    def __init__(self, texts: Sequence[str], languages: Iterable[str] = ()) -> None:
+        self._languages = [*languages] or [DEFAULT] * len(texts)
+        self._documents = [
+            Counter(terms(text, code)) for text, code in zip(texts, self._languages, strict=True)
+        ]
+        lengths = [sum(document.values()) for document in self._documents]
+        mean = max(1.0, sum(lengths) / max(1, len(lengths)))
+        self._norms = [K1 * (1 - B + B * length / mean) for length in lengths]
+        self._holding = Counter(word for document in self._documents for word in document)
+
+    def scores(self, query: str) -> list[float]:
+        """Return the BM25 score of every text, in order; 0 if no word matches.
+        The query is split in each text's language, and repeated words count once.
+        """
+        # in the query's order, on which sums of floats depend
+        asked = {code: [*dict.fromkeys(terms(query, code))] for code in set(self._languages)}
+        words = {word for own in asked.values() for word in own}
+        rare = {word: self._rarity(word) for word in words}
+        languages = enumerate(self._languages)
+        return [sum(rare[w] * self._weight(w, n) for w in asked[code]) for n, code in languages]
+
+    def _rarity(self, word: str) -> float:
+        holding = self._holding[word]
+        return math.log(1 + (len(self._documents) - holding + 0.5) / (holding + 0.5))
+
+    def _weight(self, word: str, n: int) -> float:
+        times = self._documents[n].get(word, 0)
+        return times * (K1 + 1) / (times + self._norms[n])

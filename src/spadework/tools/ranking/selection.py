@@ -1,21 +1,86 @@
-"""Selection of the hits to read, the reserve for failures, and the reasons (S5)."""
+"""Select the hits to read and a reserve for failures, and give the reasons."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections import Counter
-from collections.abc import Collection, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
-from spadework.errors import SettingsError
+from spadework.clock import today
+from spadework.errors import SettingsError, must_be
 from spadework.settings import Settings
 from spadework.tools.extract.expected_type import foreseen
 from spadework.tools.ranking.relevance import priority, query_terms
-from spadework.tools.ranking.trust import domain_prior
-from spadework.tools.web.urls import domain_of
-from spadework.values import Hit
+from spadework.tools.web.urls import domain_of, host_of, is_official
+from spadework.values import Evidence, Hit, Page, SourceKind
 
-#: Minimum relevance of a page (0..1) and maximum pages.
+WEIGHTS = {"authority": 0.4, "consistency": 0.3, "publisher": 0.2, "recency": 0.1}
+#: Authority by domain suffix; any other suffix has MIDDLE.
+PRIORS = {".gov": 0.9, ".edu": 0.85, ".ac.uk": 0.85, ".int": 0.85, ".mil": 0.8, ".org": 0.6}
+MIDDLE = 0.5
+#: The page with the highest PageRank gains this share of its missing authority.
+LINKED = 0.6
+HALF_LIFE_DAYS = 730.0
+
+
+def trust(
+    page: Page, quotes: Sequence[Evidence], disputed: Sequence[str], *, now: datetime | None = None
+) -> dict[str, float]:
+    """Return the parts of a page's trust and their weighted sum "trust", 0..1. `quotes` are the
+    page's own, `disputed` the ids of contradicted evidence.
+    """
+    prior = domain_prior(page.url)
+    parts = {
+        # Links from other pages raise it towards 1.
+        "authority": prior + LINKED * page.linked * (1 - prior),
+        # The undisputed share of the page's evidence.
+        "consistency": sum(e.id not in disputed for e in quotes) / len(quotes)
+        if quotes
+        else MIDDLE,
+        "publisher": 0.5 + 0.25 * bool(page.title) + 0.25 * bool(page.published_at),
+        "recency": _recency(page, now or today()),
+    }
+    return {name: round(value, 3) for name, value in parts.items()} | {
+        "trust": round(sum(WEIGHTS[n] * v for n, v in parts.items()), 3)
+    }
+
+
+def by_page(evidence: Iterable[Evidence]) -> dict[str, list[Evidence]]:
+    """Return quotes by the URL of their page; a page without any has []."""
+    found: dict[str, list[Evidence]] = defaultdict(list)
+    for e in evidence:
+        found[e.url].append(e)
+    return found
+
+
+def domain_prior(url: str) -> float:
+    """Return the authority of a URL by its domain suffix, 0..1."""
+    domain = domain_of(url)
+    return next((prior for end, prior in PRIORS.items() if domain.endswith(end)), MIDDLE)
+
+
+def source_kind(hit: Hit, page: Page) -> SourceKind:
+    """Return the kind of source, "" if nothing states it. Only a paper outweighs a state's own
+    domain, and that what else a search or the page states.
+    """
+    said = {hit.kind, page.kind}
+    if "paper" in said:
+        return "paper"
+    return "official" if is_official(host_of(page.url)) else hit.kind or page.kind
+
+
+def _recency(page: Page, now: datetime) -> float:
+    if page.published_at is None:
+        return MIDDLE
+    day = page.published_at
+    days = (now - (day if day.tzinfo else day.replace(tzinfo=UTC))).days
+    return math.pow(0.5, max(0.0, days) / HALF_LIFE_DAYS)
+
+
+#: Minimum relevance of a page (0..1), and maximum pages.
 Preset = tuple[float, int]
 PRESETS: dict[str, Preset] = {
     "default": (0.3, 10),
@@ -23,31 +88,28 @@ PRESETS: dict[str, Preset] = {
     "balanced": (0.3, 8),
     "recall": (0.1, 12),
 }
-#: A threshold that leaves fewer hits than this is lowered in these steps.
+#: If fewer hits than ENOUGH pass, the threshold is lowered in steps of STEP.
 ENOUGH = 3
 STEP = 0.1
-#: Prefix of documents that need no fetching.
 LOCAL = "library://"
-#: A page whose title equals the query is read, if it ranks among the first this many.
+#: A page whose title equals the query is read if it ranks this high.
 NAMED_RANK = 5
-#: Provider name of pages from earlier runs.
 KNOWLEDGE = "knowledge"
-#: The first hits of the original question that are always read, since earlier pages compete.
+#: First hits of the original question that are always read.
 ASKED_HITS = 5
-#: What follows a page's name in its title: the site, or the kind of thing.
+#: The site or kind of thing that follows a page's name in its title.
 _BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
 #: Factor on the fused score of a hit beyond its domain's share.
 CROWDED = 0.25
-#: Minimum pages when time is short, and characters of a snippet with full quality.
+#: Minimum pages when time is short, and characters of a snippet that has full quality.
 LEAST_HURRIED, FULL_SNIPPET = 2, 300
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The hits to read, and the reserve, best first. `note`: which rule was relaxed, or "".
-
-    `threshold` is the final minimum relevance; `crowded` are URLs that wait because of others from
-    their domain.
+    """The hits to read and the reserve, best first.
+    `note` says if the threshold was lowered to `threshold`; `crowded` are URLs that wait because of
+    others from their domain.
     """
 
     chosen: tuple[Hit, ...]
@@ -66,20 +128,18 @@ def select(
     steps: int = 0,
     asked: str = "",
 ) -> Selection:
-    """Select the best fused hits that are relevant enough, `pages_per_domain` of each while other
-    domains wait.
-
-    `limit` replaces the preset's number of pages; `steps` lower its threshold, once per round that
-    did not answer the topic. The first hits of the query `asked` are always read if their fused
-    score is not 0. Hits below the threshold come last in the reserve. Raises SettingsError for an
-    unknown preset.
+    """Select the best fused hits that are relevant enough, and spread them over domains.
+    A hit beyond the `pages_per_domain` waits for other domains. `limit` replaces the preset's
+    number of pages; each of the `steps` (rounds without an answer) lowers its threshold. The first
+    hits of the query `asked` are always read, unless their fused score is 0. Hits below the
+    threshold end the reserve. Raises SettingsError for an unknown preset.
     """
     floor, most = _preset(preset) if isinstance(preset, str) else preset
     most = most if limit is None else max(0, limit)
     ranked, named = _first_of(sorted(hits, key=lambda hit: -hit.rrf), asked)
     bent = _threshold(ranked, max(0.0, round(floor - STEP * steps, 3)), min(ENOUGH, most))
     fit = [n for n, hit in enumerate(ranked) if fits(hit, bent)]
-    # A page requested by name is not displaced by its neighbours.
+    # Its neighbours do not displace a page that is named in the query.
     free = sum(1 for n in fit if n < named)
     spread = _spread([ranked[n] for n in fit[free:]], most - free, pages_per_domain)
     picked = [*fit[: min(free, most)], *(fit[free + place] for place in spread)]
@@ -100,27 +160,27 @@ def select(
 
 
 def preset_of(settings: Settings) -> Preset:
-    """Return the preset of the settings, with their minimum relevance if set."""
+    """Return the preset in the settings, with their minimum relevance if set."""
     floor, most = _preset(settings.preset)
     return (floor if settings.min_relevance is None else settings.min_relevance), most
 
 
 def _preset(name: str) -> Preset:
     if name not in PRESETS:
-        raise SettingsError(f"preset cannot be {name!r}: it is one of {', '.join(PRESETS)}.")
+        raise SettingsError(must_be("preset", f"one of {', '.join(PRESETS)}", name))
     return PRESETS[name]
 
 
 def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
-    """Limit a selection to `most` hits beyond those `paid` for; the others lead the reserve."""
+    """Limit a selection to `most` hits that are not `paid` for; the others lead the reserve."""
     dear = [hit for hit in made.chosen if hit.url not in paid][most:]
     kept = tuple(hit for hit in made.chosen if hit not in dear)
     return replace(made, chosen=kept, reserve=(*dear, *made.reserve))
 
 
 def halve_selection(made: Selection, cached: Collection[str] = ()) -> Selection:
-    """Keep the better half by priority when time is short; the others lead the reserve. `cached`
-    are the URLs of pages at hand.
+    """Keep the more urgent half when time is short; the other leads the reserve.
+    `cached` are the URLs of pages at hand.
     """
     ranked = sorted(made.chosen, key=lambda hit: -_priority(hit, cached))
     kept = ranked[: max(LEAST_HURRIED, (len(ranked) + 1) // 2)]
@@ -134,9 +194,7 @@ def _priority(hit: Hit, cached: Collection[str]) -> float:
 
 
 def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
-    """Move up the hits whose title is a query, one per query, and the first hits of the original
-    question; return the list and their number.
-    """
+    """Move up a hit for each query that is its title, and the question's first hits; count them."""
     found: dict[str, int] = {}
     own: set[int] = set()
     for n, hit in enumerate(ranked):
@@ -157,14 +215,12 @@ def bare(title: str) -> str:
 
 
 def fits(hit: Hit, least: float) -> bool:
-    """Return whether a hit is worth reading. A library document costs nothing, so its rank
-    decides.
-    """
+    """Return whether a hit is worth reading; a library document, which costs nothing, always is."""
     return hit.relevance >= least or hit.url.startswith(LOCAL)
 
 
 def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
-    """Return the requested threshold, or the highest step below it that lets enough hits pass."""
+    """Return the highest threshold, from `asked` down in steps, that lets enough hits pass."""
     wanted = min(enough, len(hits))
     least = asked
     while least > 0 and sum(fits(hit, least) for hit in hits) < wanted:
@@ -173,10 +229,9 @@ def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
 
 
 def _spread(hits: Sequence[Hit], most: int, per_domain: int) -> list[int]:
-    """Return the positions of the selected hits, in order. A hit beyond its domain's share counts
-    less, so that similar ones go first.
-
-    Library documents have no share: their collections are not publishers.
+    """Return the positions of the selected hits, in order.
+    A hit beyond its domain's share counts less. Library documents have no share: collections are
+    not publishers.
     """
     taken: Counter[str] = Counter()
     worth: list[float] = []
@@ -188,9 +243,7 @@ def _spread(hits: Sequence[Hit], most: int, per_domain: int) -> list[int]:
 
 
 def reason(hit: Hit, made: Selection) -> str:
-    """Return why a hit is selected or waits, as a sentence that starts with "Selected" or
-    "Reserve".
-    """
+    """Say in a sentence why a hit is selected, in reserve or left out."""
     fit = f"{_fit(hit, made)}.{f' {made.note}' if made.note else ''}"
     if hit in made.chosen:
         return f"Selected as number {made.chosen.index(hit) + 1}: {fit}"
@@ -199,20 +252,20 @@ def reason(hit: Hit, made: Selection) -> str:
     if hit in made.reserve:
         place = f"Reserve, as number {made.reserve.index(hit) + 1}"
     if known.refused and not hit.url.startswith(LOCAL):
-        return f"{place}: by its address or title it cannot be read: {known.refused}."
+        return f"{place}: by its address or title, it cannot be read ({known.refused})."
     if not fits(hit, made.threshold):
         return f"{place}: {fit}"
     if hit.url in made.crowded:
         return (
-            f"{place}: enough better pages of {domain_of(hit.url)} are selected, and other domains"
-            " come first."
+            f"{place}: enough better pages from {domain_of(hit.url)} are selected, and other"
+            " domains come first."
         )
-    return f"{place}: {len(made.chosen)} better ones are selected, which is as many as are read."
+    return f"{place}: the maximum of {len(made.chosen)} was reached with better hits."
 
 
 def _fit(hit: Hit, made: Selection) -> str:
     if hit.relevance >= made.threshold:
-        return f"its relevance of {hit.relevance:.2f} reaches {made.threshold:.2f}"
+        return f"its relevance of {hit.relevance:.2f} reaches the threshold of {made.threshold:.2f}"
     if fits(hit, made.threshold):
-        return "a document of the library is taken by its rank, whatever its relevance"
-    return f"its relevance of {hit.relevance:.2f} is under {made.threshold:.2f}"
+        return "library documents are selected by rank, regardless of relevance"
+    return f"its relevance of {hit.relevance:.2f} is below the threshold of {made.threshold:.2f}"

@@ -1,8 +1,6 @@
-"""Sentences prepared for comparison: figures and dates with their unit and nearby words, names, and
-content words.
-
-A figure that is part of a name ("season 9", "PEP 440") is not a value but part of the subject. NEAR
-and DATED were chosen with `benchmarks/disagreements.py`.
+"""Prepare sentences for comparison: figures and dates with unit and nearby words, and names.
+A figure in a name ("season 9", "PEP 440") is no value but part of the subject. NEAR and DATED were
+chosen with `benchmarks/disagreements.py`.
 """
 
 from __future__ import annotations
@@ -15,40 +13,39 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from spadework.tools.text.facts import is_negated, stems
+from spadework.tools.text.facts import Figure, Quantity, figures, is_negated, stems
 from spadework.tools.text.language import DEFAULT, language
-from spadework.tools.text.quantities import Figure, Quantity, figures
 from spadework.tools.text.sentences import sentences
 
-#: Content words on each side of a figure that may name what it measures; characters per word where
-#: words are not separated.
-NEAR, SIGNS = 2, 4
-#: Content words within which a date may belong to a figure; one at the start of a sentence always
-#: may.
+#: Words on each side of a figure that may name what it measures.
+NEAR = 2
+#: Characters that count as a word in scripts without spaces.
+SIGNS = 4
+#: A date this many words away may belong to a figure, as may one at the start of the sentence.
 DATED = 4
-#: Maximum characters and words of a sentence that are read.
 MOST_CHARS, MOST_WORDS = 1_000, 120
-#: Maximum figures and dates of a sentence; more make it a list.
+#: A sentence with more figures and dates is a list.
 MOST_VALUES = 8
-#: Placeholders for a date and a figure in a statement's frame, and the prefix of stop words.
-DATE, FIGURE, STOP = "@", "#", "·"
+# Placeholders in a frame.
+DATE, FIGURE = "@", "#"
+#: Prefix of stop words in a frame.
+STOP = "·"
 
 _TOKEN = re.compile(r"\d[\d.,]*\d|\d|[^\W\d_]+|[$€£¥%]")
-#: The mark of a footnote, which is not a figure.
 _NOTE = re.compile(r"\[\d{1,3}\]")
 _ENDED = (*'.!?。！？"”',)
 _UNITS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "%": "percent"}
 _MORE = re.compile(r"\b(?:over|(?<!no )more than|at least|above|exceed\w*)\W+$", re.IGNORECASE)
 _LESS = re.compile(r"\b(?:under|(?:less|no more) than|at most|below|up to)\W+$", re.IGNORECASE)
 _UNTIL = re.compile(r" ?(?:-|–|to|bis|à|a) ?$")
-#: Words for a future day: a different day contradicts it.
+#: Words about a planned day, which another day contradicts.
 _SCHEDULED = frozenset(stems("planned scheduled expected due moved postponed delayed rescheduled"))
 
 
 class Value(NamedTuple):
-    """A figure or date: as written, nearby words, unit, and what it is per. A figure has the
-    quantities it may mean, as ranges, with a `bound` of "more" or "less"; a date is year, month and
-    day, 0 where missing.
+    """A figure or date as written, with the words near it and its unit.
+    A figure has its possible quantities as ranges, with a `bound` of "more" or "less"; a date is
+    year, month and day, 0 where missing.
     """
 
     text: str
@@ -57,14 +54,14 @@ class Value(NamedTuple):
     ranges: tuple[tuple[Quantity, Quantity], ...] = ()
     bound: str = ""
     date: tuple[int, int, int] = (0, 0, 0)
-    #: Whether a date of the statement may belong to the figure.
+    #: True if a date of the statement may belong to the figure.
     dated: bool = False
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence prepared for comparison: its stems, its frame (all words in order, with
-    placeholders for values), names, numbered names, figures and dates.
+    """A sentence prepared for comparison.
+    `frame` has all words in order, with placeholders for values; `labels` are numbered names.
     """
 
     text: str
@@ -94,8 +91,6 @@ class _Token(NamedTuple):
 
 
 class _Reader:
-    """Reads one sentence."""
-
     def __init__(self, text: str, code: str) -> None:
         self.text, self.code, self.known = text, code, language(code)
         self.tokens = [
@@ -109,7 +104,6 @@ class _Reader:
         self.spans = within + [(one.start, one.end) for one in self.figures]
 
     def read(self) -> Statement:
-        """Return the statement."""
         labels = {one.start: name for one in self.figures if (name := self._label(one))}
         values = [one for one in self.figures if one.start not in labels and not self._is_part(one)]
         told = [
@@ -132,16 +126,14 @@ class _Reader:
         )
 
     def _is_sentence(self) -> bool:
-        """Return whether the text is a sentence. Headings, cells and lists of names state
-        nothing.
-        """
+        """Return whether the text is a sentence. Headings, cells and lists state nothing."""
         words = (token.text.lower() for token in self.tokens)
         ended = self.text.rstrip().endswith(_ENDED)
         return self.known.unspaced or (ended and not self.known.stop.isdisjoint(words))
 
     def _label(self, figure: Figure) -> str:
-        """Return the name that a figure is part of ("Season 9", "section 4.2"); "" for a value,
-        which has a unit or follows no name.
+        """Return the name that a figure is part of ("section 4.2"), "" for a value.
+        A value has a unit or follows no name.
         """
         before = next((t for t in reversed(self.telling) if t.end == figure.start - 1), None)
         measured = any(reading.dimension for reading in figure.readings)
@@ -153,7 +145,7 @@ class _Reader:
         return "" if counted and not named else f"{before.text.lower()} {figure.text}"
 
     def _is_part(self, figure: Figure) -> bool:
-        """Return whether a figure is part of a score or time: "2 / 2", "7:40"."""
+        """Return whether a figure is part of a score or time ("2 / 2", "7:40")."""
         before, after = self.text[: figure.start].rstrip(), self.text[figure.end :].lstrip()
         clock = after[:1] == ":" and after[1:2].isdigit()
         return before.endswith(("/", ":")) or after[:1] == "/" or clock
@@ -176,7 +168,6 @@ class _Reader:
             )
 
     def _as_written(self, start: int, end: int) -> str:
-        """Return a figure with an adjacent unit sign."""
         before = self.text[max(0, start - 1) : start] in _UNITS
         return self.text[start - before : end + (self.text[end : end + 1] in _UNITS)]
 
@@ -213,7 +204,6 @@ class _Reader:
         return frozenset(word for token in (*before, *after) for word in token.stems)
 
     def _is_dated(self, figure: Figure) -> bool:
-        """Return whether a date of the sentence may belong to a figure."""
         if not self.dates:
             return False
         first, place = self.telling[0].start, self._place(figure.start)
@@ -225,9 +215,7 @@ class _Reader:
         return bisect_left(self.telling, at, key=lambda token: token.start)
 
     def _frame(self, told: Sequence[_Token]) -> Iterator[str]:
-        """Yield the words in order: stop words unchanged, others as stems, values as
-        placeholders.
-        """
+        """Yield the words in order: stop words unchanged, others as stems, values as signs."""
         kinds = [DATE] * len(self.dates) + [FIGURE] * len(self.figures)
         signs = [(start, kind) for (start, _), kind in zip(self.spans, kinds, strict=True)]
         words = [(t.start, min(t.stems) if t.stems else STOP + t.text.lower()) for t in told]
@@ -235,7 +223,7 @@ class _Reader:
 
 
 def _ranges(first: Figure, last: Figure) -> tuple[tuple[Quantity, Quantity], ...]:
-    """Return the possible ranges; a range has the unit and scale of its end."""
+    """Return the possible ranges; a range's end gives its unit and scale."""
     ends = [one for one in last.readings if one.dimension] or last.readings
     if first is last or not last.readings[0].value:
         return tuple((one, one) for one in ends)
@@ -244,7 +232,7 @@ def _ranges(first: Figure, last: Figure) -> tuple[tuple[Quantity, Quantity], ...
 
 
 def content_stems(text: str, code: str) -> frozenset[str]:
-    """Return the stems of content words, without figures, months and scheduling words."""
+    """Return the stems of content words, except figures, months and words for plans."""
     return frozenset(
         word
         for word in stems(text, code)
@@ -275,7 +263,7 @@ def _figures(text: str, code: str) -> list[Figure]:
 
 
 def _dates(text: str, code: str) -> Iterator[tuple[int, int, tuple[int, int, int]]]:
-    """Yield the dates of a text: start, end, and (year, month, day) with 0 where missing."""
+    """Yield the start and end of each date, and (year, month, day) with 0 where missing."""
     pattern, months = _date_pattern(code)
     for match in pattern.finditer(text):
         year, month, day = (
@@ -289,7 +277,7 @@ def _dates(text: str, code: str) -> Iterator[tuple[int, int, tuple[int, int, int
 
 @lru_cache(maxsize=16)
 def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return a date pattern and the months by name; "may" counts only when capitalized."""
+    """Return a pattern of dates and the months by name; "may" counts only as "May"."""
     known = language(code)
     months = {**language(DEFAULT).months, **known.months}
     names = [name if name in known.months and code != DEFAULT else name.title() for name in months]

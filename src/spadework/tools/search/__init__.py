@@ -1,1 +1,1 @@
-"""Search providers, one file each."""
+"""Search the web and other collections; one provider per file."""

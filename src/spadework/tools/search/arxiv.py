@@ -1,4 +1,4 @@
-"""Search provider for arXiv preprints (Atom API)."""
+"""Search arXiv's preprints (Atom API)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from datetime import date
 import lxml.etree as etree
 
 from spadework.errors import QuotaSpent, SearchError
-from spadework.tools.ranking.recency import period
+from spadework.tools.ranking.query_operators import period
 from spadework.tools.ranking.relevance import query_terms
 from spadework.tools.search.provider import AGENT, Service
 from spadework.tools.search.result_rows import Row, number_rows
 from spadework.values import Hit, Query, Wish
 
 URL = "https://export.arxiv.org/api"
-#: Bounds used for an open date range.
 _FIRST, _LAST = date(1990, 1, 1), date(2999, 12, 31)
 _ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -30,8 +29,8 @@ class Arxiv:
         self._service = Service("arXiv", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Search preprints with any of the terms, by relevance, with abstracts. See
-        `Provider.search`. Recent ones are sorted by relevance too: by date, any word would match.
+        """Return preprints with any of the terms, by relevance, with their abstracts.
+        Sorted by date, any word would match.
         """
         terms = query_terms(query.text) or query.text.replace('"', " ").split()
         asked = " OR ".join(f'all:"{term}"' for term in terms)
@@ -46,31 +45,32 @@ class Arxiv:
             "sortOrder": "descending",
         }
         feed = await self._service.content("/query", params=params, seconds=seconds)
-        return number_rows(rows(feed), self.name, query, limit)
+        return number_rows(rows(feed), self.name, query, limit, "paper")
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return that days of submission are supported."""
+        """Return that days of submission can be filtered."""
         return frozenset[Wish](("time",))
 
 
 def rows(feed: bytes) -> list[Row]:
-    """Parse an Atom feed without entities. Raises SearchError for an incomplete feed or arXiv's
-    errors, which come as an entry, and QuotaSpent when requests were too many.
+    """Parse an Atom feed, without entities.
+    Raises SearchError for an incomplete feed or an error of arXiv, QuotaSpent after too many
+    requests.
     """
     if feed.lstrip()[:40].lower().startswith(b"rate exceeded"):
-        raise QuotaSpent("arXiv answered that there were too many requests.", busy=True)
+        raise QuotaSpent("arXiv received too many requests.", busy=True)
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=False
     )
     try:
         root = etree.fromstring(feed, parser)
     except etree.XMLSyntaxError:
-        raise SearchError("arXiv did not answer with a whole Atom feed.") from None
+        raise SearchError("arXiv did not return a complete Atom feed.") from None
     if root.tag != f"{_ATOM}feed" or root.getroottree().docinfo.internalDTD is not None:
-        raise SearchError("arXiv did not answer with an Atom feed.")
+        raise SearchError("arXiv did not return an Atom feed.")
     found = [_row(entry) for entry in root.iterfind(f"{_ATOM}entry")]
     if found and "/api/errors" in found[0].url:
-        why = str(found[0].snippet)[:200].rstrip(".") or "it does not say why"
+        why = str(found[0].snippet)[:200].rstrip(".") or "no reason given"
         raise SearchError(f"arXiv could not answer: {why}.")
     return found
 

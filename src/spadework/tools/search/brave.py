@@ -1,4 +1,4 @@
-"""Search provider for the web (Brave Search API)."""
+"""Search the web with the Brave Search API."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 from pydantic import SecretStr
 
 from spadework import clock
-from spadework.tools.ranking.recency import is_dated, news_wanted, reach
+from spadework.tools.ranking.query_operators import is_dated, news_wanted, reach
 from spadework.tools.search.provider import AGENT, Access, Service
-from spadework.tools.search.result_rows import Row, number_rows, plain
-from spadework.tools.search.search_filters import (
+from spadework.tools.search.result_rows import (
     BRAVE_COUNTRIES,
     BRAVE_LANGUAGES,
+    Row,
+    number_rows,
+    plain,
     tongue,
     with_sites,
 )
-from spadework.tools.web.api_keys import read_key
-from spadework.values import Hit, Query, Wish
+from spadework.tools.web.connections import read_key
+from spadework.values import Hit, Query, SourceKind, Wish
 
 URL = "https://api.search.brave.com/res/v1"
 _MOST = 20
-#: Longer queries are refused.
 _QUERY_WORDS, _QUERY_CHARS = 50, 400
-#: Start of an open date range.
 _FIRST = date(1990, 1, 1)
 
 
@@ -41,9 +41,7 @@ class Brave:
         self._service = Service("Brave", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Search for at most 20 results; for recent topics, the past month's news. See
-        `Provider.search`.
-        """
+        """Return at most 20 results; for a query about now, the past month's news."""
         news = news_wanted(query)
         sites = with_sites(query, " ").split()
         words = query.text.split()[: max(1, _QUERY_WORDS - len(sites))]
@@ -55,17 +53,18 @@ class Brave:
         if isinstance(answer, dict) and answer.get("type") == "search" and "web" not in answer:
             return []  # Brave omits sections without results
         found = self._service.results(answer, *listed, "results")
-        return number_rows(map(_row, found), self.name, query, limit)
+        kind: SourceKind = "news" if news else ""
+        return number_rows(map(_row, found), self.name, query, limit, kind)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: news, days, and the countries and languages Brave knows."""
+        """Return the filters that Brave has: news, days, and its countries and languages."""
         known = _wishes(query)
         named: tuple[tuple[Wish, str], ...] = (("country", "country"), ("language", "search_lang"))
         return frozenset[Wish](("news", "time", *(wish for wish, name in named if name in known)))
 
 
 def _wishes(query: Query) -> dict[str, str]:
-    """Return the parameters of a query's filters, without values that Brave would refuse."""
+    """Return the parameters for the query's filters that Brave knows."""
     found = {"freshness": _span(query)}
     if query.country in BRAVE_COUNTRIES:
         found["country"] = query.country.upper()

@@ -1,5 +1,6 @@
-"""Search provider for DuckDuckGo, without a key. The package `ddgs` blocks and may hang, so each
-search is a child process with a deadline: this module, with JSON on standard input.
+"""Search the web with DuckDuckGo, which needs no key.
+The package `ddgs` blocks and may hang, so each search runs in a child process with a deadline: this
+module, with JSON on standard input.
 """
 
 from __future__ import annotations
@@ -17,17 +18,21 @@ from typing import Any
 
 from spadework import clock
 from spadework.errors import QuotaSpent, SearchError
-from spadework.tools.ranking.recency import is_dated, news_wanted, reach
-from spadework.tools.search.result_rows import Row, number_rows
-from spadework.tools.search.search_filters import is_spoken, region, tongue, with_sites
+from spadework.tools.ranking.query_operators import is_dated, news_wanted, reach
+from spadework.tools.search.result_rows import (
+    Row,
+    is_spoken,
+    number_rows,
+    region,
+    tongue,
+    with_sites,
+)
 from spadework.tools.stores.exchanges import Piece
 from spadework.tools.web.connections import proxy_for
 from spadework.tools.web.recorded_traffic import over_the_wire
-from spadework.values import Hit, Query, Wish
+from spadework.values import Hit, Query, SourceKind, Wish
 
-#: The host that a search contacts.
 HOST = "html.duckduckgo.com"
-#: Default region of `ddgs`, and start of an open date range.
 _REGION = "us-en"
 _FIRST = date(1990, 1, 1)
 
@@ -39,9 +44,7 @@ class DuckDuckGo:
     describes = "the web, through DuckDuckGo"
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Search for the first page, about 10 results; recent topics in the news. See
-        `Provider.search`.
-        """
+        """Return the first page, about 10 results; for a query about now, from the news."""
         asked: dict[str, Any] = {"query": with_sites(query), "limit": limit}
         asked |= {"since": _span(query), "news": news_wanted(query)}
         if place := region(query.country, tongue(query)):
@@ -62,9 +65,7 @@ class DuckDuckGo:
         return hits(answer, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: news, days, and a known region (a country with its
-        language).
-        """
+        """Return the filters that DuckDuckGo has: news, days and its regions."""
         place = region(query.country, query.language)
         met: list[Wish] = ["news", "time"]
         if place and query.country:
@@ -82,34 +83,34 @@ def _span(query: Query) -> str | None:
 
 
 def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """Parse the child's `{"results": […]}`; raises SearchError for anything else."""
+    """Parse the child's `{"results": […]}`. Raises SearchError for anything else."""
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise _error(str(answer.get("error", "")) if isinstance(answer, dict) else "")
-    # Web results have an `href`, news a `url` and a date.
     rows = (
         Row(r.get("href") or r.get("url"), *map(r.get, ("title", "body", "date", "source")))
         for r in results
         if isinstance(r, dict)
     )
-    return number_rows(rows, DuckDuckGo.name, query, limit)
+    kind: SourceKind = "news" if news_wanted(query) else ""
+    return number_rows(rows, DuckDuckGo.name, query, limit, kind)
 
 
 def _error(text: str) -> SearchError:
-    """Return ddgs's error as ours; its "no results" may also be a refusal."""
+    """Return ddgs's error as ours; "no results" may also be a refusal."""
     if "Ratelimit" in text:
-        return QuotaSpent("DuckDuckGo answered that there were too many requests.", busy=True)
+        return QuotaSpent("DuckDuckGo received too many requests.", busy=True)
     if "No results" in text:
-        return SearchError("DuckDuckGo gave no results, as it does when it limits requests.")
+        return SearchError("DuckDuckGo returned no results, as it does when it limits requests.")
     if "DNSError" in text or "ConnectError" in text:
         return SearchError("DuckDuckGo could not be reached.")
     if text:
         return SearchError(f"DuckDuckGo could not be searched: {text[:200]}.")
-    return SearchError("The search of DuckDuckGo broke off.")
+    return SearchError("The search with DuckDuckGo was interrupted.")
 
 
 async def _ask_child(asked: bytes) -> bytes:
-    """Run the child process and return its output; never leaves the process behind."""
+    """Run the child process and return its output; never leave the process behind."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-P", "-m", __name__),
@@ -143,7 +144,7 @@ def _answer(
 
 
 def _main() -> None:
-    """Run one search as the child process, keeping the deadline even if nobody can kill it."""
+    """Run one search as the child process, and exit at the deadline even if nobody kills it."""
     asked = json.load(sys.stdin)
     watch = threading.Timer(asked["seconds"] + 1, os._exit, (1,))
     watch.daemon = True

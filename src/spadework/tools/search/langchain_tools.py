@@ -1,4 +1,4 @@
-"""Search providers passed in by the caller: own objects, or any LangChain search tool or retriever.
+"""Use the caller's search providers: own objects, or LangChain's search tools and retrievers.
 LangChain itself is not imported.
 """
 
@@ -12,17 +12,18 @@ from contextvars import copy_context
 from dataclasses import replace
 from typing import Any
 
-from spadework.errors import SearchError, SettingsError
+from spadework.errors import SearchError, SettingsError, must_be
 from spadework.tools.search.provider import Provider, held_to
 from spadework.tools.search.result_rows import (
+    Meeting,
     Row,
     document_url,
     find_list,
     is_web,
     number_rows,
     row,
+    with_sites,
 )
-from spadework.tools.search.search_filters import Meeting, with_sites
 from spadework.tools.web.background_threads import aside
 from spadework.values import Hit, Query, Wish
 
@@ -30,11 +31,11 @@ _NAME_CHARS = 40
 
 
 class OwnSearch:
-    """A caller's provider, checked and wrapped so that its errors do not end the run."""
+    """A caller's provider, wrapped so that its errors do not end the run."""
 
     def __init__(self, provider: Provider, name: str) -> None:
         self.name = name
-        self.describes = str(getattr(provider, "describes", "") or f"what {name} searches")
+        self.describes = str(getattr(provider, "describes", "") or f"the sources of {name}")
         self._provider = provider
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
@@ -42,13 +43,11 @@ class OwnSearch:
         return self._provider.meets(query) if isinstance(self._provider, Meeting) else frozenset()
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return the provider's hits, numbered and named. See `Provider.search`."""
+        """Return the provider's hits, numbered and with its name."""
         async with held_to(self.name, seconds):
             found = list(await self._provider.search(query, limit=limit, seconds=seconds))
         if not all(isinstance(hit, Hit) for hit in found):
-            raise SearchError(
-                f"{self.name} answered with something that is no spadework.values.Hit."
-            )
+            raise SearchError(f"{self.name} returned something that is not a spadework.values.Hit.")
         given = {"provider": self.name, "query": query.text}
         return [
             hit.model_copy(update=given | {"position": n, "url": self._address(hit)})
@@ -60,19 +59,18 @@ class OwnSearch:
 
 
 class LangChainSearch:
-    """Searches with a LangChain tool or retriever. A blocking one runs in its own thread, which is
-    abandoned at the deadline; LangChain would use one of the event loop's few.
+    """Searches with a LangChain tool or retriever.
+    A blocking one gets its own thread, abandoned at the deadline; LangChain would use one of the
+    event loop's few.
     """
 
     def __init__(self, tool_or_retriever: Any, name: str, *, describes: str = "") -> None:
         self.name = name
-        self.describes = describes or f"what {name} searches"
+        self.describes = describes or f"the sources of {name}"
         self._source = tool_or_retriever
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return what the tool found; text that it returns counts as the page. See
-        `Provider.search`.
-
+        """Return the tool's results; if they have texts, these are the pages.
         Raises SearchError if no result has an address or text.
         """
         async with held_to(self.name, seconds):
@@ -83,12 +81,12 @@ class LangChainSearch:
                 raise SearchError(why) from error
         results = find_list(answer)
         if results is None:
-            raise SearchError(f"{self.name} answered without a list of results.")
+            raise SearchError(f"{self.name} returned no list of results.")
         rows = _join_parts(map(row, results))
         hits = number_rows(rows, self.name, query, limit)
         if results and not hits:
             raise SearchError(
-                f"{self.name} gave {len(results)} results, none with an address or a text."
+                f"{self.name} returned {len(results)} results, but none has a URL or text."
             )
         return hits
 
@@ -100,8 +98,9 @@ class LangChainSearch:
 
 
 def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provider]:
-    """Return a caller's providers under names not `taken`: objects with `search(query, *, limit,
-    seconds)`, or LangChain's with `ainvoke`. Raises SettingsError for others.
+    """Wrap a caller's providers under names that are not `taken`.
+    They are objects with `search(query, *, limit, seconds)`, or LangChain's with `ainvoke`; others
+    raise SettingsError.
     """
     made: list[Provider] = []
     for source in given:
@@ -115,16 +114,14 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
         elif callable(getattr(source, "ainvoke", None)):
             made.append(LangChainSearch(source, name))
         else:
+            wanted = "objects with `async def search(query, *, limit, seconds)`, or LangChain tools"
             kind = type(source).__name__
-            raise SettingsError(
-                f"providers cannot hold a {kind[:80]}: give an object with `async def search(query,"
-                " *, limit, seconds)`, or a tool or retriever of LangChain."
-            )
+            raise SettingsError(must_be("providers", f"{wanted} or retrievers", kind))
     return made
 
 
 def _tool_call(source: Any, text: str) -> Any:
-    """Return a tool's or retriever's input: a tool returns its artifact only for a tool call."""
+    """Return a tool's or retriever's input; a tool returns its artifact only for a tool call."""
     if getattr(source, "response_format", "") != "content_and_artifact":
         return text
     argument = next(iter(getattr(source, "args", None) or {}), "query")
@@ -132,7 +129,6 @@ def _tool_call(source: Any, text: str) -> Any:
 
 
 def _join_parts(rows: Iterable[Row]) -> list[Row]:
-    """Merge rows with texts of the same web page, such as passages."""
     joined: dict[str, Row] = {}
     for n, one in enumerate(rows):
         key = one.url if one.text and is_web(one.url) else str(n)
@@ -147,9 +143,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _only_blocks(source: Any) -> bool:
-    """Return whether a tool or retriever's only async method is LangChain's wrapper of its blocking
-    one.
-    """
+    """Return whether the source's async method is only LangChain's wrapper of the blocking one."""
     if getattr(source, "coroutine", None) is not None:
         return False
     ways = (getattr(type(source), name, None) for name in ("_arun", "_aget_relevant_documents"))

@@ -1,10 +1,10 @@
-"""Search provider for the library; needs no network or key."""
+"""Search the library; this needs no network or key."""
 
 from __future__ import annotations
 
 import asyncio
 
-from spadework.errors import SearchError
+from spadework.errors import SearchError, SettingsError
 from spadework.tools.library.library import Library
 from spadework.values import Hit, Query
 
@@ -22,10 +22,21 @@ class LibrarySearch:
         """The library in words for a report."""
         return self.library.describe
 
+    async def prepare(self, query: Query) -> None:
+        """Read the packages that the query names. Raises SearchError."""
+        try:
+            await self.library.widen(query.text)
+        except (SettingsError, OSError) as error:
+            raise SearchError(str(error)) from error
+
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Search for at most `limit` documents, best first. Raises SearchError after `seconds`."""
+        """Return at most `limit` documents, best first.
+        Raises SearchError after `seconds`, or if the index cannot be built.
+        """
         try:
             async with asyncio.timeout(seconds):
                 return await self.library.search(query.text, limit=limit)
         except TimeoutError:
             raise SearchError(f"The library did not answer within {seconds:g} seconds.") from None
+        except (SettingsError, OSError) as error:
+            raise SearchError(str(error)) from error

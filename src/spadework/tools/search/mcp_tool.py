@@ -1,4 +1,4 @@
-"""Search provider for a tool of an MCP server, and its connection."""
+"""Search with a tool of an MCP server, and keep the connection to it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,15 @@ import psutil
 from spadework.child_processes import ended_by
 from spadework.errors import QuotaSpent, SearchError, SettingsError
 from spadework.tools.search.provider import held_to, tells_of_quota
-from spadework.tools.search.result_rows import Row, find_links, find_list, number_rows, row
-from spadework.tools.search.search_filters import with_sites
-from spadework.tools.web.process_groups import kill_group
+from spadework.tools.search.result_rows import (
+    Row,
+    find_links,
+    find_list,
+    number_rows,
+    row,
+    with_sites,
+)
+from spadework.tools.web.background_threads import kill_group
 from spadework.values import Hit, Query
 
 if TYPE_CHECKING:
@@ -32,27 +38,24 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-#: Messages for connection errors. The client's own errors are matched by name, since it is imported
-#: on demand.
+#: By name, since the client's errors are only imported on demand.
 _CAUSES = {
     "FileNotFoundError": "there is no such program",
-    "PermissionError": "its program may not be run",
-    "ConnectError": "nobody answers at its address",
-    "MCPError": "it ended, or is no MCP server",
+    "PermissionError": "its program is not allowed to run",
+    "ConnectError": "nothing answers at its address",
+    "MCPError": "it ended, or is not an MCP server",
 }
-#: Seconds until a closing connection is cancelled. The client needs up to seven to kill its process
-#: and children, and must not be interrupted while it does.
+#: A connection that takes longer to close is cancelled. The client needs up to seven seconds to
+#: kill its process and children, and must not be interrupted then.
 CLOSE_SECONDS = 10.0
-#: Marks the server's process among our children.
 _MARK = "SPADEWORK_MCP_CONNECTION"
-#: Keeps the client's log off standard error unless the application configures logging. What matters
-#: arrives as an error.
+#: The client must not log to standard error; what matters arrives as an error.
 _UNHEARD = logging.NullHandler()
 
 
 class Connection:
-    """A client of the server at `where`, opened on first use and again after a failure. It runs in
-    its own task, since its context managers must exit in the task that entered them.
+    """A client of the server at `where`, opened on first use and again after a failure.
+    It runs in its own task, since its context managers must exit in the task that entered them.
     """
 
     def __init__(self, where: str) -> None:
@@ -61,14 +64,11 @@ class Connection:
         self._closing = asyncio.Event()
         self._serving: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        #: Tasks already cancelled: a second cancellation would end the client before its process is
-        #: killed.
+        #: A second cancellation would end the client before its process is killed.
         self._was_cut: set[asyncio.Task[None]] = set()
 
     async def use(self, work: Callable[[Client], Awaitable[T]]) -> T:
-        """Run `work` with the client, under the caller's deadline. After a failure the next use
-        reconnects.
-        """
+        """Run `work` with the client; after a failure the next use reconnects."""
         if self._ready is None:
             self._ready, self._closing = asyncio.get_running_loop().create_future(), asyncio.Event()
             self._serving = asyncio.create_task(_serve(self._where, self._ready, self._closing))
@@ -83,7 +83,7 @@ class Connection:
             raise
 
     async def close(self) -> None:
-        """Close the connection and its process, waiting for them even if cancelled repeatedly."""
+        """Close the connection and its process, waiting for them despite cancellation."""
         cancelled: asyncio.CancelledError | None = None
         self._drop(self._ready)
         cut = asyncio.get_running_loop().call_later(CLOSE_SECONDS, lambda: self._cut(self._tasks))
@@ -97,7 +97,7 @@ class Connection:
             raise cancelled
 
     def _drop(self, ready: asyncio.Future[Client] | None) -> None:
-        """Release this client; cancel one that is not connected yet."""
+        """Release this client, or cancel it if it is not connected yet."""
         if ready is None or ready is not self._ready:
             return
         self._ready = None
@@ -111,7 +111,6 @@ class Connection:
             task.cancel()
 
     def _ended(self, ready: asyncio.Future[Client], task: asyncio.Task[None]) -> None:
-        """Tell waiting callers why the client ended. Failures here are not our errors."""
         self._tasks.discard(task)
         self._was_cut.discard(task)
         error = None if task.cancelled() else task.exception()
@@ -124,7 +123,6 @@ class Connection:
 
 
 async def _serve(where: str, ready: asyncio.Future[Client], closing: asyncio.Event) -> None:
-    """Keep a client open until `closing` is set."""
     async with _client(where) as client:
         if not ready.done():
             ready.set_result(client)
@@ -133,10 +131,10 @@ async def _serve(where: str, ready: asyncio.Future[Client], closing: asyncio.Eve
 
 @asynccontextmanager
 async def _client(where: str) -> AsyncIterator[Client]:
-    from mcp import Client  # takes 0.1 s, so import it only when used
+    from mcp import Client  # takes 0.1 s
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
-    for name in ("mcp", "client"):  # the names of its loggers
+    for name in ("mcp", "client"):  # its loggers
         logging.getLogger(name).addHandler(_UNHEARD)
     if is_address(where):
         async with Client(where) as client:
@@ -157,7 +155,7 @@ async def _client(where: str) -> AsyncIterator[Client]:
 
 
 async def _guard(mark: str) -> None:
-    """Kill the process when the event loop ends; its client would wait first."""
+    """Kill the process when the event loop ends; the client would wait first."""
     try:
         await asyncio.Event().wait()
     finally:
@@ -172,12 +170,12 @@ def _kill(mark: str) -> None:
 
 
 def is_address(where: str) -> bool:
-    """Return whether a server is given by address rather than by command line."""
+    """Return whether a server is given by its address, not by a command line."""
     return where.lower().startswith(("http://", "https://"))
 
 
 def command_of(where: str) -> tuple[dict[str, str], list[str]]:
-    """Split a command line into variables and words. Raises SettingsError without a command."""
+    """Split a command line into variables and words. Raises SettingsError if no words are left."""
     try:
         words = shlex.split(where)
     except ValueError:
@@ -188,21 +186,21 @@ def command_of(where: str) -> tuple[dict[str, str], list[str]]:
         env[name] = value
     if not words:
         raise SettingsError(
-            "mcp_search cannot be read: behind each @ stands the address of an MCP server, or the"
-            " command that starts it."
+            "mcp_search cannot be read: each @ must be followed by the address of an MCP server or"
+            " the command that starts it."
         )
     return env, words
 
 
 def _innermost(error: BaseException) -> str:
-    """Describe the innermost error by its type; its message may contain a key."""
+    """Name the cause of an error by its type; its message may contain a key."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     names = [kind.__name__ for kind in type(error).__mro__]
     return next((words for kind, words in _CAUSES.items() if kind in names), names[0])
 
 
-#: Parameter names of tools for the query and the number of results, most common first.
+#: Parameter names of tools, most common first.
 # fmt: off
 _QUERY = (
     "query", "q", "search_query", "searchquery", "search_term", "keywords", "question", "text",
@@ -225,20 +223,18 @@ class _Asking:
 
 
 class McpSearch:
-    """Searches with `tool` of the MCP server at `where` (address or command), connecting on first
-    use.
-    """
+    """Searches with `tool` of the MCP server at `where`, an address or a command."""
 
     def __init__(self, tool: str, where: str, name: str = "mcp") -> None:
         self.name = name
-        self.describes = f"what the MCP tool {tool} searches"
+        self.describes = f"the sources of the MCP tool {tool}"
         self._tool = tool
         self.where = where if is_address(where) else ""
         self._connection = Connection(where)
         self._asking: _Asking | None = None
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return the tool's results that have an address. See `Provider.search`."""
+        """Return the tool's results that have an address."""
 
         async def work(client: Client) -> CallToolResult:
             asking = self._asking = self._asking or await self._how(client)
@@ -255,7 +251,7 @@ class McpSearch:
         return number_rows(self._rows(answer), self.name, query, limit)
 
     async def close(self) -> None:
-        """Close the connection and the server's process, if any."""
+        """Close the connection and the server's process."""
         await self._connection.close()
 
     async def _how(self, client: Client) -> _Asking:
@@ -267,7 +263,7 @@ class McpSearch:
         found = next((tool for tool in tools if tool.name == self._tool), None)
         if found is None:
             there = ", ".join(tool.name for tool in tools)[:200] or "none"
-            raise SearchError(f"has no tool {self._tool[:80]!r}, but {there}")
+            raise SearchError(f"has no tool {self._tool[:80]!r}; its tools: {there}")
         return _choose_parameters(found.input_schema)
 
     def _rows(self, answer: CallToolResult) -> list[Row]:
@@ -293,14 +289,14 @@ class McpSearch:
 
 def mcp_searches(setting: str) -> list[McpSearch]:
     """Return the providers of the setting `TOOL @ ADDRESS or COMMAND; …`, named mcp, mcp-2, …
-    Raises SettingsError, whose message omits what follows an @, as it may be a key.
+    Raises SettingsError; its message omits what follows an @, which may be a key.
     """
     made: list[McpSearch] = []
     for n, one in enumerate(filter(None, (part.strip() for part in setting.split(";"))), 1):
         tool, at, where = (part.strip() for part in one.partition("@"))
         if not at or not re.fullmatch(r"[\w./-]{1,128}", tool):
             raise SettingsError(
-                f"mcp_search cannot be read at its part {n}: write TOOL @ ADDRESS, or TOOL @"
+                f"Part {n} of mcp_search cannot be read. Write TOOL @ ADDRESS, or TOOL @"
                 " COMMAND LINE."
             )
         if not is_address(where):
@@ -310,7 +306,6 @@ def mcp_searches(setting: str) -> list[McpSearch]:
 
 
 def _choose_parameters(schema: Mapping[str, Any]) -> _Asking:
-    """Choose a tool's parameters from its JSON input schema."""
     given = schema.get("properties")
     properties: dict[str, Any] = given if isinstance(given, dict) else {}
     known = {name.lower(): name for name in properties}

@@ -1,4 +1,4 @@
-"""Search provider for OpenAlex, the catalogue of scholarly works."""
+"""Search OpenAlex, the catalogue of scholarly works."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from spadework.tools.ranking.recency import period
+from spadework.tools.ranking.query_operators import period
 from spadework.tools.search.provider import AGENT, Access, Service
 from spadework.tools.search.result_rows import Row, number_rows, plain
-from spadework.tools.web.api_keys import read_key
+from spadework.tools.web.connections import read_key
 from spadework.values import Hit, Query, Wish
 
 URL = "https://api.openalex.org"
@@ -19,7 +19,7 @@ _FIELDS = "id,doi,display_name,publication_date,abstract_inverted_index,primary_
 
 
 class OpenAlex:
-    """Scholarly works, through OpenAlex, which allows a few searches a day without a key."""
+    """Scholarly works, through OpenAlex; without a key it allows a few searches a day."""
 
     name = "openalex"
     describes = "scholarly works, through OpenAlex"
@@ -31,23 +31,23 @@ class OpenAlex:
         self._key = {"api_key": secret} if secret else {}
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Search for at most 100 works with abstracts. See `Provider.search`."""
+        """Return at most 100 works with their abstracts."""
         params = {"search": query.text, "per_page": str(min(limit, _MOST)), "select": _FIELDS}
         first, last = period(query)
         wishes = {
             "from_publication_date": first.isoformat() if first else "",
             "to_publication_date": last.isoformat() if last else "",
-            # Queries in other languages are mostly answered in English here.
+            # The question's language is no filter here: most answers are in English.
             "language": query.language.partition("-")[0],
         }
         asked = ",".join(f"{name}:{wish}" for name, wish in wishes.items() if wish)
         params |= self._key | ({"filter": asked} if asked else {})
         answer = await self._service.json("/works", params=params, seconds=seconds)
         works = self._service.results(answer, "results")
-        return number_rows(map(_row, works), self.name, query, limit)
+        return number_rows(map(_row, works), self.name, query, limit, "paper")
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return that language and days of publication are supported."""
+        """Return that language and days of publication can be filtered."""
         return frozenset[Wish](("language", "time"))
 
 

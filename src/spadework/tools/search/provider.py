@@ -1,4 +1,4 @@
-"""The search provider protocol, HTTP services behind providers, and their errors."""
+"""Define search providers, and request services over HTTP."""
 
 from __future__ import annotations
 
@@ -14,18 +14,13 @@ from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.fetch.exchange import reason as broken_by
 from spadework.tools.stores.exchanges import Piece
 from spadework.tools.web.connections import certificates, closing_lines, proxy_for
-from spadework.tools.web.http_dates import (
-    RATE_LIMIT_HEADERS,
-    http_date,
-    rate_limit_reset,
-    retry_after,
-)
 from spadework.tools.web.recorded_traffic import over_the_wire
+from spadework.tools.web.retries import RATE_LIMIT_HEADERS, http_date, rate_limit_reset, retry_after
 from spadework.values import Hit, Query
 
 
 class Provider(Protocol):
-    """A search provider. `name` appears in events, hits and reports."""
+    """A search provider, known to events, hits and reports by its `name`."""
 
     @property
     def name(self) -> str:
@@ -34,21 +29,30 @@ class Provider(Protocol):
 
     @property
     def describes(self) -> str:
-        """What is searched, for a report, such as "the web, through SearXNG"."""
+        """What it searches, in words for a report, such as "the web, through SearXNG"."""
         ...
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most `limit` hits within `seconds`, best first, positions from 1, with
-        `provider` and `query` set; [] if none. Raises SearchError (QuotaSpent) on failure.
+        """Return at most `limit` hits within `seconds`, best first.
+        Positions start at 1; `provider` and `query` are set. Raises SearchError or QuotaSpent.
         """
         ...
 
 
 @runtime_checkable
 class Placed(Protocol):
-    """A provider identified by its address `where`, "" if it is on this machine alone."""
+    """A provider with an address; `where` is "" if it is on this machine alone."""
 
     where: str
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """A provider that may need longer than a search to get ready for a query."""
+
+    async def prepare(self, query: Query) -> None:
+        """Get ready. Raises SearchError."""
+        ...
 
 
 @runtime_checkable
@@ -56,15 +60,13 @@ class Closing(Protocol):
     """A provider that holds a connection or process."""
 
     async def close(self) -> None:
-        """Release it; the provider is not used again."""
+        """Release it; it will not be used again."""
         ...
 
 
 @asynccontextmanager
 async def held_to(name: str, seconds: float) -> AsyncIterator[None]:
-    """Run foreign code with a deadline; its errors become SearchError without text that may hold a
-    key.
-    """
+    """Run foreign code with a deadline; its errors become SearchError, without their text."""
     try:
         async with asyncio.timeout(seconds):
             yield
@@ -76,28 +78,27 @@ async def held_to(name: str, seconds: float) -> AsyncIterator[None]:
         raise SearchError(f"{name} could not be searched: {type(error).__name__}.") from error
 
 
-#: Quota statuses: payment required, and Tavily's two.
+#: Statuses for a spent quota: payment required, and Tavily's two.
 _SPENT = (402, 432, 433)
 _REFUSED = (401, 403)
-#: Phrases for an exhausted quota or a wrong key, used under other statuses too: Serper 400, Brave
-#: 422, MediaWiki 200.
+#: Words about an exhausted quota or a wrong key, which come under other statuses too: Serper 400,
+#: Brave 422, MediaWiki 200.
 _QUOTA = ("credits", "quota", "rate limit", "ratelimit", "too many requests")
 _KEY = ("api key", "api_key", "subscription token")
-#: Fields that hold error messages, most specific first.
 _SAYING = ("message", "detail", "info", "error", "code")
 _WORDS_CHARS = 200
 
 
 @dataclass(frozen=True)
 class Access:
-    """Access to a service: its headers, our secret, and a hint for refusals."""
+    """The headers that a service needs, our secret, and a hint for refusals."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
     secret: str = ""
     mend: str = ""
 
     def redact(self, text: str) -> str:
-        """Return a service's text as one short line, without the secret."""
+        """Return text from a service as one short line, without the secret."""
         said = text.replace(self.secret, "…") if self.secret else text
         return " ".join(said.split())[:_WORDS_CHARS].rstrip(".")
 
@@ -106,19 +107,19 @@ OPEN = Access()
 
 
 def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
-    """Return the error for a status other than 200; QuotaSpent includes the wait if known."""
+    """Return the error for a status that is not 200; QuotaSpent has the wait if known."""
     status, words = answer.status_code, access.redact(_words(parse_json(answer)))
     wait = answer.headers.get("retry-after", "").strip()
-    busy = "it is busy" if status == httpx.codes.SERVICE_UNAVAILABLE and _wait(wait) else ""
+    busy = "is busy" if status == httpx.codes.SERVICE_UNAVAILABLE and _wait(wait) else ""
     if status == httpx.codes.TOO_MANY_REQUESTS:
-        busy = "there were too many requests"
+        busy = "received too many requests"
     if busy:
-        said = f"{label} answered that {busy}{_wait(wait)}."
+        said = f"{label} {busy}{_wait(wait)}."
         seconds = retry_after(wait)
         seconds = rate_limit_reset(answer.headers) if seconds is None else seconds
         return QuotaSpent(said, retry_after=seconds, busy=True)
     if status in _SPENT or tells_of_quota(words):
-        return QuotaSpent(f"{label} answered that the quota is used up (status {status}).")
+        return QuotaSpent(f"The quota of {label} is used up (status {status}).")
     if status in _REFUSED or any(sign in words.lower() for sign in _KEY):
         return SearchError(
             f"{label} refused the request (status {status}){': ' * bool(access.mend)}{access.mend}."
@@ -127,14 +128,14 @@ def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
 
 
 def without_results(label: str, access: Access, answer: Any) -> SearchError:
-    """Return the error for JSON without results, quoting the service."""
+    """Return the error for JSON without results, with the service's words."""
     words = access.redact(_words(answer))
     kind = QuotaSpent if tells_of_quota(words) else SearchError
-    return kind(f"{label} answered without results{': ' * bool(words)}{words}.")
+    return kind(f"{label} returned no results{': ' * bool(words)}{words}.")
 
 
 def parse_json(answer: httpx.Response) -> Any:
-    """Return the JSON of a response, None if invalid."""
+    """Return the response's JSON, or None."""
     try:
         return answer.json()
     except (ValueError, RecursionError):
@@ -155,7 +156,6 @@ def tells_of_quota(words: str) -> bool:
 
 
 def _wait(header: str) -> str:
-    """Return the end of a sentence about a Retry-After header."""
     if header.isdecimal():
         return f"; it asks to wait {header[:9]} s"
     until = http_date(header)
@@ -165,14 +165,13 @@ def _wait(header: str) -> str:
 AGENT = "spadework"
 #: Maximum bytes of a response; a hundred results with abstracts take a tenth.
 MOST_BYTES = 5_000_000
-#: The response headers used.
 _TELLING = ("content-type", "retry-after", *RATE_LIMIT_HEADERS)
-#: Both decode in small pieces, so that the limit applies before memory runs out.
+#: Encodings that decode in small pieces, so that the limit applies in time.
 _ENCODINGS = "gzip, deflate"
 
 
 class Service:
-    """The service `label` at `url`, requested with the user agent `agent`."""
+    """The service `label` at `url`."""
 
     def __init__(self, label: str, url: str, access: Access = OPEN, agent: str = AGENT) -> None:
         self._label = label
@@ -189,29 +188,27 @@ class Service:
         params: Mapping[str, str] | None = None,
         body: Any = None,
     ) -> Any:
-        """Return the JSON of a GET, or of a POST if `body` is given. Raises SearchError within
-        `seconds`.
-        """
+        """Return the JSON of a GET, or of a POST if there is a `body`. Raises SearchError."""
         answer = await self._heard(path, seconds, params, body)
         found = parse_json(answer)
         if found is None:
             kind = answer.headers.get("content-type", "").partition(";")[0]
             raise SearchError(
-                f"{self._label} did not answer with whole JSON ({kind[:40] or 'of no type'})."
+                f"{self._label} did not return complete JSON ({kind[:40] or 'no content type'})."
             )
         return found
 
     async def content(self, path: str, *, seconds: float, params: Mapping[str, str]) -> bytes:
-        """Return the bytes of a GET. Errors as for `json`."""
+        """Return the body of a GET. Raises SearchError."""
         return (await self._heard(path, seconds, params, None)).content
 
     def results(self, answer: Any, *path: str) -> list[dict[str, Any]]:
-        """Return the objects in the list at `path` of a response. Errors as for `listed`."""
+        """Return the objects in the list at `path`. Raises the errors of `listed`."""
         return [item for item in self.listed(answer, *path) if isinstance(item, dict)]
 
     def listed(self, answer: Any, *path: str) -> list[Any]:
-        """Return the list at `path`. Without one, raises SearchError (QuotaSpent), quoting the
-        service.
+        """Return the list at `path` of a response.
+        If there is none, raise SearchError or QuotaSpent with the service's words.
         """
         found = answer
         for name in path:
@@ -227,7 +224,7 @@ class Service:
     async def _heard(
         self, path: str, seconds: float, params: Mapping[str, str] | None, body: Any
     ) -> httpx.Response:
-        """Return the response. Raises SearchError for a status other than 200."""
+        """Return the response. Raises SearchError unless its status is 200."""
 
         async def send() -> Piece:
             answer = await self._ask(path, seconds, params, body)
@@ -267,10 +264,9 @@ class Service:
             raise self.deadline_error(seconds) from None
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             why = self._access.redact(broken_by(error)) or type(error).__name__
-            raise SearchError(f"{self._label} could not be asked: {why}.") from None
+            raise SearchError(f"{self._label} could not be queried: {why}.") from None
 
     async def _whole(self, answer: httpx.Response) -> httpx.Response:
-        """Read the body. Raises SearchError above MOST_BYTES."""
         body = bytearray()
         async for piece in answer.aiter_bytes():
             body += piece

@@ -1,4 +1,4 @@
-"""Search provider for PubMed (NCBI E-utilities): first the ids, then their records."""
+"""Search PubMed (NCBI E-utilities): first for ids, then for their records."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from datetime import date
 from typing import Any
 
 from spadework.errors import SearchError
-from spadework.tools.ranking.recency import DAYS, freshness_of, is_dated
+from spadework.tools.ranking.query_operators import DAYS, freshness_of, is_dated
 from spadework.tools.ranking.relevance import query_terms
 from spadework.tools.search.provider import AGENT, Service
-from spadework.tools.search.result_rows import Row, number_rows, plain
-from spadework.tools.search.search_filters import PUBMED_LANGUAGES
+from spadework.tools.search.result_rows import PUBMED_LANGUAGES, Row, number_rows, plain
 from spadework.values import Hit, Query, Wish
 
 URL = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 PAGE = "https://pubmed.ncbi.nlm.nih.gov/"
 _AUTHORS = 3
-#: PubMed requires both ends of a date range.
 _FIRST, _LAST = date(1800, 1, 1), date(2999, 12, 31)
 
 
@@ -33,21 +31,19 @@ class PubMed:
         self._service = Service("PubMed", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Search articles by relevance; snippets hold authors, journal, date. See
-        `Provider.search`.
-        """
+        """Return articles by relevance; a snippet holds authors, journal and date."""
         try:
             async with asyncio.timeout(seconds):
                 ids = await self._ids(query, limit, seconds)
                 found = await self._get("esummary", seconds, id=",".join(ids)) if ids else {}
         except TimeoutError:
             raise self._service.deadline_error(seconds) from None
-        return number_rows(self._rows(ids, found), self.name, query, limit)
+        return number_rows(self._rows(ids, found), self.name, query, limit, "paper")
 
     async def _ids(self, query: Query, limit: int, seconds: float) -> list[str]:
-        # PubMed requires every word, so stop words are dropped.
+        # PubMed requires every word, even stop words.
         term = " ".join(query_terms(query.text)) or query.text
-        # Queries in other languages are mostly answered in English here.
+        # The question's language is no filter here: most answers are in English.
         if spoken := PUBMED_LANGUAGES.get(query.language.partition("-")[0]):
             term = f"({term}) AND {spoken}[la]"
         answer = await self._get(
@@ -57,7 +53,7 @@ class PubMed:
         return [number for number in numbers if isinstance(number, str) and number.isdecimal()]
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: days of publication, and known languages."""
+        """Return the filters that PubMed has: days of publication, and its languages."""
         known = query.language.partition("-")[0] in PUBMED_LANGUAGES
         return frozenset[Wish](("time", *(("language",) if known else ())))
 
@@ -69,7 +65,7 @@ class PubMed:
     def _rows(self, ids: list[str], found: Any) -> Iterator[Row]:
         articles = found.get("result") if isinstance(found, dict) else None
         if ids and not isinstance(articles, dict):
-            raise SearchError("PubMed answered without what stands behind the numbers it found.")
+            raise SearchError("PubMed did not return the records that it found.")
         for number in ids:
             article = articles.get(number) if articles else None
             if isinstance(article, dict) and article.get("title"):

@@ -1,24 +1,21 @@
-"""Search provider for the owner's SearXNG server."""
+"""Search with the owner's SearXNG server."""
 
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from spadework.errors import SearchError, SettingsError
-from spadework.tools.ranking.recency import news_wanted, reach
+from spadework.errors import SearchError, SettingsError, must_be
+from spadework.tools.ranking.query_operators import news_wanted, reach
 from spadework.tools.search.provider import AGENT, Access, Service
-from spadework.tools.search.result_rows import Row, number_rows
-from spadework.tools.search.search_filters import ENGLISH, tongue, with_sites
-from spadework.values import Hit, Query, Wish
+from spadework.tools.search.result_rows import ENGLISH, Row, number_rows, tongue, with_sites
+from spadework.values import Hit, Query, SourceKind, Wish
 
 _ACCESS = Access(mend="add json to search.formats in its settings.yml")
 
 
 class SearXNG:
-    """The web, through the server at `url`. Raises SettingsError unless it is an http(s)
-    address.
-    """
+    """The web, through the server at `url`. Raises SettingsError for another kind of address."""
 
     name = "searxng"
     describes = "the web, through SearXNG"
@@ -26,16 +23,12 @@ class SearXNG:
     def __init__(self, url: str, *, agent: str = AGENT) -> None:
         base = url.strip().rstrip("/").removesuffix("/search")
         if not base.lower().startswith(("http://", "https://")):
-            raise SettingsError(
-                f"searxng_url cannot be {url[:80]!r}: it must begin with http:// or https://."
-            )
+            raise SettingsError(must_be("searxng_url", "an http:// or https:// URL", url))
         self.where = base
         self._service = Service("SearXNG", base, _ACCESS, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Search for the first page, 16 to 20 results if the engines respond. See
-        `Provider.search`.
-        """
+        """Return the first page, 16 to 20 results if the engines respond."""
         params = {"q": with_sites(query), "format": "json", **_query_parameters(query)}
         answer = await self._service.json("/search", params=params, seconds=seconds)
         return hits(answer, query, limit)
@@ -48,7 +41,7 @@ class SearXNG:
 def _query_parameters(query: Query) -> dict[str, str]:
     asked: dict[str, str] = {}
     if span := reach(query):
-        asked["time_range"] = "month" if span == "week" else span  # not supported by all versions
+        asked["time_range"] = "month" if span == "week" else span  # not all versions know "week"
     if news_wanted(query):
         asked["categories"] = "news" if query.news else "general,news"
     if spoken := tongue(query) or (ENGLISH if query.country else ""):
@@ -59,23 +52,23 @@ def _query_parameters(query: Query) -> dict[str, str]:
 
 
 def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """Parse SearXNG's JSON, ignoring `number_of_results`, which is often 0. Raises SearchError if
-    there are no results because engines failed, or if the JSON is invalid.
+    """Parse SearXNG's JSON, whose `number_of_results` is often 0.
+    Raises SearchError for invalid JSON, and if there are no results because engines failed.
     """
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
-        raise SearchError("SearXNG answered with JSON that holds no results.")
+        raise SearchError("SearXNG answered with JSON that contains no results.")
     silent = answer.get("unresponsive_engines")
     if not results and silent and isinstance(silent, list):
         engines = ", ".join(map(_engine, silent))[:300]
-        raise SearchError(f"No engine of SearXNG answered: {engines}.")
+        raise SearchError(f"None of SearXNG's engines answered: {engines}.")
     fields, rows = ("url", "title", "content", "publishedDate"), []
     for r in results:
         if isinstance(r, dict):
-            # A paper's journal, or a news item's outlet.
             publisher = r.get("journal") or r.get("publisher") or r.get("source")
             url, title, text, date = map(r.get, fields)
-            rows.append(Row(url, title, text, date, publisher))
+            kind: SourceKind = "news" if r.get("category") == "news" else ""
+            rows.append(Row(url, title, text, date, publisher, kind=kind))
     return number_rows(rows, SearXNG.name, query, limit)
 
 

@@ -1,4 +1,4 @@
-"""Search provider for Google through Serper: the web, and news for recent topics."""
+"""Search Google through Serper."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from spadework.tools.ranking.recency import is_dated, news_wanted, reach
+from spadework.tools.ranking.query_operators import is_dated, news_wanted, reach
 from spadework.tools.search.provider import AGENT, Access, Service
-from spadework.tools.search.result_rows import Row, number_rows
-from spadework.tools.search.search_filters import ENGLISH, tongue, with_sites
-from spadework.tools.web.api_keys import read_key
+from spadework.tools.search.result_rows import ENGLISH, Row, number_rows, tongue, with_sites
+from spadework.tools.web.connections import read_key
 from spadework.values import Hit, Query, Wish
 
 URL = "https://google.serper.dev"
@@ -30,10 +29,9 @@ class Serper:
         self._service = Service("Serper", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Search for at most 100 results; for recent topics, the month's news. See
-        `Provider.search`.
-        """
-        path, listed = ("/news", "news") if news_wanted(query) else ("/search", "organic")
+        """Return at most 100 results; for a query about now, the past month's news."""
+        news = news_wanted(query)
+        path, listed = ("/news", "news") if news else ("/search", "organic")
         body: dict[str, Any] = {"q": with_sites(query), "num": min(limit, _MOST)}
         body["hl"] = tongue(query) or ENGLISH
         wishes = {"gl": query.country, "tbs": _span(query)}
@@ -41,7 +39,7 @@ class Serper:
         answer = await self._service.json(path, body=body, seconds=seconds)
         fields = ("link", "title", "snippet", "date", "source")
         rows = (Row(*map(r.get, fields)) for r in self._service.results(answer, listed))
-        return number_rows(rows, self.name, query, limit)
+        return number_rows(rows, self.name, query, limit, "news" if news else "")
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
         """Return all filters."""

@@ -1,4 +1,4 @@
-"""Search provider for the web (Tavily)."""
+"""Search the web with Tavily."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Set as AbstractSet
 
 from pydantic import SecretStr
 
-from spadework.tools.ranking.recency import is_dated, news_wanted, reach
+from spadework.tools.ranking.query_operators import is_dated, news_wanted, reach
 from spadework.tools.search.provider import AGENT, Access, Service
-from spadework.tools.search.result_rows import Row, number_rows
-from spadework.tools.search.search_filters import NAMES, domains
-from spadework.tools.web.api_keys import read_key
+from spadework.tools.search.result_rows import NAMES, Row, domains, number_rows
+from spadework.tools.web.connections import read_key
 from spadework.values import Hit, Query, Wish
 
 URL = "https://api.tavily.com"
@@ -29,11 +28,12 @@ class Tavily:
         self._service = Service("Tavily", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Search for at most 20 results, dated only for news. See `Provider.search`."""
+        """Return at most 20 results; only news have dates."""
+        news = news_wanted(query)
         body = {
             "query": query.text,
             "max_results": min(limit, _MOST),
-            "topic": "news" if news_wanted(query) else "general",
+            "topic": "news" if news else "general",
             "search_depth": "basic",
         }
         wishes = {
@@ -48,13 +48,13 @@ class Tavily:
         answer = await self._service.json("/search", body=body, seconds=seconds)
         fields = ("url", "title", "content", "published_date")
         rows = (Row(*map(r.get, fields)) for r in self._service.results(answer, "results"))
-        return number_rows(rows, self.name, query, limit)
+        return number_rows(rows, self.name, query, limit, "news" if news else "")
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: news, days, and a known country except for news."""
+        """Return the filters that Tavily has: news, days and, except for news, its countries."""
         return frozenset[Wish](("news", "time", *(("country",) if _country(query) else ())))
 
 
 def _country(query: Query) -> str | None:
-    """Return Tavily's name of the country, None if it cannot be filtered by."""
+    """Return Tavily's name of the country, None if it cannot be a filter."""
     return None if news_wanted(query) else NAMES.get(query.country)

@@ -1,4 +1,4 @@
-"""Search provider for Wikipedia (MediaWiki API)."""
+"""Search Wikipedia (MediaWiki API)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from typing import Any
 from urllib.parse import quote
 
 from spadework.tools.search.provider import AGENT, Service
-from spadework.tools.search.result_rows import Row, number_rows, plain
-from spadework.tools.search.search_filters import ENGLISH, tongue
-from spadework.tools.text.quantities import moment
+from spadework.tools.search.result_rows import ENGLISH, Row, number_rows, plain, tongue
+from spadework.tools.text.facts import moment
 from spadework.values import Hit, Query, Wish
 
 
 class Wikipedia:
-    """Wikipedia in a query's language, else `language`, or at `url`; it requires a user agent."""
+    """Wikipedia in the query's language, else in `language`, or at `url`."""
 
     name = "wikipedia"
 
@@ -24,7 +23,7 @@ class Wikipedia:
         self.describes = f"Wikipedia ({language or 'in the language of the question'})"
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Search articles, dated by their last change. See `Provider.search`."""
+        """Return articles, dated by their last change."""
         params = {"action": "query", "list": "search", "format": "json", "formatversion": "2"}
         params |= {"srsearch": query.text, "srlimit": str(limit), "srprop": "snippet|timestamp"}
         spoken = (tongue(query) or self._language).partition("-")[0]
@@ -36,12 +35,12 @@ class Wikipedia:
         return number_rows(rows, self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return that language is supported: each has its own Wikipedia."""
+        """Return that language can be filtered, since each has its own Wikipedia."""
         return frozenset[Wish](("language",))
 
 
 def _row(base: str, result: dict[str, Any], query: Query) -> Row:
-    """Return an article's row, undated if changed after the requested days."""
+    """Return an article's row, without a date if it was changed after the requested days."""
     title, stamp = result["title"], result.get("timestamp")
     day = moment(stamp)
     url = f"{base}/wiki/{quote(title.replace(' ', '_'), safe='/:(),', errors='replace')}"

@@ -1,1 +1,1 @@
-"""Storage: the journal of a session, its pages, and file access."""
+"""Store a session: its journal, its record and its pages."""

@@ -1,4 +1,4 @@
-"""The recording of a finished session, from which it is replayed without a network."""
+"""Replay a finished session from its recording, without a network."""
 
 from __future__ import annotations
 
@@ -15,24 +15,22 @@ from spadework.tools.stores.exchanges import Damaged, Exchanges, Request, Row
 from spadework.tools.stores.journal_rows import JournalRows
 from spadework.tools.stores.session_database import SqliteRows
 
-#: Characters shown around the first difference.
 BEFORE, AFTER = 20, 60
-_NAMES = {"system": "system message", "human": "user message", "ai": "own earlier answer"}
+_NAMES = {"system": "system message", "human": "user message", "ai": "earlier answer"}
 
 
 def difference(sent: dict[str, Any], recorded: Sequence[dict[str, Any]]) -> str:
-    """Describe the difference to the most similar recorded request of the same shape."""
+    """Say how a request differs from the most similar recorded one."""
     same = [other for other in recorded if other.get("shape") == sent["shape"]]
     if not same:
         return f"no request for {sent['shape']} was recorded."
     nearest = max(same, key=lambda other: _likeness(sent, other))
     pairs = zip(_parts(sent), _parts(nearest), strict=False)
     said = " ".join(filter(None, (_describe_difference(*pair) for pair in pairs)))
-    return said or "it has more or fewer messages than the recorded one."
+    return said or "the request has a different number of messages than the recorded one."
 
 
 def _likeness(sent: dict[str, Any], other: dict[str, Any]) -> tuple[int, int]:
-    """Return how many parts are equal, and the common prefix lengths of the others."""
     pairs = list(zip(_parts(sent), _parts(other), strict=False))
     same = sum(mine == theirs for mine, theirs in pairs)
     return same, sum(_shared_prefix(mine[1], theirs[1]) for mine, theirs in pairs)
@@ -41,7 +39,7 @@ def _likeness(sent: dict[str, Any], other: dict[str, Any]) -> tuple[int, int]:
 def _parts(request: dict[str, Any]) -> list[tuple[str, str]]:
     schema = json.dumps(request["schema"], sort_keys=True)
     told = ((_NAMES.get(kind, str(kind)), text) for kind, text in request["messages"])
-    asked = (("model", str(request["model"])), ("way of asking", str(request["method"])))
+    asked = (("model", str(request["model"])), ("method", str(request["method"])))
     return [*asked, ("schema", schema), *told]
 
 
@@ -51,7 +49,7 @@ def _describe_difference(mine: tuple[str, str], theirs: tuple[str, str]) -> str:
     if now == before:
         return ""
     at = _shared_prefix(now, before)
-    return f"its {name} differs at {_near(now, at)}, where {_near(before, at)} was recorded."
+    return f"the {name} differs at {_near(now, at)}, where {_near(before, at)} was recorded."
 
 
 def _shared_prefix(one: str, other: str) -> int:
@@ -65,7 +63,7 @@ def _near(text: str, at: int) -> str:
 
 @dataclass(frozen=True)
 class Missing:
-    """A request without a recorded answer: its kind, sender, and the reason."""
+    """A request without a recorded answer: its kind, who made it, and why."""
 
     kind: str
     who: str
@@ -76,7 +74,7 @@ class Missing:
 
 
 class Recording:
-    """A recording. `replayed` and `new` count the replay's exchanges that were recorded or not."""
+    """A recorded session. `replayed` counts the requests that it answered, `new` the others."""
 
     def __init__(self, rows: JournalRows) -> None:
         self._rows = rows
@@ -95,15 +93,15 @@ class Recording:
         await self._rows.close()
 
     async def row(self, request: Request) -> Row:
-        """Return a request's exchange, in order. Raises NotRecorded (model), SearchError,
-        FetchError.
+        """Return the next recorded exchange of a request.
+        Raises NotRecorded (for a model), SearchError or FetchError if there is none.
         """
         try:
             rows = await self._newest(await self._exchanges.rows(request.key))
         except Damaged as damaged:
             raise self._lacks(request, f"{damaged}.") from None
         if not rows:
-            why = "it was not asked when the session was recorded."
+            why = "this request was not made when the session was recorded."
             if request.kind == "model":
                 why = difference(request.content, await self._exchanges.requests("model"))
             raise self._lacks(request, why)
@@ -111,27 +109,27 @@ class Recording:
         row = rows[turn]
         self._turns[request.key] += 1
         if row.tape is None:
-            why = "its bytes were not kept, since the session had no more room (SPADEWORK_RAW_MB)."
+            why = "the answer was not stored because the session was full (SPADEWORK_RAW_MB)."
             raise self._lacks(request, why)
         self.replayed += 1
         return row
 
     async def noted(self, request: Request) -> Any:
-        """Return what the session recorded about a moment, or None."""
+        """Return the value that the session recorded, or None."""
         try:
             rows = await self._exchanges.rows(request.key)
             return json.loads(rows[-1].tape.last.body) if rows and rows[-1].tape else None
         except (Damaged, ValueError):
             return None
-        except sqlite3.OperationalError:  # a file from before there were any exchanges
+        except sqlite3.OperationalError:  # the file is older than exchanges
             return None
 
     def asked_anew(self) -> None:
-        """Record that a model answered the last missing request."""
+        """Count the last missing request as answered by a model."""
         self.new += 1
 
     async def _newest(self, rows: list[Row]) -> list[Row]:
-        """Return the rows of the last process: resuming repeats only failures."""
+        """Return the rows of the last process, since a resumed one repeats only failures."""
         if len(rows) < 2:
             return rows
         opened = await self._rows.opened_before(rows[-1].number)

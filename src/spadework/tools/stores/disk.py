@@ -1,4 +1,4 @@
-"""Disk access off the event loop, with a deadline."""
+"""Access the disk outside the event loop, with a deadline."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 THREADS = 4
-#: Maximum seconds for one, ample for a working disk.
+#: Longest wait for an operation, ample for a working disk.
 SECONDS = 20.0
-#: Minimum seconds for file work, even at the end of a run.
+#: Least time for work on a file, even at the end of a run.
 LEAST_SECONDS = 1.0
-#: Seconds to wait for cancelled work.
+#: Longest wait for cancelled work to end.
 STRUCK_SECONDS = 5.0
 
 
@@ -30,7 +30,7 @@ _pool = _new_pool()
 
 
 def _after_fork() -> None:
-    global _pool  # its threads do not survive a fork
+    global _pool  # threads do not survive a fork
     _pool = _new_pool()
 
 
@@ -39,16 +39,16 @@ if hasattr(os, "register_at_fork"):
 
 
 class DiskHangs(OSError):
-    """A file operation timed out; it may complete later or never."""
+    """A file operation took too long; it may still succeed later."""
 
     def __init__(self, path: object, seconds: float) -> None:
         named = str(path) if isinstance(path, Path) else None
-        super().__init__(errno.EIO, f"the disk does not answer within {seconds:.3g} s", named)
+        super().__init__(errno.EIO, f"the disk did not answer within {seconds:.3g} s", named)
 
 
 async def on_disk(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a file thread and return its result. It is completed even if the caller is
-    cancelled, and before the process ends. Raises DiskHangs after SECONDS.
+    """Run `work` in a file thread and return its result. Raises DiskHangs after SECONDS.
+    The work is finished even if the caller is cancelled, and before the process ends.
     """
     call = partial(work, *args, **kwargs)
     doing = asyncio.get_running_loop().run_in_executor(_pool, call)
@@ -68,15 +68,15 @@ async def in_time(
     left: float,
     undo: Callable[[T], Coroutine[Any, Any, None]] | None = None,
 ) -> T:
-    """Run `work` on the file at `path` within the seconds `left` of a run, or slightly longer.
-    Raises DiskHangs on timeout, abandoning it. If the caller is cancelled as it completes, `undo`
-    releases its result.
+    """Run `work` on the file at `path` within `left` seconds, at least LEAST_SECONDS.
+    Raises DiskHangs after that, abandoning the work. If the caller is cancelled as it finishes,
+    `undo` releases its result.
     """
     doing, seconds = asyncio.create_task(work), max(LEAST_SECONDS, left)
     try:
         await asyncio.wait({doing}, timeout=seconds)
     except asyncio.CancelledError:
-        # Release what it opened first; a second cancellation would prevent that.
+        # Wait until it has ended: a second cancellation would prevent its cleanup.
         if not doing.cancelling():
             doing.cancel()
         await asyncio.wait({doing}, timeout=min(seconds, STRUCK_SECONDS))
@@ -92,7 +92,7 @@ async def in_time(
 
 
 async def let_go(work: Coroutine[Any, Any, None], seconds: float) -> None:
-    """Wait this long for work on an unresponsive disk, then abandon it."""
+    """Wait up to `seconds` for work on a hanging disk, then abandon it."""
     doing = asyncio.ensure_future(work)
     await asyncio.wait({doing}, timeout=seconds)
     doing.add_done_callback(_forgotten)
@@ -100,6 +100,5 @@ async def let_go(work: Coroutine[Any, Any, None], seconds: float) -> None:
 
 
 def _forgotten(doing: asyncio.Future[Any]) -> None:
-    """Retrieve the outcome of abandoned work."""
     if not doing.cancelled():
         doing.exception()

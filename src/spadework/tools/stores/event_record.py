@@ -1,6 +1,6 @@
-"""The record of a run: every timed event, in order, written before the step that emitted it is
-saved. So a run killed at any moment has recorded every step that will not be repeated. What a
-resumed run repeats is recorded once.
+"""Keep the record of a run: every event in order, written before its step is saved.
+A killed run has therefore recorded every step that will not be repeated. Events that a resumed run
+repeats are recorded once.
 """
 
 from __future__ import annotations
@@ -13,23 +13,24 @@ from typing import Any, TypeVar, cast
 from spadework.events import VERSION, Event, Timed
 
 E = TypeVar("E", bound=Timed)
-#: Writes lines, in the order of the calls.
 Write = Callable[[bytes], Awaitable[None]]
 
 
 class Record:
-    """Holds a run's events, stored by `write` if given; `clock` returns the second of the run."""
+    """The events of a run. `clock` returns the second of the run.
+    `write` stores them; without it they are only collected, and nobody receives them.
+    """
 
     def __init__(self, write: Write | None = None) -> None:
         self._write = write
-        #: Whether each recorded thing has only failed so far.
+        #: By key of an event, True if it has only failed so far.
         self._known: dict[str, bool] = {}
         self._lines: list[bytes] = []
-        #: All events of the session, including earlier processes'.
+        #: All events of the session, including those of earlier processes.
         self.events: list[Event] = []
         self._writing: asyncio.Task[None] | None = None
         self._fault: BaseException | None = None
-        #: Events for watchers of the run; others may add what they wait for.
+        #: Events for the run's watchers, and anything else they wait for.
         self.told: asyncio.Queue[Any] = asyncio.Queue()
         self.clock: Callable[[], float] = lambda: 0.0
 
@@ -41,7 +42,7 @@ class Record:
                 self._known[event.key] = self._known.get(event.key, True) and event.failed
 
     def tell(self, event: E) -> E:
-        """Return the event with its time, emitted and recorded unless it was before."""
+        """Return the event with its time; send and record it unless it was recorded before."""
         now = {"v": VERSION, "at": datetime.now(UTC), "after": round(self.clock(), 3)}
         event = event.model_copy(update=now)
         if self._told_before(event):
@@ -56,21 +57,21 @@ class Record:
         return event
 
     def heard(self) -> Iterator[Event]:
-        """Yield emitted events that nobody has received."""
+        """Yield the events that nobody has received yet."""
         while not self.told.empty():
             part = self.told.get_nowait()
-            if isinstance(part, Timed):  # others add what they wait for, and may have left
+            if isinstance(part, Timed):  # watchers may have added something else
                 yield cast("Event", part)
 
     async def written(self) -> None:
-        """Wait until all events are written. Raises OSError if that fails."""
+        """Wait until all events are written. Raises OSError if that failed."""
         while self._writing is not None:
             await asyncio.shield(self._writing)
         if self._fault:
             raise self._fault
 
     def _told_before(self, event: Timed) -> bool:
-        """Return whether the same was recorded; a failure is recorded again once fixed."""
+        """Return whether the event was recorded; a success counts as new after a failure."""
         if not (key := event.key):
             return False
         before = self._known.get(key)

@@ -1,4 +1,4 @@
-"""Exchanges with the outside world, byte for byte: requests, replies and their order."""
+"""Store exchanges with the outside world: requests and, byte for byte, what was received."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spadework.values import Value
 
 
 class Piece(NamedTuple):
-    """One received item: its metadata and bytes."""
+    """One received item."""
 
     head: dict[str, Any]
     body: bytes
@@ -42,7 +42,7 @@ class Tape:
 
 @dataclass(frozen=True)
 class Request:
-    """A request, identified by `content` (JSON); `about` names the caller."""
+    """A request, identified by its kind and `content` (JSON); `about` names the caller."""
 
     kind: str
     content: Any
@@ -50,12 +50,12 @@ class Request:
 
     @property
     def text(self) -> str:
-        """The content as text."""
+        """The content as JSON."""
         return json.dumps(self.content, sort_keys=True, ensure_ascii=False)
 
     @property
     def key(self) -> str:
-        """The digest that is its answer's key."""
+        """The hash under which its answer is stored."""
         subject = f"{self.kind}\n{self.text}".encode(errors="surrogatepass")
         return hashlib.sha256(subject).hexdigest()
 
@@ -66,12 +66,11 @@ async def last_text(tape: Tape) -> str:
 
 
 T = TypeVar("T")
-#: Kinds with large content: pages and files.
 BULKY = frozenset({"page", "document", "attached", "known page", "earlier pages"})
 
 
 class Row(NamedTuple):
-    """An exchange. `tape` is None if its bytes were not stored; `error` is its failure."""
+    """A stored exchange. `tape` is None if its bytes were not kept; `error` is its failure."""
 
     number: int
     tape: Tape | None
@@ -80,14 +79,16 @@ class Row(NamedTuple):
     elapsed: float
 
     def whole(self) -> Tape:
-        """Return the items. Raises the exchange's failure."""
+        """Return the received items. Raises the exchange's failure."""
         if self.error is not None:
             raise error_from_text(self.error)
         assert self.tape is not None
         return self.tape
 
     async def reread(self, read: Callable[[Tape], Awaitable[T]]) -> T:
-        """Return what `read` makes of the items; raises the recorded failure if unreadable."""
+        """Return the result of `read` on the items. If the exchange failed, raise its failure,
+        unless the items can still be read.
+        """
         assert self.tape is not None
         if self.error is None:
             return await read(self.tape)
@@ -102,18 +103,18 @@ class Row(NamedTuple):
 
 
 class Damaged(Exception):
-    """A row of the journal is unreadable."""
+    """A row of the journal cannot be read."""
 
 
 class Exchanges:
-    """The exchanges of a journal, with at most `most_bytes` of large bodies (compressed)."""
+    """The exchanges of a journal, with up to `most_bytes` of large bodies (compressed)."""
 
     def __init__(self, rows: JournalRows, most_bytes: float) -> None:
         self._rows = rows
         self._room = most_bytes
 
     async def measure(self) -> None:
-        """Compute the room left by the session's earlier processes."""
+        """Subtract the room that the session's earlier processes took."""
         self._room -= await self._rows.size()
 
     async def rows(self, key: str) -> list[Row]:
@@ -121,7 +122,7 @@ class Exchanges:
         return [await self._row(found) for found in await self._rows.exchanges(key)]
 
     async def settled(self, key: str) -> Row | None:
-        """Return the last exchange that succeeded or finally failed; None if it must be asked."""
+        """Return the last exchange that succeeded or finally failed, or None."""
         try:
             rows = [row for row in await self.rows(key) if _is_settled(row)]
         except Damaged:
@@ -129,7 +130,7 @@ class Exchanges:
         return rows[-1] if rows else None
 
     async def refused(self) -> str:
-        """Return the limit that first could not pay for an exchange, "" if none."""
+        """Return the first limit that could not pay for an exchange, or ""."""
         error = await self._rows.refused()
         return str(json.loads(error)[2]["what"]) if error else ""
 
@@ -140,7 +141,7 @@ class Exchanges:
         error: str | None,
         charged: Callable[[], tuple[str, float]],
     ) -> None:
-        """Store an exchange and its charge in one step. A body left by a crash is harmless."""
+        """Store an exchange and its charge, all or nothing. A crash may leave a body behind."""
         pieces = [
             [piece.head, await self._body(piece.body, bulky=request.kind in BULKY)]
             for piece in tape.pieces
@@ -151,7 +152,7 @@ class Exchanges:
         )
 
     async def requests(self, kind: str) -> list[Any]:
-        """Return the contents of all readable requests of a kind."""
+        """Return the readable requests of a kind."""
         found = []
         for data in await self._rows.requests(kind):
             with suppress(ValueError, zstandard.ZstdError):
@@ -159,7 +160,7 @@ class Exchanges:
         return found
 
     async def _body(self, body: bytes, *, bulky: bool) -> str:
-        """Return the hash under which a body is stored, "" if there is no room."""
+        """Return the hash of a stored body, "" if there is no room for it."""
         name, kept = await asyncio.to_thread(
             lambda: (hashlib.sha256(body).hexdigest(), pack_bytes(body))
         )
@@ -182,7 +183,7 @@ class Exchanges:
                 error_from_text(error)
             return Row(number, tape if kept else None, error, json.loads(used), float(elapsed))
         except (ValueError, TypeError, LookupError, zstandard.ZstdError, MemoryError):
-            raise Damaged(f"row {number} of its exchanges is damaged") from None
+            raise Damaged(f"row {number} of its recorded exchanges is damaged") from None
 
     async def _unpacked(self, name: str) -> bytes:
         if (data := await self._rows.body(name)) is None:
@@ -194,7 +195,7 @@ class Exchanges:
 
 
 def error_to_text(error: SpadeworkError | BudgetSpent) -> str:
-    """Return an error as text: type, message and attributes."""
+    """Return an error's type, message and attributes as JSON."""
     said = "" if isinstance(error, BudgetSpent) else str(error)
     return json.dumps([type(error).__name__, said, vars(error)], default=_plain)
 
@@ -204,14 +205,14 @@ def _plain(value: Any) -> Any:
 
 
 def error_from_text(text: str) -> SpadeworkError | BudgetSpent:
-    """Return the error in a text."""
+    """Return the error that `error_to_text` wrote."""
     name, said, known = json.loads(text)
     if name == BudgetSpent.__name__:
         return BudgetSpent(known["what"])
     kind = next((kind for kind in _kinds(SpadeworkError) if kind.__name__ == name), SpadeworkError)
     error = kind.__new__(kind)
     SpadeworkError.__init__(error, said)
-    # Earlier versions stored only an error's hint.
+    # Earlier versions stored only a hint.
     vars(error).update({"hint": known} if isinstance(known, str) else known)
     return error
 
@@ -229,5 +230,5 @@ def _kinds(kind: type[SpadeworkError]) -> Iterator[type[SpadeworkError]]:
 
 
 def pack_bytes(data: bytes) -> bytes:
-    """Return compressed bytes."""
+    """Return the bytes compressed."""
     return zstandard.ZstdCompressor(level=3, write_checksum=True).compress(data)

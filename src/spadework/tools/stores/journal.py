@@ -1,9 +1,6 @@
-"""The journal of a session: every search, fetch and model call under a key of its content,
-committed with its answer and charge before use.
-
-So a resumed run, with half-finished workers, is never charged twice, and two workers that want one
-page fetch it once. It stores the parsed answer and the answer as received (`exchange`), so that a
-session can be replayed.
+"""Keep the journal of a session: every answer is stored with its charge before it is used.
+A resumed run pays for nothing twice, and two workers that want one page fetch it once. Answers are
+also stored as received (`exchange`), so that a session can be replayed.
 """
 
 from __future__ import annotations
@@ -18,8 +15,7 @@ from typing import Any, Self, TypeVar
 import aiosqlite
 from pydantic import TypeAdapter, ValidationError
 
-from spadework.bill import Amounts, Bill
-from spadework.budget import Budget
+from spadework.budget import Amounts, Bill, Budget
 from spadework.errors import BudgetSpent, FetchError, SpadeworkError
 from spadework.tools.stores.cassette import Recording
 from spadework.tools.stores.exchanges import (
@@ -33,16 +29,13 @@ from spadework.tools.stores.journal_rows import AnswerRow, JournalRows, claim_on
 from spadework.tools.stores.session_database import SqliteRows
 
 T = TypeVar("T")
-#: Obtains an answer: by asking, recording what is received on the tape; or from the tape alone.
+#: Obtains an answer: asks for it and records it on the tape, or reads it from the tape.
 Ask = Callable[[Tape], Awaitable[T]]
-#: Default limit on a session's large bodies, in bytes.
 MOST_BYTES = 50_000_000
 
 
 class Journal:
-    """Answers that were paid for. Each has its usage and time, so that a resumed run knows its
-    limit and clock. A `recording` answers instead of asking.
-    """
+    """The answers of a session, with their charge and time; in a replay, a `recording` answers."""
 
     def __init__(
         self,
@@ -55,9 +48,8 @@ class Journal:
         self._budget = budget
         self._exchanges = Exchanges(rows, most_bytes)
         self._running: dict[str, asyncio.Event] = {}
-        #: Whether the file last failed to respond.
+        #: True if the file last failed to respond.
         self.hangs = False
-        #: The replayed recording, if any.
         self.recording = recording
 
     @classmethod
@@ -69,8 +61,9 @@ class Journal:
         recording: Recording | None = None,
         most_bytes: float = MOST_BYTES,
     ) -> Self:
-        """Open or create the journal and set `budget` to what was used. It stores `most_bytes` of
-        pages and files. Raises SessionUnreadable for a later version, sqlite3.Error if damaged.
+        """Open or create the journal, and set `budget` to what the session has used.
+        It stores up to `most_bytes` of pages and files. Raises SessionUnreadable for a later
+        version, sqlite3.Error if damaged.
         """
         claim = claim_on(path.parent.name)
         rows = claim.journal_rows() if claim else await SqliteRows.open(path)
@@ -84,25 +77,21 @@ class Journal:
 
     @property
     def connection(self) -> aiosqlite.Connection:
-        """The session file's connection, also for checkpoints: two writers would block each
-        other.
-        """
+        """The connection to the session's file, shared since two writers would block each other."""
         assert isinstance(self._rows, SqliteRows)
         return self._rows.db
 
     def for_new_requests(self) -> Journal:
-        """Return the same journal for a replay's new requests."""
+        """Return a journal for the requests that a replay has to make."""
         return Journal(self._rows, self._budget)
 
     def asked_anew(self) -> None:
-        """Count the last request missing from the recording as answered."""
+        """Count the last request that the recording lacks as answered."""
         if self.recording is not None:
             self.recording.asked_anew()
 
     async def answers(self, seconds: float) -> bool:
-        """Return whether the file responds within this many seconds; all operations wait in one
-        line.
-        """
+        """Return whether the file responds within `seconds`."""
         asking = asyncio.ensure_future(self.count("report"))
         await asyncio.wait({asking}, timeout=seconds)
         self.hangs = not asking.done()
@@ -111,7 +100,7 @@ class Journal:
         return not self.hangs
 
     async def close(self) -> None:
-        """Write usage that belongs to no answer, and close the rows."""
+        """Store usage that belongs to no answer, and close the file."""
         try:
             if self._budget.loose.amounts and self.recording is None:
                 await self.note("rest", {}, None)
@@ -123,8 +112,9 @@ class Journal:
     async def once(
         self, kind: str, key: Any, shape: type[T], work: Callable[[], Awaitable[T]]
     ) -> T:
-        """Return the answer of `work()`, called once for `kind` and `key` (JSON). A final failure
-        (FetchError.final) is stored and raised again; others, and damaged answers, are repeated.
+        """Return the answer of `work()`, which runs once for `kind` and `key` (JSON).
+        A final failure (FetchError.final) is stored and raised again; after other failures and for
+        damaged answers, `work` runs again.
         """
         asked = Request(kind, key)
         async with self._exclusive(asked, self._rows.answer) as row:
@@ -143,19 +133,19 @@ class Journal:
             return value
 
     async def find(self, kind: str, key: Any, shape: type[T]) -> T | None:
-        """Return the stored answer, or None, without asking. Raises a stored failure."""
+        """Return the stored answer, or None. Raises a stored failure."""
         row = await self._rows.answer(Request(kind, key).key)
         answer = None if row is None else _answer_in(row, shape)
         return answer[0] if answer else None
 
     async def count(self, kind: str) -> int:
-        """Return how many answers of a kind are stored."""
+        """Return the number of stored answers of a kind."""
         return await self._rows.count(kind)
 
     async def exchange(self, request: Request, ask: Ask[T], read: Ask[T]) -> T:
-        """Return what `ask(tape)` returns, recording what is received, once per request. After
-        that, and in a replay, return `read(tape)` of the recording. A final failure is raised
-        again; others only in a replay where `read` fails too.
+        """Return the result of `ask(tape)` the first time, then that of `read(tape)`, as in a
+        replay. A final failure is raised again; other failures only in a replay, if `read` fails
+        too.
         """
         if self.recording is not None:
             return await self._replay(self.recording, request, read)
@@ -174,27 +164,25 @@ class Journal:
             return value
 
     async def charge(self, request: Request) -> Amounts:
-        """Return a request's last charge, by the fields of Usage; nothing in a replay."""
+        """Return a request's last charge by fields of Usage, or {}."""
         found = await self._rows.exchanges(request.key)
         return json.loads(found[-1].used) if found else {}
 
     async def note(self, kind: str, key: Any, value: Any) -> None:
-        """Record what a replay could not know, such as the clock."""
+        """Record a value that a replay cannot compute, such as the clock."""
         if self.recording is None:
             tape = Tape()
             tape.add({}, json.dumps(value).encode())
             await self._put(Request(kind, key), tape, None, Bill())
 
     async def paid(self, **amounts: float) -> None:
-        """Charge usage without an answer, by field names of Usage, and record it at once."""
+        """Charge usage that has no answer, by fields of Usage, and record it."""
         with self._budget.metered() as bill:
             self._budget.add(**amounts)
             await self._put(Request("paid", ""), Tape(), None, bill)
 
     async def noted(self, kind: str, key: Any, *, before: bool = False) -> Any:
-        """Return what the session recorded, else None: in a replay; in a resumed run only
-        `before`.
-        """
+        """Return a recorded value or None: in a replay, or with `before` also in a resumed run."""
         if self.recording is not None:
             return await self.recording.noted(Request(kind, key))
         row = await self._exchanges.settled(Request(kind, key).key) if before else None
@@ -203,8 +191,8 @@ class Journal:
     async def moment(
         self, kind: str, key: Any, shape: Any, work: Callable[[], Awaitable[T]], otherwise: T
     ) -> T:
-        """Return and record what `work()` returns; in a replay the recorded value, or `otherwise`.
-        `shape` is its type.
+        """Return and record the result of `work()`, of the type `shape`.
+        In a replay, return the recorded value, or `otherwise` if there is none.
         """
         kind_of: TypeAdapter[T] = TypeAdapter(shape)
         if self.recording is None:
@@ -222,8 +210,8 @@ class Journal:
     async def _exclusive(
         self, request: Request, look: Callable[[str], Awaitable[T | None]]
     ) -> AsyncIterator[T | None]:
-        """Yield what is stored, None if it must be asked; others with the same request wait."""
-        # An answer and what is made of it are separate.
+        """Yield the stored answer, or None to ask for it while equal requests wait."""
+        # An answer and its exchange have separate keys.
         key = f"{look.__name__} {request.key}"
         while (found := await look(request.key)) is None and key in self._running:
             await self._running[key].wait()
@@ -256,7 +244,6 @@ class Journal:
         )
 
     def _charged(self, bill: Bill) -> str:
-        """Return an answer's bill, including usage that belongs to none, for its row."""
         bill.kept = True
         bill.add(self._budget.loose.take())
         return json.dumps(bill.amounts)
@@ -270,7 +257,7 @@ class Journal:
 
 
 def _answer_in(row: tuple[str | None, str | None], shape: type[T]) -> tuple[T] | None:
-    """Return the answer in a row, None if damaged. Raises a stored failure."""
+    """Return the answer in a row, None if it is damaged. Raises a stored failure."""
     answer, error = row
     if error is not None:
         try:

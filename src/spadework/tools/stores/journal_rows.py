@@ -1,4 +1,4 @@
-"""Rows of a session's journal, and the claim under which they are written."""
+"""Define the rows of a journal, and the claim to a session under which they are written."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol
 
-from spadework.bill import total
+from spadework.budget import total
 from spadework.values import Usage
 
-#: The charge of each answer, with its second of the run.
+#: The charges of all answers, with their seconds of the run.
 USED = "SELECT used, elapsed FROM journal UNION ALL SELECT used, elapsed FROM exchanges"
 _OF_KEY = "SELECT number, pieces, error, used, elapsed FROM exchanges WHERE key = ? ORDER BY number"
 _OPENED = "SELECT coalesce(max(number), 0) FROM exchanges WHERE kind = 'opened' AND number < ?"
@@ -23,7 +23,7 @@ _REFUSED = (
 
 
 class AnswerRow(NamedTuple):
-    """A parsed answer or its final failure, its usage (JSON), and its time."""
+    """An answer or its final failure, its usage (JSON), and its time."""
 
     key: str
     kind: str
@@ -35,7 +35,7 @@ class AnswerRow(NamedTuple):
 
 
 class ExchangeRow(NamedTuple):
-    """A compressed request and what was received: heads with the hashes of their bodies (JSON)."""
+    """A compressed request, and the received heads with the hashes of their bodies (JSON)."""
 
     key: str
     kind: str
@@ -47,7 +47,7 @@ class ExchangeRow(NamedTuple):
 
 
 class FoundExchange(NamedTuple):
-    """A stored exchange; numbers rise in order of writing."""
+    """A stored exchange; later ones have higher numbers."""
 
     number: int
     pieces: str
@@ -57,15 +57,15 @@ class FoundExchange(NamedTuple):
 
 
 class JournalRows(ABC):
-    """Durable rows. Errors are the system's or SQLite's."""
+    """Durable rows. Methods raise OSError or sqlite3.Error."""
 
     @abstractmethod
     async def ask(self, statement: str, *values: Any) -> list[Any]:
-        """Return the rows of a statement in common SQL; `?` is a placeholder."""
+        """Return the rows of a statement in common SQL with `?` as placeholder."""
 
     @abstractmethod
     async def put_answer(self, row: AnswerRow) -> None:
-        """Store a row, replacing the one under its key."""
+        """Store a row, replacing the one with its key."""
 
     @abstractmethod
     async def put_exchange(self, row: ExchangeRow) -> None:
@@ -73,18 +73,18 @@ class JournalRows(ABC):
 
     @abstractmethod
     async def put_body(self, name: str, packed: bytes) -> None:
-        """Store a body, unless present."""
+        """Store a body unless it is there."""
 
     @abstractmethod
     async def close(self) -> None:
-        """Release all resources; unfinished writes are dropped."""
+        """Release all resources and drop unfinished writes."""
 
     @abstractmethod
     async def abandon(self) -> None:
         """Release all resources at once, whatever is running."""
 
     async def answer(self, key: str) -> tuple[str | None, str | None] | None:
-        """Return answer and error under a key, None without a row."""
+        """Return the answer and the error under a key, or None."""
         return next(
             iter(await self.ask("SELECT answer, error FROM journal WHERE key = ?", key)), None
         )
@@ -104,14 +104,12 @@ class JournalRows(ABC):
         return [data for (data,) in await self.ask(asked, kind)]
 
     async def opened_before(self, number: int) -> int:
-        """Return the number of the last exchange before another that records a process's start; 0
-        without one.
-        """
+        """Return the number of the last process start before an exchange, or 0."""
         [(opened,)] = await self.ask(_OPENED, number)
         return int(opened)
 
     async def refused(self) -> str | None:
-        """Return the error of the first exchange that the budget could not pay for."""
+        """Return the error of the first exchange that the budget could not pay for, or None."""
         return next((error for (error,) in await self.ask(_REFUSED)), None)
 
     async def charges(self) -> list[tuple[str, float]]:
@@ -119,36 +117,34 @@ class JournalRows(ABC):
         return await self.ask(USED)
 
     async def body(self, name: str) -> bytes | None:
-        """Return the compressed body under a hash, or None."""
+        """Return the compressed body with this hash, or None."""
         rows = await self.ask("SELECT packed FROM bodies WHERE hash = ?", name)
         return next((data for (data,) in rows), None)
 
     async def has_body(self, name: str) -> bool:
-        """Return whether there is a body under a hash."""
+        """Return whether a body with this hash is stored."""
         return bool(await self.ask("SELECT 1 FROM bodies WHERE hash = ?", name))
 
     async def size(self) -> float:
-        """Return the total bytes of all bodies."""
+        """Return the bytes of all bodies."""
         [(size,)] = await self.ask("SELECT coalesce(sum(length(packed)), 0) FROM bodies")
         return float(size)
 
 
 def sum_charges(rows: Iterable[Any]) -> tuple[Usage, float] | None:
-    """Return the total charge and the time of the last (s); None without any. Raises
-    sqlite3.DatabaseError.
+    """Return the total charge and the time of the last one, None if there are none.
+    Raises sqlite3.DatabaseError for a damaged one.
     """
     try:
         read = [(json.loads(used), float(elapsed)) for used, elapsed in rows]
         used = total(amounts for amounts, _ in read)
     except (ValueError, TypeError, LookupError, AttributeError) as error:
-        raise sqlite3.DatabaseError("what was charged cannot be read") from error
+        raise sqlite3.DatabaseError("the recorded charges cannot be read") from error
     return (used, max(elapsed for _, elapsed in read)) if read else None
 
 
 class Claim(Protocol):
-    """A claim to a session. Everything raises ClaimLost, an OSError, once another process runs
-    it.
-    """
+    """A claim to a session. Its methods raise ClaimLost, an OSError, once another worker has it."""
 
     @property
     def session_id(self) -> str:
@@ -156,21 +152,21 @@ class Claim(Protocol):
         ...
 
     def journal_rows(self) -> JournalRows:
-        """Return the rows of its journal."""
+        """Return the rows of the session's journal."""
         ...
 
     async def tell(self, lines: bytes) -> None:
-        """Store lines of its record, and wake watchers."""
+        """Store lines of the session's record, and wake its watchers."""
 
     async def keep_file(self, name: str, data: bytes) -> None:
-        """Store a file, by its path in the session's folder."""
+        """Store a file by its path in the session's folder."""
 
 
-#: The current claim, set by a worker around each session that it runs.
+#: A worker sets this for each session that it runs.
 CLAIM: ContextVar[Claim | None] = ContextVar("claim", default=None)
 
 
 def claim_on(session_id: str) -> Claim | None:
-    """Return the current claim to a session, None if it is this machine's alone."""
+    """Return the current claim to a session, None if this machine alone has it."""
     claim = CLAIM.get()
     return claim if claim is not None and claim.session_id == session_id else None

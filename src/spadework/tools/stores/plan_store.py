@@ -1,28 +1,30 @@
-"""Plans of earlier questions, for all sessions: one file each, by a key of their inputs."""
+"""Keep the plans of earlier questions for all sessions."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import time
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Plan
 
 DAY_SECONDS = 86_400
 
 
 def normalise_question(question: str) -> str:
-    """Return a question without case, extra spaces and final punctuation."""
+    """Return a question in lower case, without extra spaces and final punctuation."""
     return " ".join(question.split()).rstrip(" ?!.").casefold()
 
 
 class PlanStore:
-    """Plans in `folder`, each valid for this many days."""
+    """The plans in `folder`, each valid for `days`."""
 
     def __init__(self, folder: Path, days: float) -> None:
         self._folder = folder
@@ -37,23 +39,21 @@ class PlanStore:
             return None
 
     def put(self, key: Any, plan: Plan) -> None:
-        """Store a plan, and delete expired ones. Raises OSError."""
+        """Store a plan unless `days` is 0, and delete expired ones. Raises OSError."""
         if self._seconds:
             write_atomically(self._path(key), plan.model_dump_json().encode())
         for path in self._folder.glob("*.json"):
             if self._is_old(path):
                 path.unlink(missing_ok=True)
 
-    def forget(self, question: str) -> None:
-        """Delete a question's plans, including those with clarifications. Raises OSError."""
-        asked = normalise_question(question)
+    def forget(self, questions: Iterable[str]) -> None:
+        """Delete the plans of questions. Raises OSError."""
+        asked = {*map(normalise_question, questions)}
         for path in self._folder.glob("*.json"):
-            try:
-                kept = normalise_question(Plan.model_validate_json(path.read_bytes()).question)
-            except (FileNotFoundError, ValidationError):
-                continue
-            if kept == asked or kept.startswith(f"{asked} ("):
-                path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError, ValidationError):
+                kept = Plan.model_validate_json(path.read_bytes())
+                if normalise_question(kept.question) in asked:
+                    path.unlink()
 
     def _is_old(self, path: Path) -> bool:
         return time.time() - path.stat().st_mtime > self._seconds

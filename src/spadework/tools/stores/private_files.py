@@ -1,9 +1,10 @@
-"""Files and folders readable only by their owner, and validation of session ids."""
+"""Write files that only their owner can read, and check session ids."""
 
 from __future__ import annotations
 
 import os
 import re
+import secrets
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,41 +12,61 @@ _OTHERS = 0o077
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder and its missing parents; an existing one is unchanged."""
+    """Create a private folder with its missing parents; an existing one stays as it is."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
         path.mkdir(mode=0o700, exist_ok=True)
     if not missing and not folder.is_dir():
-        folder.mkdir()  # raises the error for what is in its place
+        folder.mkdir()  # raises the error about what is in its place
 
 
 def private_folder(folder: Path) -> None:
-    """Create a private folder; make an existing one of an earlier version private."""
+    """Create a private folder, or make an existing one private."""
     make_folder(folder)
     _close(folder)
 
 
 def private_file(path: Path) -> None:
-    """Create an empty private file in such a folder; make an existing one private."""
+    """Create an empty private file with its folder, or make an existing one private."""
     make_folder(path.parent)
     os.close(os.open(path, os.O_CREAT | os.O_RDONLY | getattr(os, "O_CLOEXEC", 0), 0o600))
     _close(path)
 
 
 def close_files(folder: Path) -> None:
-    """Make the files of a folder private, as libraries create some themselves."""
+    """Make the files in a folder private, since libraries create some."""
     for path in folder.iterdir():
-        with suppress(FileNotFoundError):  # replaced meanwhile
+        with suppress(FileNotFoundError):  # it was replaced meanwhile
             _close(path)
 
 
 def _close(path: Path) -> None:
     mode = path.stat().st_mode
     if mode & _OTHERS:
-        with suppress(PermissionError):  # someone else's, writable for us
+        with suppress(PermissionError):  # another user's file, which we may write
             path.chmod(mode & 0o777 & ~_OTHERS)
 
 
 def is_session_id(text: str) -> bool:
-    """Return whether a text can be a session id: letters, digits, - and _; never a path."""
+    """Return whether the text can be a session id: letters, digits, - and _; never a path."""
     return re.fullmatch(r"[A-Za-z0-9][\w-]{0,99}", text, re.ASCII) is not None
+
+
+#: Windows would change line ends.
+_AS_IT_IS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Write `data` so that a reader sees either the old file or the new one.
+    Its permissions are `mode` less the umask; by default only the owner has any.
+    """
+    make_folder(path.parent)
+    draft = path.with_name(f".{secrets.token_hex(8)}.draft")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _AS_IT_IS, mode)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise

@@ -1,4 +1,4 @@
-"""The database of a session: one SQLite file, its versions, and its journal rows."""
+"""Store a session in one SQLite file."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow, JournalRows
 from spadework.tools.stores.private_files import private_file
 
-#: Seconds to wait for another connection's write.
 BUSY_SECONDS = 20.0
-#: Version of files with a charge per answer; before, each was the sum so far.
+#: Files of version 1 have a charge per answer; before, each charge was the sum so far.
 VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS journal (
@@ -58,19 +57,19 @@ async def connect(path: Path) -> aiosqlite.Connection:
 
 
 async def prepare(db: aiosqlite.Connection) -> None:
-    """Create missing tables and update a file of an earlier version. Raises SessionUnreadable for a
-    later one, left unchanged, sqlite3.DatabaseError for a damaged one.
+    """Create missing tables and update a file of an earlier version.
+    Raises SessionUnreadable for a later version, and sqlite3.DatabaseError for a damaged file.
     """
     try:
         [(version,)] = await db.execute_fetchall("PRAGMA user_version")
         await _check(db)
-    except UnicodeDecodeError as error:  # SQLite's message shows a damaged name
+    except UnicodeDecodeError as error:  # SQLite's message contains a damaged name
         raise sqlite3.DatabaseError("its tables are damaged") from error
     if version > VERSION:
         raise SessionUnreadable(
-            f"The journal of this session was written by a newer spadework (version {version} of"
-            f" its file; this one knows {VERSION}).",
-            hint="Update spadework to go on with it.",
+            f"The journal of this session was written by a newer spadework (file version"
+            f" {version}; this one supports {VERSION}).",
+            hint="Update spadework to continue it.",
         )
     for statement in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL"):
         await db.execute_fetchall(statement)
@@ -82,7 +81,7 @@ async def prepare(db: aiosqlite.Connection) -> None:
 
 
 async def _check(db: aiosqlite.Connection) -> None:
-    """Raise sqlite3.DatabaseError if damaged: the rest would be taken for the whole."""
+    """Raise sqlite3.DatabaseError if the file is damaged; what remains would pass for the whole."""
     [(said,)] = await db.execute_fetchall("PRAGMA quick_check(1)")
     if said != "ok":
         raise sqlite3.DatabaseError(" ".join(str(said).split())[:150])
@@ -106,16 +105,14 @@ _PUT_EXCHANGE = (
 
 
 class SqliteRows(JournalRows):
-    """Rows on a connection shared with others."""
+    """Rows on a connection that others share."""
 
     def __init__(self, db: aiosqlite.Connection) -> None:
         self.db = db
 
     @classmethod
     async def open(cls, path: Path) -> Self:
-        """Open the rows at a path, creating them if missing. Raises SessionUnreadable for a later
-        version, sqlite3.Error if damaged.
-        """
+        """Open the rows at a path, creating them if missing. Raises the errors of `prepare`."""
         db = await connect(path)
         try:
             await prepare(db)
@@ -130,22 +127,22 @@ class SqliteRows(JournalRows):
         return cls(await aiosqlite.connect(f"{path.as_uri()}?mode=ro", uri=True))
 
     async def put_answer(self, row: AnswerRow) -> None:
-        """Store a row, replacing the one under its key."""
+        """See `JournalRows.put_answer`."""
         await self.ask(_PUT_ANSWER, *row)
         await self.db.commit()
 
     async def put_exchange(self, row: ExchangeRow) -> None:
-        """Add an exchange."""
+        """See `JournalRows.put_exchange`."""
         await self.ask(_PUT_EXCHANGE, *row)
         await self.db.commit()
 
     async def put_body(self, name: str, packed: bytes) -> None:
-        """Store a body, committed with the next row."""
+        """See `JournalRows.put_body`; the next row commits it."""
         await self.ask("INSERT OR IGNORE INTO bodies (hash, packed) VALUES (?, ?)", name, packed)
 
     async def close(self) -> None:
-        """Close the file after rolling back a cancelled write, whose lock the connection would
-        keep. Pending statements of a cancelled run can start no other write.
+        """Roll back a cancelled write, whose lock would stay, and close the file.
+        Pending statements of a cancelled run can start no other write.
         """
         try:
             await self.db.execute_fetchall("PRAGMA query_only = ON")
@@ -157,11 +154,11 @@ class SqliteRows(JournalRows):
         await self.db.close()
 
     async def abandon(self) -> None:
-        """Stop the connection's thread."""
+        """See `JournalRows.abandon`."""
         await stop_connection(self.db)
 
     async def ask(self, statement: str, *values: Any) -> list[Any]:
-        """Query the rows; see `JournalRows`."""
+        """See `JournalRows.ask`."""
         return list(await self.db.execute_fetchall(statement, values))
 
 

@@ -1,6 +1,5 @@
-"""Places at resources shared by all machines, in addition to the process's own
-(`tools/web/fair_queue`), for sessions with a shared database; without one there are normally
-none.
+"""Share places at resources, such as hosts, among machines with a common database.
+Sessions need them in addition to the places of their process (`tools/web/fair_queue`).
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import NamedTuple
 
 
 class Opening(NamedTuple):
-    """When the next may begin, and until when all must wait, in seconds from now."""
+    """The seconds until the next may begin, and those in which all must wait."""
 
     opens: float
     shut: float
@@ -21,14 +20,12 @@ class Opening(NamedTuple):
 
 @dataclass
 class Visit:
-    """A held place. `shut` is the seconds after which its holder may retry: until then
-    nobody enters.
-    """
+    """A held place. Its holder may set `shut`, the seconds in which nobody may enter."""
 
     shut: float = 0.0
 
 
-#: Receives the state while a place is awaited; raises if waiting is pointless.
+#: Receives the state of an awaited place; raises if waiting is pointless.
 Check = Callable[[Opening], None]
 
 
@@ -36,7 +33,7 @@ def wait_on(opening: Opening) -> None:
     """Wait however long it takes."""
 
 
-#: Provides a place as `shared_place` does, for the current session.
+#: Provides the places of the current session, as `shared_place` does.
 Place = Callable[[str, Callable[[], int], float, Check], AbstractAsyncContextManager[Visit]]
 SHARED: ContextVar[Place | None] = ContextVar("shared_rooms", default=None)
 
@@ -45,8 +42,9 @@ SHARED: ContextVar[Place | None] = ContextVar("shared_rooms", default=None)
 async def shared_place(
     what: str, most: Callable[[], int], every: float = 0.0, check: Check = wait_on
 ) -> AsyncIterator[Visit]:
-    """Hold a place at `what`, waiting while `most` are held by all machines, or the last began less
-    than `every` seconds ago; at once if nothing is shared, or the database does not respond soon.
+    """Hold a place at `what`; at once if nothing is shared or the database does not respond.
+    Waits while all machines hold `most` places, or the last one began less than `every` seconds
+    ago.
     """
     shared = SHARED.get()
     if shared is None:

@@ -1,1 +1,1 @@
-"""The language, words and structure of a text."""
+"""Find the language, words and structure of a text."""

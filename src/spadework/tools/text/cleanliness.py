@@ -1,4 +1,4 @@
-"""Cleanliness of a page's text by code: the share that looks like content."""
+"""Measure how much of a page's text looks like content."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from spadework.tools.text.markdown import Block, blocks, plain
 
-#: A block with at least this share of linked words is a list of links.
+#: A block with this share of linked words is a list of links.
 LINKS = 0.5
 #: Fewer words without final punctuation are a label; a shorter paragraph may be a notice.
 LABEL_WORDS, NOTICE_CHARS = 8, 300
@@ -22,25 +22,24 @@ _NOTICE = re.compile(
     re.IGNORECASE,
 )
 _END = re.compile(r"[.!?:;…。！？][\"”’')\]*_`]*+$")
-#: Characters at the end of a text checked for final punctuation.
 _LAST = 50
 
 
 def cleanliness(markdown: str) -> float:
-    """Return the share of characters in content blocks, 0..1; 1 for an empty text."""
+    """Return the share of the characters that are in content blocks, 0..1; 1 for an empty text."""
     found = [(block.end - block.start, is_matter(markdown, block)) for block in blocks(markdown)]
     total = sum(chars for chars, _ in found)
     return sum(chars for chars, matter in found if matter) / total if total else 1.0
 
 
 def tells(markdown: str) -> bool:
-    """Return whether a text has more than headings, link lists, notices and labels."""
+    """Return whether the text has more than headings, link lists, notices and labels."""
     return any(block.kind != "heading" and is_matter(markdown, block) for block in blocks(markdown))
 
 
 def is_matter(markdown: str, block: Block) -> bool:
-    """Return whether a block looks like prose, not a menu, notice or label. Code and tables always
-    do.
+    """Return whether a block looks like prose, not a menu, notice or label.
+    Headings, code and tables always do.
     """
     if block.kind in ("code", "table", "heading"):
         return True

@@ -1,4 +1,4 @@
-"""Language detection, and the data of `lang/<code>.toml`."""
+"""Detect the language of a text, and read the data of `lang/<code>.toml`."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _WORDS = (
     "stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns",
     "articles", "points", "compares", "weekdays",
 )  # fmt: skip
-#: Words listed under a word.
 _WORDS_BY_WORD = ("other_words", "other_side", "dimensions")
-#: Patterns used unchanged.
-_IN_ANY_CASE = ("joins", "joint", "belongs", "regarding", "goes_on", "last_verb", "says_what")
+_IN_ANY_CASE = (
+    "joins", "joint", "belongs", "regarding", "goes_on", "last_verb", "says_what", "which", "polar",
+)  # fmt: skip
 _AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletive", "form")
 
 
 @dataclass(frozen=True)
 class Talk:
-    """Small talk: greetings and questions about the program (`opens`), thanks, assent, goodbyes
-    (`closes`), and filler words (`fill`). `about` and `welcome` are the replies.
+    """Small talk: what opens it (greetings, questions about the program), closes it, and fills it.
+    `about` and `welcome` are the replies.
     """
 
     opens: re.Pattern[str]
@@ -41,11 +41,9 @@ class Talk:
 
 @dataclass(frozen=True)
 class Language:
-    """A language by code. Words are lower-case; without a file there are none.
-
-    `letters` are those other than a to z. `cues` are patterns for the kind of answer: count,
-    measure, date, who, where, define, steps, items, compare, why. A question may have several:
-    "what is the price of" is a definition by its first words only.
+    """A language; one without a file has only its code. Words are lower-case.
+    `letters` are those not in a-z. `cues` are patterns for the kind of answer: count, measure,
+    date, who, where, define, steps, items, compare, why; a question may have several.
     """
 
     code: str
@@ -75,39 +73,40 @@ class Language:
     dimensions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # "heavy" → mass
     says_what: re.Pattern[str] = _NEVER  # follows the subject in a definition
     latest: re.Pattern[str] = _NEVER  # asks for news
-    leans: frozenset[str] = frozenset()  # a sentence that starts so needs the previous one
-    pronouns: frozenset[str] = frozenset()  # refers to the subject in a later question
+    leans: frozenset[str] = frozenset()  # first words that need the sentence before
+    pronouns: frozenset[str] = frozenset()  # refer to the subject of an earlier question
+    which: re.Pattern[str] = _NEVER  # before the noun a question asks for
+    polar: re.Pattern[str] = _NEVER  # start of a question for yes or no
     expletive: re.Pattern[str] = _NEVER  # a pronoun that refers to nothing
     joins: re.Pattern[str] = _NEVER  # between parts of a question
-    #: The two things a question compares, as the last groups, and the criteria, as one before.
-    compares: frozenset[str] = frozenset()  # only say that it is a comparison
+    compares: frozenset[str] = frozenset()  # say that a question compares
     defines: str = ""  # asks what something is
     sides: tuple[re.Pattern[str], ...] = ()
     joint: re.Pattern[str] = _NEVER  # between things of a list
     belongs: re.Pattern[str] = _NEVER  # between a thing and its owner
     regarding: re.Pattern[str] = _NEVER  # before the criteria of a comparison
     articles: frozenset[str] = frozenset()
-    points: frozenset[str] = frozenset()  # refers to something said before
+    points: frozenset[str] = frozenset()  # words that refer to something said before
     taken_up: Mapping[str, str] = field(default_factory=dict)  # pronoun → its article
     last_verb: re.Pattern[str] = _NEVER  # a question that ends with its verb
     goes_on: re.Pattern[str] = _NEVER  # how a follow-up begins
-    relation: re.Pattern[str] = _NEVER  # a thing told by what it is to another one
+    relation: re.Pattern[str] = _NEVER  # a thing described by its relation to another
     linked: re.Pattern[str] = _NEVER  # text before the name of a doer or a subject
     demonym: re.Pattern[str] = _NEVER  # a word that says where somebody is from
     request: re.Pattern[str] = _NEVER  # start of a request that includes a text
-    label: re.Pattern[str] = _NEVER  # text before a part of a text
+    label: re.Pattern[str] = _NEVER  # the title of a part of a text
     form: re.Pattern[str] = _NEVER  # requirements on the form of the answer
     other_side: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # stems of possessive relations
-    #: Requests to change a text: shorter, longer, set (a form), add; their verbs and polite words.
+    #: Requests to change a text, by kind, with their verbs and polite words.
     revises: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     tongues: Mapping[str, str] = field(default_factory=dict)  # name of a language → code
     talk: Talk | None = None
     report: Mapping[str, str] = field(default_factory=dict)  # phrases of a report
 
     def cues_in(self, question: str) -> frozenset[str]:
-        """Return the cues in a question."""
+        """Return the names of the cues in a question."""
         return frozenset(name for name, cue in self.cues.items() if cue.search(question))
 
     def is_weekday(self, word: str) -> bool:
@@ -116,15 +115,13 @@ class Language:
         return not self.weekdays.isdisjoint((small, small.removesuffix("s")))
 
     def needs_context(self, text: str) -> bool:
-        """Return whether a sentence's first word needs the previous sentence ("However")."""
+        """Return whether the first word needs the previous sentence ("However")."""
         opening = text[:60].casefold().lstrip("*_“\"'( ")
         ends = ("",) if self.unspaced else (" ", ",")
         return any(opening.startswith(word + end) for word in self.leans for end in ends)
 
     def without_connective(self, text: str) -> str:
-        """Return a sentence without its connective ("However, …"); "" if it depends on what
-        precedes it.
-        """
+        """Return a sentence without its connective ("However, …"); "" if it needs its context."""
         if not self.needs_context(text):
             return text
         connective, comma, rest = text.partition(", ")
@@ -135,9 +132,7 @@ class Language:
 
 @lru_cache(maxsize=64)
 def language(code: str) -> Language:
-    """Return the language of a code such as `de` or `de-AT`; without a file it has only its
-    code.
-    """
+    """Return the language of a code such as `de` or `de-AT`."""
     short = code.lower().partition("-")[0]
     if short not in codes():
         return Language(short, short)
@@ -180,7 +175,6 @@ def _make_language(code: str, table: dict[str, Any]) -> Language:
 def _talk(table: Mapping[str, Any] | None, spaced: bool) -> Talk | None:
     if table is None:
         return None
-    # Apostrophes are often omitted in chats.
     said = ([each.replace("'", "'?") for each in table[name]] for name in ("opens", "closes"))
     opens, closes = (_pattern(each, spaced) for each in said)
     fill = _pattern(map(re.escape, table["fill"].split()), spaced)
@@ -192,31 +186,28 @@ def _words(table: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def _pattern(phrases: Iterable[str], spaced: bool) -> re.Pattern[str]:
-    """Return a pattern of the phrases as whole words; apostrophes may be curly, a space any white
-    space.
-    """
+    """Return a pattern of whole words; apostrophes may be curly, spaces any white space."""
     phrase = "|".join(phrases).replace("'", "['’]").replace(" ", r"\s+")
     return re.compile(rf"(?<!\w)(?:{phrase})(?!\w)" if spaced else phrase, re.IGNORECASE)
 
 
-#: Maximum characters considered.
 LOOKED_AT = 4_000
-#: Minimum share of function words in a text longer than a question.
+#: Minimum share of function words in a text of more than SHORT words.
 LEAST_SHARE, SHORT = 0.15, 12
-#: Minimum score, in words shared among the languages they occur in.
+#: Minimum score; a word counts 1 / the number of languages that have it.
 LEAST = 0.5
-#: Penalty per word for a language without its letters.
+#: Penalty for a word with letters that the language does not have.
 FOREIGN = 0.5
-#: Scores that differ by less are the same sum in another order.
+#: Scores this close are the same sum in another order.
 TIE = 1e-6
-#: Letters that a character of these scripts counts as.
+#: Letters that a character of these scripts counts for.
 SIGNS = {"kana": 2, "han": 2, "ko": 2}
 #: Minimum share of kana in Japanese; Chinese may quote some.
 KANA = 0.05
 
 #: A word, without what follows an apostrophe.
 _WORD = re.compile(r"(?<![\w'’])\w+")
-#: Scripts by code point ranges; those of one language under its code.
+#: Scripts by code points; a script of one language has its code.
 _SCRIPTS = (
     (0x0041, 0x024F, "latin"), (0x0370, 0x03FF, "el"), (0x0400, 0x052F, "cyrillic"),
     (0x0531, 0x058F, "hy"), (0x05D0, 0x05EA, "he"), (0x0620, 0x06FF, "ar"),
@@ -232,12 +223,12 @@ _SCRIPTS = (
 
 
 def language_of(text: str) -> str:
-    """Return the language code of a text, even a short question; "" if unclear."""
+    """Return the language code of a text, even of a short question; "" if unclear."""
     return _language_of(text[:LOOKED_AT])
 
 
 def spoken(*texts: str) -> str:
-    """Return the language code of the first text that shows one, else English."""
+    """Return the first clear language among the texts, else English."""
     return next(filter(None, map(language_of, texts)), DEFAULT)
 
 
@@ -269,9 +260,7 @@ def _east_asian(scripts: dict[str, int]) -> str:
 
 
 def _among_letters(text: str, scripts: dict[str, int]) -> str:
-    """Return the East Asian language whose function words occur among foreign names: `asyncio
-    是什么`.
-    """
+    """Return the East Asian language of text among foreign names: `asyncio 是什么`."""
     if not {"kana", "han"} & scripts.keys():
         return ""
     code = _east_asian(scripts)
@@ -327,11 +316,11 @@ class Phrases:
 
     @property
     def direction(self) -> Literal["ltr", "rtl"]:
-        """The direction in which the language is written."""
+        """The direction of writing."""
         return "rtl" if self.language in _RIGHT_TO_LEFT else "ltr"
 
     def __call__(self, name: str, **values: object) -> str:
-        """Return a phrase by name with its values; in English if the language has none."""
+        """Return the named phrase with its values, in English if the language has none."""
         own = language(self.language).report or _headings().get(self.language, {})
         return (own.get(name) or language(DEFAULT).report[name]).format(**values)
 
@@ -343,7 +332,6 @@ _RIGHT_TO_LEFT = frozenset(
 
 @lru_cache(maxsize=1)
 def _headings() -> dict[str, dict[str, str]]:
-    """Return the headings of reports by the codes of languages that have nothing else."""
     return tomllib.loads((files(_LANG) / "headings.toml").read_text(encoding="utf-8"))
 
 

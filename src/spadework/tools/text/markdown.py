@@ -1,9 +1,10 @@
-"""Blocks and inline marks of Markdown, with their offsets."""
+"""Find the blocks and inline marks of Markdown, with their offsets."""
 
 from __future__ import annotations
 
 import html
 import re
+import string
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -16,6 +17,8 @@ Kind = Literal["heading", "paragraph", "list", "code", "table", "quote"]
 
 ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)", re.MULTILINE)
 
+#: Besides digits, all but paragraphs and tables begin with one of these.
+_BEGINNINGS = frozenset("`~>#-*_+")
 _FENCE = re.compile(r"([ \t]*)(`{3,}+(?!.*`)|~{3,})[ \t{.]*([^\s{}`]*)")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*$")
@@ -25,9 +28,7 @@ _FIRST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|1[.)])[ \t]+\S")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines `markdown[start:end]` without the last line end. `language` is the word after a
-    fence.
-    """
+    """The lines `markdown[start:end]`, without the last line end. `language` is a fence's word."""
 
     kind: Kind
     start: int
@@ -36,7 +37,7 @@ class Block:
 
 
 def blocks(markdown: str) -> list[Block]:
-    """Return the blocks of a text in order, without overlap; only blank lines are outside them."""
+    """Return the blocks in order, without overlap; only blank lines are outside them."""
     lines = markdown.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     found: list[Block] = []
@@ -56,7 +57,6 @@ def blocks(markdown: str) -> list[Block]:
 
 
 def _block_at(lines: list[str], i: int, in_list: bool) -> tuple[Kind, int]:
-    """Return the kind of the block that starts at line `i`, and the line after it."""
     kind = _kind(lines, i, in_list)
     if in_list and kind == "paragraph" and _indent(lines[i]) > 1:
         kind = "list"
@@ -78,14 +78,14 @@ def _block_at(lines: list[str], i: int, in_list: bool) -> tuple[Kind, int]:
 
 
 def _kind(lines: list[str], i: int, inside: bool) -> Kind | Literal["rule"]:
-    """Return what starts at line `i`. `inside` a list or paragraph, a deep indent is not code."""
+    """Return what starts at line `i`; `inside` a list or paragraph, indented lines are not code."""
     line = lines[i]
     first = line.lstrip()[0]
     if not inside and _indent(line) > 3:
         return "code"
     if "|" in line and _is_table(lines, i):
         return "table"
-    if first.isalpha():
+    if first not in _BEGINNINGS and not first.isdecimal():
         return "paragraph"
     if first in "`~" and _FENCE.match(line):
         return "code"
@@ -99,9 +99,7 @@ def _kind(lines: list[str], i: int, inside: bool) -> Kind | Literal["rule"]:
 
 
 def _paragraph(lines: list[str], i: int) -> tuple[Kind, int]:
-    """Return kind and end of a paragraph, before a blank line or another block; an underline makes
-    it a heading.
-    """
+    """Return the kind and end of a paragraph; an underline makes it a heading."""
     for j in range(i + 1, len(lines)):
         if _blank(lines[j]):
             return "paragraph", j
@@ -114,9 +112,7 @@ def _paragraph(lines: list[str], i: int) -> tuple[Kind, int]:
 
 
 def _list_end(lines: list[str], i: int) -> int:
-    """Return the end of a list, which continues over lazy lines, and over blank ones before an item
-    or indented line.
-    """
+    """Return the end of a list, which may contain blank lines before an item or indented line."""
     end = _run_end(lines, i, ("list", "paragraph"))
     following = end
     while following < len(lines):
@@ -139,9 +135,7 @@ def _run_end(lines: list[str], i: int, kinds: tuple[Kind, ...]) -> int:
 
 
 def _code_end(lines: list[str], i: int) -> int:
-    """Return the end of code: a fence ends at a matching one or with the text; indented code at the
-    last indented line.
-    """
+    """Return the end of code, after the closing fence or the last indented line."""
     fence = _FENCE.match(lines[i])
     if not fence:
         end = i + 1
@@ -180,14 +174,14 @@ def _blank(line: str) -> bool:
 
 
 def _indent(line: str) -> int:
-    """Return the columns of leading white space; a tab counts 4."""
+    """Return the width of the leading white space in columns; a tab is four."""
     if line[:1] not in (" ", "\t"):
         return 0
     return len(line[: len(line) - len(line.lstrip())].expandtabs(4))
 
 
 class Mark(NamedTuple):
-    """Characters `start:end` of the source, rendered as `shown` ("" for a mere mark)."""
+    """Characters `start:end` of the source that are rendered as `shown`."""
 
     start: int
     end: int
@@ -205,14 +199,14 @@ class Pair(NamedTuple):
 
 @dataclass
 class Inline:
-    """The inline markup of a text; `code` are the contents of code spans."""
+    """The inline markup of a text; `code` holds the contents of code spans."""
 
     marks: list[Mark] = field(default_factory=list)
     pairs: list[Pair] = field(default_factory=list)
     code: list[tuple[int, int]] = field(default_factory=list)
 
     def pair(self, opening: tuple[int, int], closing: tuple[int, int]) -> None:
-        """Record two matching marks."""
+        """Record an opening and a closing mark."""
         self.marks += [Mark(*opening), Mark(*closing)]
         self.pairs.append(Pair(*opening, *closing))
 
@@ -224,34 +218,23 @@ _SPECIAL = re.compile(
 _TARGET = re.compile(
     r"""\]\(\s*(?:<[^<>\n]{0,4000}>|(?:\\.|[^\s()\\]|\((?:\\.|[^\s()\\])*\)){0,4000})(?:\s+(?:"[^"]{0,1000}"|'[^']{0,1000}'))?\s*\)"""
 )
-#: A reference starts like a name: optional arguments in a manual (`run([a][, b])`) do not.
+#: A reference starts like a name, unlike optional arguments in a manual (`run([a][, b])`).
 _REFERENCE = re.compile(r"\]\[(?:[\w@#!][^\[\]\n]{0,199})?\]")
 _QUOTE_PREFIX = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
-#: Every mark contains one of these.
 _MARKED = re.compile(r"[\\`*_~\[\]<>&]")
 
-#: Maximum open marks searched for one of the same length.
 _NESTING = 20
 
 
 def plain(text: str) -> str:
-    """Return readable text: the words of links and images, without emphasis, ticks and escapes."""
+    """Return readable text: the words of links and images, no emphasis, ticks or escapes."""
     shown, at = [], 0
     for mark in scan(text).marks:
         shown += [text[at : mark.start], mark.shown]
         at = mark.end
     return "".join([*shown, text[at:]])
-
-
-def one_line(text: str, most: int = 300) -> str:
-    """Return a text on one line of at most `most` characters, without invisible characters or ones
-    whose width terminals disagree on.
-    """
-    seen = visible(text[: 4 * most])
-    line = " ".join("".join(c if c.isprintable() else " " for c in seen).split())
-    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def scan(text: str) -> Inline:
@@ -279,8 +262,8 @@ def _apart(marks: list[Mark]) -> list[Mark]:
 
 
 def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """Yield spans that emphasis and sentences do not cross: list items without bullets, table
-    rows.
+    """Yield the spans that emphasis and sentences do not cross.
+    These are list items without bullets, table rows, and other blocks.
     """
     if block.kind == "list":
         items = [m.span() for m in ITEM.finditer(text, block.start, block.end)]
@@ -302,15 +285,13 @@ def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
 
 @dataclass
 class _Open:
-    """An emphasis mark awaiting its partner: `count` characters are left of it."""
+    """An emphasis mark without a partner yet; `count` of its characters are unused."""
 
     start: int
     count: int
 
 
 class _Scanner:
-    """Parses the marks of one unit of text."""
-
     def __init__(self, text: str, start: int, end: int, found: Inline) -> None:
         self.text, self.start, self.end, self.found = text, start, end, found
         self.brackets: list[tuple[int, int]] = []
@@ -364,9 +345,7 @@ class _Scanner:
         return target.end()
 
     def _refers(self, opening: tuple[int, int], closing: int) -> bool:
-        """Return whether `[words][name]` is a link rather than an index (`a[i][j]`) or citations
-        (`[1][2]`).
-        """
+        """Return whether `[words][name]` is a link, not an index or citations (`[1][2]`)."""
         before, words = self.text[opening[0] - 1 : opening[0]], self.text[opening[1] : closing]
         return not in_spaced_word(before) and not words.strip().isdigit()
 
@@ -387,7 +366,7 @@ class _Scanner:
         return end
 
     def _pair(self, start: int, end: int) -> tuple[int, int]:
-        """Match a closing run with open ones, those of its length first. Returns what is left."""
+        """Match a closing run with open ones, preferably of its length; return the rest of it."""
         waiting = self.emphasis[self.text[start]]
         last = enumerate(reversed(waiting[-_NESTING:]))
         alike = next((n for n, opening in last if opening.count == end - start), 0)
@@ -410,7 +389,7 @@ class _Scanner:
 
 
 def _partners(text: str, start: int, end: int) -> dict[int, int]:
-    """Return the start of the next backtick run of the same length for each run."""
+    """Map the start of each run of backticks to that of the next one of its length."""
     partners: dict[int, int] = {}
     last: dict[int, int] = {}
     for ticks in reversed(list(re.compile(r"`+").finditer(text, start, end))):
@@ -429,3 +408,49 @@ def _inside_word(left: str, right: str, length: int) -> bool:
 
 def _word(char: str) -> bool:
     return char.isalnum() or char == "_"
+
+
+Strength = Literal["em", "strong"]
+
+_MEANT: dict[str, Strength] = {"*": "em", "_": "em", "**": "strong", "__": "strong"}
+MARKS: dict[Strength, str] = {"em": "*", "strong": "**"}
+#: Characters that may surround emphasis, besides white space, or be at its ends, besides letters
+#: and digits: every Markdown renderer then recognizes it.
+_AROUND = frozenset(string.punctuation) - frozenset("*_~`\\") | frozenset("“”‘’„«»–—…")
+_INSIDE = _AROUND | {"`"}
+
+
+class Emphasis(NamedTuple):
+    """An opening mark `start:inner_start`, its closing mark `inner_end:end`, and its strength."""
+
+    start: int
+    inner_start: int
+    inner_end: int
+    end: int
+    strength: Strength
+
+
+def emphases(text: str, found: Inline) -> list[Emphasis]:
+    """Return the emphasis that every renderer shows: not nested, not next to a hidden mark."""
+    ticks = {edge for span in found.code for edge in span}
+    shown = [mark for mark in found.marks if not ticks & {mark.start, mark.end}]
+    ends = {mark.end for mark in found.marks}
+    begins = {mark.start for mark in found.marks}
+    within = {mark.start for mark in shown}, {mark.end for mark in shown}
+    kept: list[Emphasis] = []
+    for pair in sorted(found.pairs):
+        strength = _MEANT.get(text[pair.start : pair.inner_start])
+        beside = pair.start in ends or pair.end in begins
+        beside = beside or pair.inner_start in within[0] or pair.inner_end in within[1]
+        apart = not beside and (not kept or pair.start > kept[-1].end)
+        if strength and apart and _clear(text, pair):
+            kept.append(Emphasis(*pair, strength))
+    return kept
+
+
+def _clear(text: str, pair: Pair) -> bool:
+    before, after = text[max(0, pair.start - 1) : pair.start], text[pair.end : pair.end + 1]
+    first, last = text[pair.inner_start], text[pair.inner_end - 1]
+    apart = all(not one or one.isspace() or one in _AROUND for one in (before, after))
+    within = all(one.isalnum() or one in _INSIDE for one in (first, last))
+    return pair.inner_start < pair.inner_end and apart and within

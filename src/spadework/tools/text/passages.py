@@ -1,4 +1,4 @@
-"""Chunking of Markdown into passages by headings and blocks. Offsets are code points."""
+"""Cut Markdown into passages at headings and blocks. Offsets are code points."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ __all__ = ["Block", "blocks", "cut", "heading_at", "headings", "paths", "pieces"
 Heading = tuple[int, int, str]
 Path = tuple[int, str]
 
-#: A long paragraph or list is cut after the last of these in its second half: a line, a sentence, a
-#: word.
+#: A long paragraph or list is cut at the last line, sentence or word in its second half.
 _BREAKS = (
     re.compile(r"\n"),
     re.compile(r"[.!?\u3002\uff01\uff1f]['\")\]*_]*\s"),
@@ -24,15 +23,13 @@ _BREAKS = (
 
 
 def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
-    """Return the offsets (start, end) of a text's passages, in order, without overlap, covering
-    everything but white space.
-
-    A heading starts a passage and stays with what follows, as does a defined term. A passage is at
-    most `max_chars` long, except for code and tables, which are never cut.
+    """Return the offsets (start, end) of passages that cover all but white space, in order.
+    A heading or a defined term starts a passage and stays with what follows. A passage has at most
+    `max_chars`; only code and tables, which are never cut, may have more.
     """
     passages: list[tuple[int, int]] = []
     start = end = 0
-    # Headings and terms waiting for what follows: where they begin, and what ends before them.
+    # Headings and terms wait for what follows: where they begin, and where the text before ends.
     lead, before, only_headings = -1, 0, True
     for block in blocks(markdown):
         heading = block.kind == "heading"
@@ -55,9 +52,7 @@ def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
 
 
 def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[tuple[int, int]]:
-    """Yield the block in pieces where its kind allows; `taken` characters are reserved for its
-    heading.
-    """
+    """Yield the block, cut if its kind allows; the first piece is `taken` characters shorter."""
     start, end = block.start, block.end
     room = most - taken if taken <= most // 2 else most
     while end - start > room and block.kind not in ("code", "table"):
@@ -81,7 +76,7 @@ def _break(markdown: str, start: int, stop: int) -> int:
 
 
 def headings(markdown: str) -> list[Heading]:
-    """Return the headings of a text as (offset, level 1..6, readable text)."""
+    """Return the headings as (offset, level 1..6, readable text)."""
     found = []
     for block in blocks(markdown):
         if block.kind == "heading":
@@ -91,7 +86,7 @@ def headings(markdown: str) -> list[Heading]:
 
 
 def _parse_heading(text: str) -> tuple[int, str]:
-    """Return level and text of a heading block, marked by `##` or an underline (`---`)."""
+    """Return the level and text of a heading, marked by `##` or an underline (`---`)."""
     text = text.strip()
     rest = text.lstrip("#")
     if len(rest) < len(text) and "\n" not in text:
@@ -101,7 +96,7 @@ def _parse_heading(text: str) -> tuple[int, str]:
 
 
 def paths(headings: Iterable[Heading]) -> list[Path]:
-    """Return the path of headings below each, such as "Install > Linux", with its start."""
+    """Return the path of each heading, such as "Install > Linux", with its start."""
     found, path = [], list[Heading]()
     for heading in headings:
         while path and path[-1][1] >= heading[1]:
@@ -112,6 +107,6 @@ def paths(headings: Iterable[Heading]) -> list[Path]:
 
 
 def heading_at(paths: Sequence[Path], offset: int) -> str:
-    """Return the path of headings at a position; "" before the first."""
+    """Return the path of headings at an offset; "" before the first."""
     after = bisect_right(paths, offset, key=lambda path: path[0])
     return paths[after - 1][1] if after else ""

@@ -1,8 +1,6 @@
-"""Prompt injection: orders to the program that reads a page, and keyword stuffing. They are
-evidence of nothing.
-
-Only what nobody would say to a person counts. A sentence that reports such an order, in quotation
-marks or as code, is about orders and stays: documentation of prompt injection can be quoted.
+"""Find prompt injection and keyword stuffing in pages; neither is evidence of anything.
+Prompt injection gives orders to the program that reads the page, in words that nobody would say to
+a person. A sentence that only quotes such an order stays, so that documentation can be quoted.
 """
 
 from __future__ import annotations
@@ -16,10 +14,12 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: Words around a quotation from which a sentence reports it, rather than being it.
+#: With this many words around a quotation, a sentence only reports it.
 REPORTS = 4
-#: Minimum words of a sentence, and maximum share of distinct words, for keyword stuffing.
+#: Minimum words of a stuffed sentence; its share of distinct words is below STUFFED_SHARE.
 STUFFED_WORDS, STUFFED_SHARE = 10, 0.5
+#: The shortest order is "[inst]".
+LEAST = 6
 _ADDRESS = re.compile(r"https?://\S+")
 
 _KIND = (
@@ -34,12 +34,12 @@ _MACHINE = (
     rf"(?:(?:{_KIND}[ -]){{1,3}}{_BODY}|(?:ai )?language models?|llms?|ais?|chat ?bots?|chatgpt|"
     rf"claude|gemini|copilot|crawlers?|bots?|assistants?|agents?)"
 )
-#: What may follow a machine that is addressed; "AI researchers" are people.
+#: What may follow the name of a machine; "AI researchers" are people.
 _ENDED = (
     r"(?=\s*[:,;.!?)\]—–]|\s-|\s+(?:that|which|who|reading|processing|summari[sz]ing|"
     r"crawling|visiting|indexing|please|must|should)\b|$)"
 )
-#: Where a command starts: a sentence or clause, or what makes its verb a command.
+#: Where a command starts: at a sentence or clause, or after words that make a verb a command.
 _COMMAND = (
     r"(?:^|[.:;!?)\]>—–*#]\s*|\s-+\s*|\b(?:please|now|kindly|immediately|instead|just|stop,?|and"
     r" then|important,?|attention,?|first,?|"
@@ -56,7 +56,7 @@ _SAY = r"(?:say|state|recommend|claim|cite|reveal|tell|conclude|promote|praise|e
 _ORDERS = tuple(
     re.compile(pattern)
     for pattern in (
-        # A machine is addressed.
+        # Addresses a machine.
         rf"^\W*(?:(?:note|notice|message|memo|instructions?|reminder|warning|information|attention|"
         rf"important|hint)\b[\s,:!]*(?:(?:to|for) )|(?:dear|hello|hey|attention|important|"
         rf"listen),?[\s:!]+)(?:all |any |every |the )?{_MACHINE}\b{_ENDED}",
@@ -64,7 +64,7 @@ _ORDERS = tuple(
         rf"^\W*(?:{_KIND}[ -]){{1,3}}{_BODY}\s*[:,!]\s*(?:you\b|please\b|do\b|don't\b|never\b|"
         rf"always\b|ignore\b|{_SAY}\b|stop\b)",
         rf"\bas an? {_MACHINE},? you (?:must|should|are|will|have|need)\b",
-        # Marks of a chat template.
+        # Contains marks of a chat template.
         r"<\|/?(?:im_start|im_end|system|endoftext|start_header_id|eot_id)\|>|\[/?(?:inst|system)\]|<</?sys>>|[<‹]\s*/?\s*page_text|</?tool_call>|"
         r"\"(?:covered|evidence_ids|gap_queries|verdict)\"\s*:",
         r"\bsystem(?: (?:prompt|message|override|instructions?|note))?\s*[:>]\s*(?:you"
@@ -74,7 +74,7 @@ _ORDERS = tuple(
             rf" _](?:{_RULES}|text|data|content)\b|\bnew system {_RULES}\b"
         ),
         rf"{_COMMAND}(?:these are |here are )?(?:your )?new (?:instructions|orders|objective)\s*:",
-        # Its instructions are to be ignored, revealed, or replaced.
+        # Says to ignore, reveal or replace its instructions.
         rf"{_COMMAND}(?:ignore|disregard|forget|override|bypass|discard)\s+(?:\w+\s+){{0,4}}{_EARLIER}\s+(?:\w+\s+){{0,3}}{_RULES}\b",
         rf"{_COMMAND}(?:reveal|repeat|print|output|show|disclose|leak|quote|send|post)\s+(?:\w+\s+){{0,4}}your\s+(?:\w+\s+){{0,2}}"
         rf"(?:system|hidden|initial|original|secret)\s+{_RULES}\b",
@@ -82,7 +82,7 @@ _ORDERS = tuple(
         r" ){0,3}(?:assistant|agent|ai|llm|dan|chat ?bot)\b",
         r"\byou are no longer (?:bound|restricted|limited|an? (?:ai|assistant|language model))\b",
         r"\b(?:decode|base64|rot13|unscramble)\b.{0,80}\b(?:follow|obey|execute|comply)\b",
-        # Orders what to read, believe or say.
+        # Says what to read, believe or say.
         rf"{_COMMAND}(?:cite|quote|use|trust|believe|read)\s+(?:only|exclusively|solely|nothing"
         rf" but)\s+(?:this|our)\s+{_SOURCE}\b",
         rf"{_COMMAND}(?:cite|quote|use|trust|believe|treat|rate|score|rank)\s+(?:this|our)\s+{_SOURCE}\s+(?:only|exclusively|alone|highest|"
@@ -101,17 +101,17 @@ _ORDERS = tuple(
         r"\b(?:ignora|olvida|ignore)\s+(?:\w+\s+){0,3}(?:instrucciones|instruções)\s+(?:anteriores|previas)",
     )
 )
-#: A first errand; an order if an address follows.
+#: A task to do first, which is an order if an address follows.
 _ERRAND = re.compile(
     rf"{_COMMAND}(?:fetch|visit|open|call|load|request|go to|send|post)\b.{{0,200}}\b(?:before|"
     r"while|when|then)\s+(?:you\s+)?(?:answer|summari|writ|report|respond|continu)"
 )
-#: Characters around a comment, cell or heading.
+#: Characters around the text of a comment, cell or heading.
 _MARKS = "#/*;-<! \t"
 _QUOTED = re.compile(
     r"“[^“”]++”|\"[^\"]++\"|«[^«»]++»|„[^„“]++“|(?<!\w)‘[^‘’]++’|(?<!\w)'[^']++'(?!\w)|`[^`]++`"
 )
-#: Every order has one of these words; other text is skipped.
+#: Every order has one of these words.
 _HINT = re.compile(
     r"\b(?:ais?|a\.i|llms?|gpt|chatgpt|claude|gemini|copilot|language models?|chat"
     r" ?bots?|bots?|assistants?|agents?|crawlers?|automated|"
@@ -124,6 +124,8 @@ _HINT = re.compile(
 @lru_cache(maxsize=20_000)
 def is_injection(text: str) -> bool:
     """Return whether a sentence, apart from its quotations, addresses the machine that reads it."""
+    if len(text) < LEAST and text.isascii():
+        return False
     reported = _QUOTED.sub(" … ", text)
     source = reported if len(re.findall(r"\w+", reported)) >= REPORTS else text
     said = _simple(source)
@@ -133,8 +135,8 @@ def is_injection(text: str) -> bool:
 
 
 def _sends_away(said: str) -> bool:
-    """Return whether an errand precedes the last address. Searching for an address after each
-    errand would take quadratic time.
+    """Return whether a task precedes the last address.
+    Searching for an address after each task would take quadratic time.
     """
     last = max(said.rfind("http://"), said.rfind("https://"))
     errand = _ERRAND.search(said) if last >= 0 else None
@@ -142,9 +144,9 @@ def _sends_away(said: str) -> bool:
 
 
 def is_stuffed(text: str) -> bool:
-    """Return whether a sentence only repeats a few words, without function words. Link addresses do
-    not count.
-    """
+    """Return whether a sentence only repeats a few words, without function words."""
+    if len(text) < 2 * STUFFED_WORDS - 1:
+        return False
     words = re.findall(r"[^\W\d_]+", _ADDRESS.sub(" ", plain(text)).lower())
     if len(words) < STUFFED_WORDS or len(set(words)) >= STUFFED_SHARE * len(words):
         return False
@@ -152,7 +154,7 @@ def is_stuffed(text: str) -> bool:
 
 
 def spans_between_injections(text: str) -> list[tuple[int, int]]:
-    """Return the spans of a text between its orders, in order, stripped."""
+    """Return the spans of the text between its orders, without white space around them."""
     kept, at = [], 0
     for start, end in [*injection_spans(text), (len(text), len(text))]:
         piece = text[at:start]
@@ -171,8 +173,8 @@ def without_injections(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Return the spans of the orders in a page, each with the rest of its block, which has the same
-    addressee; headings, tables and code go whole.
+    """Return the spans of the orders in a page, each to the end of its block.
+    The rest of the block has the same addressee; headings, tables and code go whole.
     """
     told = ((start, text[start:end]) for start, end in sentences(text))
     spans = [start for start, said in told if is_injection(said) or is_stuffed(said)]

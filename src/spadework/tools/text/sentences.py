@@ -1,4 +1,4 @@
-"""Sentences of a Markdown text, and lines that only lead to what follows."""
+"""Find the sentences of a Markdown text, and lines that only introduce what follows."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from spadework.tools.text.language import Language, language, spoken
 from spadework.tools.text.markdown import Block, Inline, Mark, blocks, scan, units
 
 _COLONS = (":", "：")
-#: A line that starts bold or as code and does not end a sentence. It finds 92 of 100 list terms in
-#: five manuals.
+#: A line that starts bold or as code and does not end a sentence: 92 of 100 list terms in five
+#: manuals.
 _TERM = re.compile(r"(?:\*\*|`)[^\n]{1,118}(?<![.!?;])(?<![.!?;]`)(?<![.!?;]\*\*)")
 
 
 def leads(text: str) -> bool:
-    """Return whether a line only leads to what follows: it ends in a colon, bold or not."""
+    """Return whether a line only introduces what follows: it ends in a colon."""
     return text.rstrip("*_ \n").endswith(_COLONS)
 
 
 def is_term(markdown: str, block: Block) -> bool:
-    """Return whether a block is a term followed by its definition."""
+    """Return whether a block is a term before its definition."""
     return block.kind == "paragraph" and bool(_TERM.fullmatch(markdown, block.start, block.end))
 
 
@@ -32,34 +32,28 @@ _JOINER = "\u2060"
 _STOPS = ".!?\u2026\u061f\u06d4\u0964\u3002\uff01\uff1f"
 _LEFT_OUT = ("...", "\u2026")
 _CLOSING = "\"'\u201d\u2019\u201c\u00bb\u00ab\u203a\u2039)\\]\u2060"
-#: The mark of a footnote, such as [12].
 _NOTE = r"\u2060*\[\u2060*\d{1,3}\u2060*\]\u2060*"
-#: Final punctuation before white space, with closing marks (in French after a space), and that of
-#: scripts without white space.
+#: Final punctuation before white space, with closing marks (in French after a space), or in a
+#: script without white space.
 _END = re.compile(
     rf"(?<![.!?\u2026])(?P<stop>[.!?\u2026\u061f\u06d4]++)"
     rf"[{_CLOSING}]*+(?:{_NOTE})*+(?:[ \u00a0\u202f]\u00bb(?=\s|$))?+(?=\s|$)"
     r"|[\u3002\uff01\uff1f\u0964\u0965]++[\u201d\u2019\u300d\u300f\uff09\u2060]*+"
 )
-#: An empty line, or a hard line break.
 _GAP = re.compile(r"\n\s*\n\s*|(?<! ) {2,}\n\s*")
 _OPENING = "\"'\u201c\u2018\u201e\u201a\u00ab\u00bb\u2039\u203a\u00bf\u00a1(\\[\u2060"
-#: The boundary before the last word, of at most this many characters.
-_BEFORE_WORD, _WORD_CHARS = re.compile(rf"[\s{_OPENING}]"), 40
-_NEXT = re.compile(rf"[\s{_OPENING}]*")
+_LAST_WORD, _WORD_CHARS = re.compile(rf"[^\s{_OPENING}]*+\Z"), 40
 _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+")
-_FIRST = re.compile(rf"[\s{_OPENING}]*(\w+)")
+_FIRST = re.compile(rf"[\s{_OPENING}]*+(\w{{0,20}})")
 #: "3." and "XX." before a word are ordinals; a year is not.
 _ORDINAL = re.compile(r"\d{1,3}|[ivx]+")
-_WORD_END = re.compile(r"\W")
+_LETTER = re.compile(r"[^\W_]")
 
 
 def sentences(text: str, code: str = "") -> list[tuple[int, int]]:
-    """Return the offsets (start, end) of the sentences in paragraphs, list items and block quotes,
-    in order; headings, code and tables have none. `code` is the language, detected if "".
-
+    """Return the offsets (start, end) of the sentences of paragraphs, list items and quotes.
     A sentence is within one block and has a letter or digit. Punctuation in abbreviations,
-    ordinals, numbers, code and link addresses does not end it.
+    ordinals, numbers, code and addresses does not end it. `code` is the language, detected if "".
     """
     known = language(code or spoken(text))
     masked = _mask_marks(text, scan(text))
@@ -72,17 +66,17 @@ def sentences(text: str, code: str = "") -> list[tuple[int, int]]:
 
 
 def is_ended(text: str) -> bool:
-    """Return whether a text ends with the end of a sentence."""
+    """Return whether the text ends with the end of a sentence."""
     return text.rstrip(_CLOSING + " ")[-1:] in (*_STOPS,)
 
 
 def is_broken_off(text: str) -> bool:
-    """Return whether a text seems to end in mid-sentence; a few words may be a label."""
+    """Return whether the text seems to end in mid-sentence; a few words may be a label."""
     return not is_ended(text) and len(text.split()) >= LABEL_WORDS
 
 
 def closed(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Merge a block's sentences that are in one pair of brackets."""
+    """Merge the sentences of a block that share a pair of brackets."""
     open_after = [0, *accumulate(_opened(text[slice(*span)]) for span in spans)]
     made: list[tuple[int, int]] = []
     at = 0
@@ -99,9 +93,7 @@ def _opened(text: str) -> int:
 
 
 def _mask_marks(text: str, inline: Inline) -> str:
-    """Return the text at equal length, with marks as joiners, code as letters, and link texts
-    without punctuation.
-    """
+    """Return the text at equal length with marks, code and stops in links masked."""
     changes = [(start, end, "X" * (end - start)) for start, end in inline.code]
     changes += [(mark.start, mark.end, _mask(text, mark)) for mark in inline.marks]
     for pair in inline.pairs:
@@ -122,7 +114,7 @@ def _mask_marks(text: str, inline: Inline) -> str:
 
 def _mask(text: str, mark: Mark) -> str:
     source = text[mark.start : mark.end]
-    if source == "\\":  # a hard line break, like an empty line
+    if source == "\\":  # a hard line break is like an empty line
         return "\n"
     if not source.strip(" \t>"):
         return source.replace(">", " ")
@@ -130,19 +122,15 @@ def _mask(text: str, mark: Mark) -> str:
 
 
 def _split(text: str, masked: str, unit: tuple[int, int], known: Language) -> list[tuple[int, int]]:
-    """Return the sentences of one unit. A part without a readable letter or digit joins the
-    next.
-    """
+    """Return the sentences of one unit; a part with no readable letter or digit joins the next."""
     start, end = unit
     ends = _END.finditer(masked, start, end)
-    stops = {match.end() for match in ends if _ends(masked, start, match, known)}
+    first = _first_word(masked, start)
+    stops = {match.end() for match in ends if _ends(masked, start, match, known, first)}
     stops |= {match.start() for match in _GAP.finditer(masked, start, end)}
     found, begun, at = [], start, start
     for stop in [*sorted(stops), end]:
-        if any(
-            shown.isalnum() and char.isalnum()
-            for shown, char in zip(masked[at:stop], text[at:stop], strict=True)
-        ):
+        if any(text[match.start()].isalnum() for match in _LETTER.finditer(masked, at, stop)):
             part = masked[begun:stop]
             found.append((stop - len(part.lstrip()), begun + len(part.rstrip())))
             begun = stop
@@ -150,36 +138,36 @@ def _split(text: str, masked: str, unit: tuple[int, int], known: Language) -> li
     return found
 
 
-def _ends(masked: str, start: int, match: re.Match[str], known: Language) -> bool:
+def _ends(masked: str, start: int, match: re.Match[str], known: Language, first: str) -> bool:
     stop = match["stop"]
     if not stop:
         return True
-    after = _NEXT.match(masked, match.end())
-    following = masked[after.end() : after.end() + 20] if after else ""
-    if following[:1].islower() and not _is_name(following, masked, start):
+    following = _first_word(masked, match.end())
+    # A sentence starts in lower case only with a name: urllib3, or what starts the unit, too.
+    if following.islower() and following.isalpha() and following != first:
         return False
     if stop in _LEFT_OUT:
-        # An omission ("INSERT ... ON CONFLICT") is surrounded by spaces, an unfinished thought is
-        # not.
+        # An omission ("INSERT ... ON CONFLICT") follows a space, an unfinished thought does not.
         return not masked[match.start() - 1 : match.start()].isspace()
     if stop != ".":
         return True
-    last = masked[max(start, match.start() - _WORD_CHARS) : match.start()]
-    written = _BEFORE_WORD.split(last)[-1]
+    begin = max(start, match.start() - _WORD_CHARS)
+    begin = max(begin, masked.rfind(" ", begin, match.start()) + 1)
+    last = _LAST_WORD.search(masked, begin, match.start())
+    written = last[0] if last else ""
     word = written.lower()
-    begins = match.start() - start < _WORD_CHARS and not last.strip(f" \n{word}")
-    if {word, written} & known.abbreviations or (word.isdigit() and begins):
+    if word in known.abbreviations or written in known.abbreviations:
+        return False
+    begins = match.start() - start < _WORD_CHARS
+    if word.isdigit() and begins and not masked[start : match.start()].strip(f" \n{word}"):
         return False
     ordinal = known.ordinals and _ORDINAL.fullmatch(word)
-    if {word, written} & known.maybe_last or _INITIALS.fullmatch(word + ".") or ordinal:
-        return _WORD_END.split(following, maxsplit=1)[0].lower() in known.starters
+    unsure = word in known.maybe_last or written in known.maybe_last
+    if unsure or _INITIALS.fullmatch(word + ".") or ordinal:
+        return following.lower() in known.starters
     return True
 
 
-def _is_name(following: str, masked: str, start: int) -> bool:
-    """Return whether a lower-case first word is a name: urllib3, or the word that starts the
-    unit.
-    """
-    match, begun = _FIRST.match(following), _FIRST.match(masked, start)
-    word = match[1] if match else ""
-    return not (word.islower() and word.isalpha()) or bool(begun and begun[1] == word)
+def _first_word(masked: str, start: int) -> str:
+    match = _FIRST.match(masked, start)
+    return match[1] if match else ""

@@ -1,4 +1,4 @@
-"""The words of a text, and its content words."""
+"""Split a text into words, and reduce them to its content words."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import snowballstemmer
 
 from spadework.tools.text.language import Language, language
 
-#: Scripts without spaces between words: Thai and Lao, Burmese, Khmer, and the East Asian ones.
+#: Scripts without spaces between words: Thai, Lao, Burmese, Khmer, and the East Asian ones.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
-#: Letters of these scripts, and of Korean, whose words include their endings, as a character class.
-#: Vowel marks are included.
+#: Letters and vowel signs of these scripts and of Korean, whose words include their endings.
 RUN_SIGNS = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecf\u0edc-\u0edf\u1000-\u103f\u1050-\u109f\u1100-\u11ff"
     "\u1780-\u17d3\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u318e"
@@ -26,23 +25,18 @@ RUN = re.compile(f"[{RUN_SIGNS}]+")
 
 
 def in_spaced_word(char: str) -> bool:
-    """Return whether a character belongs to a word in a script with spaces, or is `_`. False for
-    "".
-    """
+    """Return whether a character is `_` or part of a word in a script with spaces; False for ""."""
     if char.isascii():
         return char.isalnum() or char == "_"
     return char.isalnum() and not _UNSPACED.match(char)
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Return whether `text[start:end]` consists of whole words and numbers: not "mid" of
-    "middle".
-    """
+    """Return whether `text[start:end]` is whole words and numbers: not "mid" of "middle"."""
     return not _is_joined(text, start) and not _is_joined(text, end)
 
 
 def _is_joined(text: str, at: int) -> bool:
-    """Return whether the characters around a position belong to one word or number."""
     if not 0 < at < len(text):
         return False
     left, right = text[at - 1], text[at]
@@ -56,28 +50,25 @@ def _is_joined(text: str, at: int) -> bool:
     return left.isdigit() and right in ".," and text[at + 1 : at + 2].isdigit()
 
 
-#: Superscripts, subscripts and fractions after a digit.
 _APART = re.compile(r"(?<=\d)(?:[⁺⁻]?[⁰¹²³⁴-⁹]+|[₊₋]?[₀-₉]+|[¼-¾⅐-⅞↉])")
-#: A word, including `c++`, `gpt-5` and the parts of `node.js`; underscores split words, so that
-#: names in code share them.
+#: A word, such as `c++`, `gpt-5` or `node`; underscores split the names in code into words.
 _PLAIN = re.compile(r"[^\W_](?:[^\W_]|['’-](?=[^\W_]))*[+#]*")
-#: Marks belong to the preceding letter: combining accents, vowels of Arabic, Hebrew and Indic
+#: Combining marks belong to the letter before them: accents, and vowels of Arabic, Hebrew and Indic
 #: scripts.
 _LETTER = (
     rf"(?:[^\W_{RUN_SIGNS}]|"
     r"[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff])"
 )
 _WORD = re.compile(rf"{RUN.pattern}|{_LETTER}(?:{_LETTER}|['’-](?={_LETTER}))*[+#]*")
-#: A character near which a word may extend beyond `_PLAIN`: any outside Latin, Greek, Cyrillic,
-#: Armenian, Georgian and punctuation.
+#: A character near which a word may extend beyond `_PLAIN`: not Latin, Greek, Cyrillic, Armenian,
+#: Georgian or punctuation.
 _ODD = re.compile(r"[^\x00-\u02ff\u0370-\u058f\u10a0-\u10ff\u1e00-\u2e7f]")
 
 Stemming = Callable[[str], str]
 
 
 def terms(text: str, code: str) -> list[str]:
-    """Return the stems of a text's words without stop words, in order, with repeats.
-
+    """Return the stems of the words that are not stop words, in order, with repeats.
     Text in a script without spaces is cut at stop words and returned as overlapping pairs of
     characters, which match a word wherever it starts.
     """
@@ -91,12 +82,12 @@ def terms(text: str, code: str) -> list[str]:
 
 @lru_cache(maxsize=32)
 def stemmer(name: str) -> Stemming:
-    """Return the stemmer of lower-case words, by snowball's name of the language."""
+    """Return a stemmer of lower-case words, by snowball's name of the language."""
     stemmer, lock = snowballstemmer.stemmer(name), Lock()
 
     @lru_cache(maxsize=50_000)
     def stem(word: str) -> str:
-        # The stemmer is stateful, and passages are ranked in several threads.
+        # The stemmer has a state, and several threads rank passages.
         with lock:
             return str(stemmer.stemWord(word))
 
@@ -105,7 +96,7 @@ def stemmer(name: str) -> Stemming:
 
 @lru_cache(maxsize=16)
 def run_splitter(code: str) -> Callable[[str], list[str]]:
-    """Return a function that splits an unspaced run at the stop words of its language."""
+    """Return a function that splits an unspaced run at the language's stop words."""
     stop = sorted(language(code).stop, key=len, reverse=True) if language(code).unspaced else ()
     if not stop:
         return lambda run: [run]
@@ -114,8 +105,8 @@ def run_splitter(code: str) -> Callable[[str], list[str]]:
 
 
 def in_plain_signs(text: str) -> str:
-    """Normalize the characters of a text, separating superscripts, subscripts and fractions from
-    what they follow: "10⁶" becomes "10^6", "1₂" "1_2" and "2½" "2 1/2".
+    """Normalize characters (NFKC), separating superscripts, subscripts and fractions.
+    "10⁶" becomes "10^6", "1₂" "1_2" and "2½" "2 1/2".
     """
     marked = _APART.sub(lambda found: _mark(found[0]) + found[0], text)
     return unicodedata.normalize("NFKC", marked).replace("\u2044", "/")
@@ -127,7 +118,7 @@ def _mark(figure: str) -> str:
 
 
 def pairs(run: str) -> list[str]:
-    """Return the overlapping character pairs of a run; a single character as itself."""
+    """Return the overlapping character pairs of a run, or a single character."""
     return [run[n : n + 2] for n in range(len(run) - 1)] or [run]
 
 
@@ -135,8 +126,7 @@ def _words(text: str, known: Language) -> Iterable[str]:
     if text.isascii():
         words = _PLAIN.findall(text.lower())
     else:
-        # Most texts contain no other characters that NFKC changes, and it is slow only where it
-        # does.
+        # These characters are frequent, and NFKC is slow where it changes something.
         text = text.replace("\u2026", " ").replace("\u00a0", " ").replace("\u2019", "'")
         text = in_plain_signs(text).lower()
         if _ODD.search(text):
@@ -146,7 +136,6 @@ def _words(text: str, known: Language) -> Iterable[str]:
 
 
 def _split_mixed(text: str, known: Language) -> Iterator[str]:
-    """Yield the words of a text that may contain unspaced runs."""
     cut = run_splitter(known.code)
     for word in _WORD.findall(text):
         if not word.isascii() and RUN.match(word):
@@ -156,6 +145,6 @@ def _split_mixed(text: str, known: Language) -> Iterator[str]:
 
 
 def _whole(word: str, elisions: frozenset[str]) -> str:
-    """Return a word without an elided article or pronoun: `eau` of `l'eau`."""
+    """Return a word without an elided article or pronoun: `eau` for `l'eau`."""
     head, _, tail = word.partition("'")
     return tail if tail and head in elisions else word

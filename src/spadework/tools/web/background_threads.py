@@ -1,25 +1,34 @@
-"""Blocking work in threads that the process does not wait for at exit."""
+"""Run blocking work in threads that do not keep the process alive."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    import subprocess
+    from asyncio.subprocess import Process
+
+    import psutil
+
 
 P = ParamSpec("P")
 T = TypeVar("T")
-#: Idle threads kept: starting one holds up the event loop, more so when it is busy.
+#: Idle threads kept, since starting one delays a busy event loop.
 MOST_IDLE = 8
 
 
 class _Helper(threading.Thread):
-    """A reusable thread that takes one task after another."""
+    """A thread that runs one task after another."""
 
     def __init__(self) -> None:
         super().__init__(name="aside", daemon=True)
@@ -39,11 +48,12 @@ if hasattr(os, "register_at_fork"):
 
 
 async def aside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a thread and return its result. Neither cancellation nor the end of the process
-    waits for the thread, as they would with `asyncio.to_thread`.
+    """Run `work` in a thread and return its result.
+    Unlike `asyncio.to_thread`, neither cancellation nor the end of the process waits for the
+    thread.
     """
     outcome: Future[T] = Future()
-    outcome.set_running_or_notify_cancel()  # from now on only the thread settles it
+    outcome.set_running_or_notify_cancel()  # only the thread settles it now
     begin(partial(settle, outcome, partial(work, *args, **kwargs)))
     return await asyncio.wrap_future(outcome)
 
@@ -59,9 +69,18 @@ def settle(outcome: Future[T], work: Callable[[], T]) -> None:
 
 
 def begin(work: Callable[[], None]) -> None:
-    """Start work that raises nothing and whose result nobody needs."""
+    """Start work that neither raises nor returns anything."""
     try:
         helper = _idle.pop()
     except IndexError:
         helper = _Helper()
     helper.work.put(work)
+
+
+def kill_group(process: subprocess.Popen[Any] | Process | psutil.Process) -> None:
+    """Kill a process with its group, where there are groups. It may have ended already."""
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()

@@ -1,5 +1,5 @@
-"""Chromium or Chrome on this machine, for reading pages and printing. The headless shell reads a
-page in about half the time of the full browser.
+"""Find Chromium or Chrome on this machine.
+The headless shell reads a page in about half the time of the full browser.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NAMES = [
     "chrome",
     "msedge",
 ]
-#: Where macOS installs it, and where `playwright install chromium` puts it.
+#: Where macOS and `playwright install chromium` put it.
 _PLACES = (
     (Path("/Applications"), "Google Chrome.app/Contents/MacOS/Google Chrome"),
     (Path("/Applications"), "Chromium.app/Contents/MacOS/Chromium"),
@@ -38,16 +38,14 @@ HOW_TO_INSTALL = (
 
 
 def installed_chromium(path: str = "") -> str:
-    """Return the path of a runnable browser: `path` if given, else the first one found; "" if
-    none.
-    """
+    """Return the browser at `path` if given, else the first one found; "" if none can be run."""
     if path:
         return shutil.which(str(Path(path).expanduser())) or ""
     return _find_browser(_NAMES, _PLACES) or headless_shell()
 
 
 def headless_shell() -> str:
-    """Return the path of a headless shell, "" if there is none."""
+    """Return the path of a headless shell, or ""."""
     return _find_browser(_SHELL_NAMES, _SHELL_PLACES)
 
 
@@ -62,5 +60,5 @@ def _find_browser(names: Sequence[str], places: Sequence[tuple[Path, str]]) -> s
 
 
 def runs_as_root() -> bool:
-    """Return whether the process runs as root, where Chromium starts only without its sandbox."""
+    """Return whether the process runs as root, for which Chromium starts only without a sandbox."""
     return hasattr(os, "geteuid") and os.geteuid() == 0

@@ -1,4 +1,4 @@
-"""Connections to servers: TLS certificates, proxies, and closing on cancellation."""
+"""Connect to servers: TLS certificates, proxies, and closing when cancelled."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpcore
 import httpx
+from pydantic import SecretStr
 
-from spadework.errors import SettingsError
+from spadework.errors import SettingsError, must_be
 
 C = TypeVar("C")
-#: Variables that name extra certificate authorities, as in curl, Python and requests.
+#: Variables that name additional certificate authorities, as in curl, Python and requests.
 AUTHORITIES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 
-#: Maximum bytes read of a proxy's response head.
+#: Maximum bytes of a proxy's response head.
 _MOST_HEAD = 65_536
 
 
 def read_certificates() -> ssl.SSLContext:
-    """Return a TLS context that trusts the known authorities and those of SSL_CERT_FILE or
-    REQUESTS_CA_BUNDLE. Raises SettingsError for an invalid file.
+    """Return a TLS context that trusts the known authorities and those in AUTHORITIES.
+    Raises SettingsError if a file has no certificates.
     """
     context = httpx.create_ssl_context(trust_env=False)
     for name in AUTHORITIES:
@@ -37,20 +38,19 @@ def read_certificates() -> ssl.SSLContext:
             except OSError as error:  # ssl.SSLError is one
                 why = error.strerror or error
                 raise SettingsError(
-                    f"{name} names {file[:200]}, which holds no certificates: {why}."
+                    f"{name} names {file[:200]}, which contains no certificates: {why}."
                 ) from None
     return context
 
 
-#: The same, cached: reading the certificates takes as long as a search.
+#: Reading the certificates takes as long as a search.
 certificates = cache(read_certificates)
 
 
 def proxy_for(url: str) -> str | None:
-    """Return the proxy for a URL: SPADEWORK_PROXY, else HTTPS_PROXY and similar. None without a
-    proxy, for this machine and for hosts in NO_PROXY.
-
-    Raises SettingsError for a proxy that does not speak HTTP.
+    """Return the proxy for a URL: SPADEWORK_PROXY, else HTTPS_PROXY and similar.
+    It is None if there is none, for this machine and for hosts in NO_PROXY. Raises SettingsError if
+    it does not speak HTTP.
     """
     parts = urlsplit(url)
     host, named = parts.hostname or "", getproxies()
@@ -61,14 +61,13 @@ def proxy_for(url: str) -> str | None:
         return None
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     if urlsplit(proxy).scheme not in ("http", "https") or not urlsplit(proxy).hostname:
-        raise SettingsError(
-            f"The proxy cannot be {shown_proxy(proxy)}: it is one such as http://proxy:3128."
-        )
+        wanted = "a URL such as http://proxy:3128"
+        raise SettingsError(must_be("The proxy", wanted, shown_proxy(proxy)))
     return proxy
 
 
 def authorization(proxy: str) -> list[tuple[bytes, bytes]]:
-    """Return the header that authenticates with the user and password in the proxy's address."""
+    """Return the header with the user and password in the proxy's address."""
     parts = urlsplit(proxy)
     if not parts.username:
         return []
@@ -79,7 +78,7 @@ def authorization(proxy: str) -> list[tuple[bytes, bytes]]:
 async def tunnel(
     network: httpcore.AsyncNetworkBackend, proxy: str, target: str, *, seconds: float = 10.0
 ) -> httpcore.AsyncNetworkStream:
-    """Return a connection to `target` (HOST:PORT) through a proxy. Raises httpcore.ConnectError."""
+    """Connect to `target` (HOST:PORT) through a proxy. Raises httpcore.ConnectError."""
     place, head = httpcore.URL(proxy).origin, b""
     line = await network.connect_tcp(place.host.decode(), place.port, seconds)
     try:
@@ -103,7 +102,7 @@ async def tunnel(
 
 
 def shown_proxy(proxy: str) -> str:
-    """Return a proxy's address without its user and password."""
+    """Return the proxy's address without user and password."""
     return proxy.rpartition("@")[2].rpartition("://")[2][:100]
 
 
@@ -114,10 +113,8 @@ def _is_this_machine(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-class Line(httpcore.AsyncNetworkStream):
-    """A connection that is closed when its TLS handshake is cancelled; httpcore leaks the
-    socket.
-    """
+class ClosingStream(httpcore.AsyncNetworkStream):
+    """A connection that is closed if its TLS handshake is cancelled; httpcore would leak it."""
 
     def __init__(self, inner: httpcore.AsyncNetworkStream) -> None:
         self._inner = inner
@@ -140,7 +137,7 @@ class Line(httpcore.AsyncNetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Return the same connection, with TLS."""
+        """Return the connection with TLS."""
         try:
             return await self._inner.start_tls(ssl_context, server_hostname, timeout)
         except asyncio.CancelledError:
@@ -148,19 +145,19 @@ class Line(httpcore.AsyncNetworkStream):
             raise
 
     def get_extra_info(self, info: str) -> Any:
-        """Return connection info by httpcore's names."""
+        """Return information about the connection by httpcore's name."""
         return self._inner.get_extra_info(info)
 
 
-class Lines(httpcore.AsyncNetworkBackend):
-    """A network backend for httpcore that opens such connections."""
+class ClosingBackend(httpcore.AsyncNetworkBackend):
+    """A network for httpcore that makes each connection a `ClosingStream`."""
 
     def __init__(self, inner: httpcore.AsyncNetworkBackend) -> None:
         self._inner = inner
 
     async def connect_tcp(self, *where: Any, **how: Any) -> httpcore.AsyncNetworkStream:
         """Open a connection to a host."""
-        return Line(await self._inner.connect_tcp(*where, **how))
+        return ClosingStream(await self._inner.connect_tcp(*where, **how))
 
     async def sleep(self, seconds: float) -> None:
         """Wait between two attempts."""
@@ -168,10 +165,22 @@ class Lines(httpcore.AsyncNetworkBackend):
 
 
 def closing_lines(client: C) -> C:
-    """Make an httpx or openai client use `Line` connections, also through proxies; return it."""
-    # httpx offers no public way to pass a network backend to httpcore.
+    """Make a client of httpx or openai use `ClosingBackend`, also through proxies."""
+    # httpx has no public way to do this.
     made: Any = client
     for transport in (made._transport, *made._mounts.values()):
         if transport:  # None for a host that needs no proxy
-            transport._pool._network_backend = Lines(transport._pool._network_backend)
+            transport._pool._network_backend = ClosingBackend(transport._pool._network_backend)
     return client
+
+
+def read_key(secret: SecretStr | None, variable: str) -> str:
+    """Return the key in a secret. Raises SettingsError if it is missing or malformed."""
+    key = secret.get_secret_value().strip() if secret else ""
+    if not key:
+        raise SettingsError(f"{variable} is not set.")
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise SettingsError(
+            f"{variable} is not a valid key: it contains spaces or invalid characters."
+        )
+    return key

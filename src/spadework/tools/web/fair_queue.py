@@ -1,4 +1,4 @@
-"""Fair queues for limited resources such as hosts, across the threads and loops of a process."""
+"""Share limited resources, such as hosts, fairly among all threads and loops of a process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Waiter:
         self.called = self.loop.create_future()
 
     def call(self) -> bool:
-        """End the wait, from any thread. Return False if its event loop is closed."""
+        """End the wait, from any thread; return False if the event loop is closed."""
         try:
             self.loop.call_soon_threadsafe(self._tell)
         except RuntimeError:
@@ -44,27 +44,28 @@ class _Waiter(Waiter):
 
 
 class Room:
-    """A fair queue for one resource. A free slot goes to the party with the fewest slots in use,
-    then to the one served least recently; within a party, first come, first served.
+    """A fair queue for one resource.
+    A free slot goes to the party with the fewest slots, then to the one served least recently;
+    within a party, first come, first served.
     """
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._inside: Counter[Hashable] = Counter()
         self._waiting: list[_Waiter] = []
-        #: When each present party was last served.
+        #: When each party inside or waiting was last served.
         self._called: dict[Hashable, int] = {}
         self._calls = 0
 
     @property
     def empty(self) -> bool:
-        """True if no one holds or waits for a slot."""
+        """True if nobody holds or awaits a slot."""
         return not (self._inside or self._waiting)
 
     @asynccontextmanager
     async def place(self, party: Hashable, most: Callable[[], int]) -> AsyncIterator[None]:
-        """Hold a slot, waiting while `most()` slots are in use by any party. Call `look_again` when
-        `most` changes; it may be called in any thread.
+        """Hold a slot, waiting while all parties together hold `most()`.
+        `most` may be called in any thread; when it changes, call `look_again`.
         """
         waiter = _Waiter(party, most)
         with self._lock:
@@ -83,7 +84,7 @@ class Room:
             while self._waiting:
                 first = min(self._waiting, key=self._favour)
                 if self._inside.total() >= first.most():
-                    break  # even if a later waiter has a higher limit: it would starve this one
+                    break  # a later waiter with a higher limit would starve this one
                 self._waiting.remove(first)
                 if first.call():
                     self._inside[first.party] += 1
@@ -106,7 +107,7 @@ class Room:
 
 
 class Rooms:
-    """The queues of all resources by name, kept while someone uses them."""
+    """The queues of all resources by name, kept while in use."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -114,13 +115,13 @@ class Rooms:
 
     @property
     def visited(self) -> frozenset[str]:
-        """The resources in use now."""
+        """The names of the resources in use."""
         with self._lock:
             return frozenset(self._rooms)
 
     @asynccontextmanager
     async def place(self, what: str, party: Hashable, most: int) -> AsyncIterator[None]:
-        """Hold a slot of the resource `what`, which has `most` slots over all sessions."""
+        """Hold one of the `most` slots of the resource `what`, on behalf of a party."""
         with self._lock:
             room, visitors = self._rooms.get(what) or (Room(), 0)
             self._rooms[what] = room, visitors + 1

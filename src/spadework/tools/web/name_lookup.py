@@ -1,9 +1,6 @@
-"""DNS lookups in threads of their own: one per name however many callers wait, and none past its
-deadline.
-
-The system resolves names, because a DNS client would miss its hosts file, search domains and
-container name servers. The event loop's own lookups would block the threads that also write files
-for as long as a name server is silent.
+"""Look up names in threads of their own: one per name, and none past its deadline.
+The system does it, since a DNS client would miss its hosts file, search domains and container name
+servers. The event loop's own lookups would block the threads that write files.
 """
 
 from __future__ import annotations
@@ -22,11 +19,10 @@ from typing import Any
 
 from spadework.tools.web.background_threads import begin, settle
 
-#: Seconds per lookup; glibc tries the second name server after five.
+#: Longest lookup; glibc tries the second name server after five seconds.
 SECONDS = 10.0
-#: Maximum concurrent lookups; others wait, within their own deadline.
+#: Maximum lookups at once; others wait within their own deadline.
 MOST = 64
-#: The other parameters of a lookup, in the order of `socket.getaddrinfo`.
 _HOW = ("family", "type", "proto", "flags")
 Asked = tuple[Any, ...]
 
@@ -39,7 +35,7 @@ class _LookUp:
 
 
 class Resolver:
-    """Resolves names with `look_up`, for every thread and event loop of the process."""
+    """Resolves names with `look_up` for all threads and event loops of the process."""
 
     def __init__(
         self,
@@ -56,14 +52,14 @@ class Resolver:
 
     @property
     def under_way(self) -> frozenset[str]:
-        """The names being looked up or waiting for it."""
+        """The names that are being looked up or wait for it."""
         with self._lock:
             return frozenset(str(asked[0]) for asked in self._asked)
 
     async def addresses(self, host: Any, port: Any, **how: int) -> list[Any]:
-        """Return what `socket.getaddrinfo` returns or raises for the same arguments. Raises
-        socket.gaierror (EAI_AGAIN) without an answer in time, and at once while an earlier lookup
-        is overdue.
+        """Return the result of `socket.getaddrinfo`, or raise its error.
+        Raises socket.gaierror (EAI_AGAIN) if no answer comes in time; at once if an earlier lookup
+        is late.
         """
         look_up = self._joined((host, port, *(how.get(name, 0) for name in _HOW)))
         try:
@@ -74,12 +70,11 @@ class Resolver:
             raise socket.gaierror(socket.EAI_AGAIN, said) from None
 
     def _joined(self, asked: Asked) -> _LookUp:
-        """Return the lookup already in progress, or a new one."""
         with self._lock:
             if (found := self._asked.get(asked)) is None:
                 found = self._asked[asked] = _LookUp(asked, time.monotonic() + self._seconds)
-                # From now on only the thread settles it, so that one cancelled caller does not
-                # affect others.
+                # Only the thread settles it now, so that one cancelled caller does not affect
+                # others.
                 found.found.set_running_or_notify_cancel()
                 self._waiting.append(found)
                 self._start()
@@ -120,7 +115,5 @@ async def addresses(host: Any, port: Any, **how: int) -> list[Any]:
 
 
 def install_resolver() -> None:
-    """Make the running event loop resolve names here. HTTP libraries accept no resolver, but they
-    all ask the event loop.
-    """
+    """Make the running event loop, and so all HTTP libraries, resolve names with `RESOLVER`."""
     asyncio.get_running_loop().getaddrinfo = addresses  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""Traffic between a provider and its service, recorded on a tape or replayed from one."""
+"""Record the traffic between a provider and its service on a tape, or replay it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def over_the_wire(request: Any, send: Send) -> Piece:
 
 
 def tape_traffic(tape: Tape) -> AbstractContextManager[None]:
-    """Record all traffic inside the context on the tape."""
+    """Record all traffic in the context on the tape."""
 
     async def wire(request: Any, send: Send) -> Piece:
         piece = await send()
@@ -32,12 +32,12 @@ def tape_traffic(tape: Tape) -> AbstractContextManager[None]:
 
 
 def replay_traffic(tape: Tape) -> AbstractContextManager[None]:
-    """Serve all traffic inside the context from the tape."""
+    """Answer all requests in the context from the tape."""
 
     async def wire(request: Any, send: Send) -> Piece:
         found = [piece for piece in tape.pieces if piece.head.get("request") == request]
         if not found:
-            raise SearchError("The replay has no answer: the service is asked in another way.")
+            raise SearchError("The replay has no answer: the recorded request differs.")
         return found[-1]
 
     return _set(wire)

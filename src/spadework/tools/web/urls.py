@@ -1,19 +1,71 @@
-"""URLs as keys: one canonical form for all variants of a page, and its domain."""
+"""Give all variants of a page one canonical URL, and find domains and addresses."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from urllib.parse import quote, unquote, urlsplit
+from ipaddress import ip_address
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
-from spadework.tools.web.registered_domains import is_address, registered_domain
+from tld import get_fld, get_tld
+from tld.utils import MozillaTLDSourceParser
+
+
+class _Installed(MozillaTLDSourceParser):
+    """The installed list; the package would otherwise try to download one."""
+
+    uid = "spadework"
+
+    @classmethod
+    def update_tld_names(cls, fail_silently: bool = False) -> bool:
+        return False
+
+
+@lru_cache(maxsize=4096)
+def registered_domain(host: str) -> str:
+    """Return the registered domain of a lower-case host.
+    IP addresses and names without a dot are returned unchanged. Under an unknown suffix, the last
+    two labels count.
+    """
+    if is_address(host) or host.rpartition(".")[2].isdigit() or "." not in host:
+        return host
+    known = get_fld(
+        SplitResult("http", host, "", "", ""), fail_silently=True, parser_class=_Installed
+    )
+    return str(known or ".".join(host.split(".")[-2:]))
+
+
+#: Labels of public suffixes that are reserved for states.
+_STATE = frozenset(("gov", "gob", "gouv", "govt", "gub", "gv", "go", "mil"))
+
+
+@lru_cache(maxsize=4096)
+def is_official(host: str) -> bool:
+    """Return whether only states, or organisations of states, can register a lower-case host."""
+    url = SplitResult("http", f"www.{host}", "", "", "")  # a suffix itself may have pages: gov.uk
+    suffix = str(get_tld(url, fail_silently=True, parser_class=_Installed) or "")
+    reserved = "." in host and (suffix == "int" or not _STATE.isdisjoint(suffix.split(".")))
+    return reserved and suffix != "go.it"  # the province of Gorizia
+
+
+def is_address(host: str) -> bool:
+    """Return whether a host is an IP address."""
+    try:
+        ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
+# At import, since the event loop must not read files.
+_Installed.get_tld_names()
+
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 #: Twice the length of any URL that is fetched.
 _MOST_CHARS = 4_000
 _LIBRARY = "library://"
-#: Query parameters that track visitors and do not select the page.
 # fmt: off
 _TRACKING_STARTS = (
     "utm_", "hsa_", "mtm_", "pk_", "piwik_", "matomo_", "oly_", "vero_", "_hs", "__hs", "mc_",
@@ -33,7 +85,7 @@ _AMP = re.compile(r"^/amp(?=/[^/])|/amp$|(?<=[^./])\.amp(?=\.html?$|$)")
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
-#: A web address in prose, but not a library address; and a mail address.
+#: A web address in prose.
 _ADDRESS = re.compile(
     r"\b(?:(?:https?|ftp)://|www\.)[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?)'’]", re.IGNORECASE
 )
@@ -45,13 +97,11 @@ _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
 
 @lru_cache(maxsize=10_000)
 def canonical_url(url: str) -> str:
-    """Return the canonical form shared by all variants of a page; it is itself a working URL (S5).
-
-    Normalizes scheme (https for names; kept for IP addresses and other ports), case, default port,
-    user name, fragment, tracking parameters, `www.`, trailing slash, AMP and mobile variants,
-    escapes, `.` and `..`, and sorts the other parameters. A `library://` URL only loses its
-    fragment. Other schemes and overlong URLs are kept, except that overlong ones lose user and
-    fragment. Never raises; idempotent.
+    """Return a working URL that all variants of a page share. Never raises; idempotent.
+    Scheme (https, except for IP addresses and other ports), case, default port, escapes, `.` and
+    `..` are normalized and parameters sorted. User name, fragment, tracking parameters, `www.`,
+    trailing slash, AMP and mobile variants are removed. A `library://` URL only loses its fragment,
+    an overlong one also its user; other schemes stay.
     """
     url = url.strip()
     if url.lower().startswith(_LIBRARY):
@@ -77,8 +127,8 @@ def canonical_url(url: str) -> str:
 
 
 def domain_of(url: str) -> str:
-    """Return the registered domain (`example.co.uk`, `someone.github.io`) by the list in `tld`; an
-    IP address unchanged; X for `library://X/…`; "" if there is none.
+    """Return the registered domain (`example.co.uk`, `someone.github.io`), or "".
+    An IP address is returned unchanged, and X for `library://X/…`.
     """
     url = url.strip()
     if url.lower().startswith(_LIBRARY):
@@ -91,7 +141,6 @@ def domain_of(url: str) -> str:
 
 
 def _unwrap_amp(url: str) -> str:
-    """Return the original URL of a page shown in an AMP viewer or cache."""
     while wrapped := _AMP_VIEWER.match(url):
         url = f"https://{url[wrapped.end() :]}"
     return url
@@ -106,7 +155,6 @@ def _ascii(host: str) -> str:
 
 
 def _without_twin_labels(host: str) -> str:
-    """Return the host without labels of variants, such as `www` and `m`."""
     domain = registered_domain(host)
     labels = host[: len(host) - len(domain)].split(".")
     return ".".join([label for label in labels if label and label not in _TWIN_LABELS] + [domain])
@@ -140,7 +188,7 @@ def _meaningful_parameters(parameters: list[str]) -> Iterator[str]:
 
 
 def _escape_url(text: str) -> str:
-    """Return the URL with only the necessary percent escapes, in upper case (RFC 3986, 6.2.2)."""
+    """Return the URL with only the necessary escapes, in upper case (RFC 3986, 6.2.2)."""
 
     def written(escape: re.Match[str]) -> str:
         char = unquote(escape[0])
@@ -151,7 +199,7 @@ def _escape_url(text: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return a URL's host, or the text itself if it has none. Never raises."""
+    """Return the host of a URL, or the text itself if it has none. Never raises."""
     try:
         return urlsplit(url).hostname or url
     except ValueError:
@@ -168,9 +216,7 @@ def hosts_for_urls(text: str) -> str:
 
 
 def inert_addresses(text: str) -> str:
-    """Make every web address in a text unclickable: drop the scheme, user and "www.", and cut it
-    after 100 characters.
-    """
+    """Make web addresses in a text unclickable: without scheme, user and "www.", and short."""
 
     def inert(match: re.Match[str]) -> str:
         url = match[0][: 4 * _MOST_TOLD]

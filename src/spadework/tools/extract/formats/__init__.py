@@ -1,4 +1,4 @@
-"""Formats in one file each: every module of this folder with a FORMAT is used."""
+"""Find the formats in this folder: every module that defines FORMAT."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from spadework.tools.extract.extracted import Extracted
 
 @dataclass(frozen=True)
 class Format:
-    """A format: its reader, first bytes, media types and extensions without the dot.
+    """A format, recognised by first bytes, media type or extension (without the dot).
 
-    `read` takes a document's bytes and URL, and raises only Unreadable or TooLarge, whatever the
-    bytes.
+    `read` takes the bytes and URL, and raises only Unreadable or TooLarge.
     """
 
     name: str
@@ -28,6 +27,6 @@ class Format:
 
 @cache
 def added_formats() -> dict[str, Format]:
-    """Return all formats of this folder by name."""
+    """Return the formats in this folder by name."""
     modules = (import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__))
     return {module.FORMAT.name: module.FORMAT for module in modules if hasattr(module, "FORMAT")}

@@ -1,4 +1,4 @@
-"""Package descriptions from package indexes and GitHub: the facts, and the README in its format."""
+"""Convert the JSON that package indexes and GitHub send about packages to Markdown."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from collections.abc import Mapping
 from typing import Any
 
 from spadework.errors import Unreadable
-from spadework.tools.extract.charset import decode
+from spadework.tools.extract.document_kinds import decode
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.markdown_writer import blocks, item, plain, write_heading
 from spadework.tools.extract.readers import text_reader
-from spadework.tools.text.quantities import moment
+from spadework.tools.text.facts import moment
 
 _WRITTEN = {"text/x-rst": "rst", "text/plain": "text"}
 
 
 def answer_of(body: bytes, what: str) -> Mapping[str, Any]:
-    """Return the JSON object of a response. Raises Unreadable if it is not one."""
+    """Return a response as a JSON object. Raises Unreadable if it is not one."""
     try:
         found = json.loads(decode(body, "utf-8"))
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise Unreadable(f"What came is no description of a {what}.")
+        raise Unreadable(f"The answer does not describe a {what}.")
     return found
 
 
 def part(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return the object under a name, or an empty one."""
+    """Return the nested object under a name, {} if there is none."""
     found = answer.get(name)
     return found if isinstance(found, dict) else {}
 
 
 def words(answer: Mapping[str, Any], name: str) -> str:
-    """Return the text under a name on one line, or ""; for a person or licence, its name."""
+    """Return the text under a name on one line, or ""; for an object, its name, type or URL."""
     found = answer.get(name)
     if isinstance(found, dict):
         found = found.get("name") or found.get("type") or found.get("url")
@@ -52,9 +52,9 @@ def package(
     author: str = "",
     day: str = "",
 ) -> Extracted:
-    """Return a package as Markdown. Raises Unreadable if its description is empty."""
+    """Return a package as Markdown. Raises Unreadable if it has no title or no text."""
     if not title or not (summary or readme):
-        raise Unreadable("The description of the package is empty.")
+        raise Unreadable("The package description is empty.")
     told = "\n".join(item(plain(f"{name}: {said}")) for name, said in facts.items() if said)
     text = readme.markdown.strip("\n") if readme else ""
     return Extracted(
@@ -68,14 +68,14 @@ def package(
 
 
 def read_readme(text: object, media_type: str, url: str) -> Extracted | None:
-    """Return a README in its format, Markdown by default; None if empty or not text."""
+    """Read a README by its media type, by default as Markdown; return None if it has no text."""
     kind = media_type.partition(";")[0].strip().lower()
     read = text_reader(_WRITTEN.get(kind, "markdown"))
     return read(text, url) if read and isinstance(text, str) and text.strip() else None
 
 
 def unpack_base64(content: object) -> bytes:
-    """Return the bytes of base64 text. Raises Unreadable if invalid."""
+    """Decode base64 text, b"" for anything but text. Raises Unreadable if it is invalid."""
     try:
         return base64.b64decode(content if isinstance(content, str) else "", validate=False)
     except (binascii.Error, ValueError):

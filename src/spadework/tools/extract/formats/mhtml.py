@@ -1,4 +1,4 @@
-"""Web pages saved by a browser in one file (MHTML), read at their original address."""
+"""Read web pages that a browser saved in one file (MHTML)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from email.message import Message
 from email.parser import BytesParser
 
 from spadework.errors import Unreadable
-from spadework.tools.extract.charset import decode
+from spadework.tools.extract.document_kinds import decode
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.formats import Format
 from spadework.tools.extract.html import extract
@@ -16,9 +16,7 @@ _PAGES = ("text/html", "application/xhtml+xml")
 
 
 def extract_mhtml(body: bytes, url: str) -> Extracted:
-    """Return the first HTML part as a page. Raises Unreadable if there is none, and as
-    `extract`.
-    """
+    """Return the first HTML part as the page at its original URL. Raises Unreadable, TooLarge."""
     try:
         message = BytesParser().parsebytes(body)
         page = next((part for part in message.walk() if part.get_content_type() in _PAGES), None)
@@ -27,12 +25,11 @@ def extract_mhtml(body: bytes, url: str) -> Extracted:
     except (RecursionError, MessageError, ValueError, LookupError, AssertionError):
         raise Unreadable("The saved page is damaged.") from None
     if page is None or not isinstance(html, bytes) or not html.strip():
-        raise Unreadable("There is no page in the file of a saved page.")
+        raise Unreadable("The saved page file contains no page.")
     return extract(decode(html, charset), _address(message, page) or url)
 
 
 def _address(message: Message, page: Message) -> str:
-    """Return the address the page was saved from, or ""."""
     said = (page.get("Content-Location"), message.get("Snapshot-Content-Location"))
     return next((str(one).strip() for one in said if str(one).startswith("http")), "")
 

@@ -1,4 +1,4 @@
-"""Jupyter notebooks as Markdown: text, code and printed output."""
+"""Convert Jupyter notebooks to Markdown: text, code and printed output."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from collections.abc import Iterator
 from typing import Any
 
 from spadework.errors import Unreadable
-from spadework.tools.extract.charset import decode
+from spadework.tools.extract.document_kinds import decode
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.formats import Format
 from spadework.tools.extract.markdown_writer import blocks, fence, not_shown
 from spadework.tools.extract.text.markdown import clean_markdown
 
-#: Maximum cells read, and output characters shown per cell.
 MAX_CELLS = 2_000
+#: Maximum characters shown of an output.
 MAX_OUTPUT = 2_000
 
 
 def extract_notebook(body: bytes, url: str) -> Extracted:
-    """Return the cells of a notebook in order. Raises Unreadable when it is damaged."""
+    """Return a notebook's cells in order. Raises Unreadable if it is damaged."""
     try:
         book = json.loads(decode(body))
     except (ValueError, RecursionError):
-        raise Unreadable("The notebook is damaged: it is no JSON.") from None
+        raise Unreadable("The notebook is damaged: it is not JSON.") from None
     cells = _of(book, "cells")
     if not isinstance(cells, list):
         raise Unreadable("The notebook is damaged: it has no cells.")
     language = _of(_of(_of(book, "metadata"), "language_info"), "name")
     language = language if isinstance(language, str) else ""
     shown = [part for cell in cells[:MAX_CELLS] for part in _cell(cell, language, url)]
-    # A line of code that starts like a heading is a comment.
+    # In code, a line that starts with # is a comment.
     lines = [line for part in shown if not part.startswith("```") for line in part.split("\n")]
     title = next((line.lstrip("# ") for line in lines if line.startswith("# ")), "")
     markdown = blocks([*shown, not_shown(len(cells) - MAX_CELLS, "cells")])
@@ -55,7 +55,6 @@ def _of(value: Any, name: str) -> Any:
 
 
 def _text(value: Any) -> str:
-    """Return a text, which notebooks also store as a list of lines."""
     lines = value if isinstance(value, list) else [value]
     return "".join(line for line in lines if isinstance(line, str))
 

@@ -1,4 +1,4 @@
-"""Package descriptions from the npm registry."""
+"""Read package descriptions from the npm registry."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from spadework.tools.extract.formats.described import answer_of, package, part, 
 
 
 def extract_package(body: bytes, url: str) -> Extracted:
-    """Return a package's facts and README, for all versions or one. Raises Unreadable if empty."""
+    """Return a package's facts and README, from data on one version or all. Raises Unreadable."""
     answer = answer_of(body, "package")
     latest = words(part(answer, "dist-tags"), "latest")
     version = latest or words(answer, "version")

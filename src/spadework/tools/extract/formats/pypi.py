@@ -1,4 +1,4 @@
-"""Package descriptions from PyPI's JSON API."""
+"""Read package descriptions from PyPI's JSON API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from spadework.tools.extract.formats.described import answer_of, package, part, 
 
 
 def extract_project(body: bytes, url: str) -> Extracted:
-    """Return a package's facts and description. Raises Unreadable if it has neither."""
+    """Return a package's facts and description. Raises Unreadable if there are none."""
     answer = answer_of(body, "package")
     info = part(answer, "info")
     files = answer.get("urls")

@@ -1,11 +1,11 @@
-"""A repository's README from GitHub's REST API."""
+"""Read a repository's README from GitHub's REST API."""
 
 from __future__ import annotations
 
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
-from spadework.tools.extract.charset import decode
+from spadework.tools.extract.document_kinds import decode
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.formats import Format
 from spadework.tools.extract.formats.described import (
@@ -20,7 +20,7 @@ _TYPES = {".rst": "text/x-rst", ".txt": "text/plain", "": "text/plain"}
 
 
 def extract_readme(body: bytes, url: str) -> Extracted:
-    """Return the README in the format its file name implies. Raises Unreadable if there is none."""
+    """Return the README, in the format of its extension. Raises Unreadable if there is none."""
     answer = answer_of(body, "README")
     kind = _TYPES.get(PurePosixPath(words(answer, "name")).suffix.lower(), "text/markdown")
     text = decode(unpack_base64(answer.get("content")))

@@ -1,18 +1,18 @@
-"""An article as MediaWiki renders it without a page around it: only its address has the title."""
+"""Read an article that MediaWiki renders without the page around it."""
 
 from __future__ import annotations
 
 from html import escape
 from urllib.parse import unquote, urlsplit
 
-from spadework.tools.extract.charset import decode
+from spadework.tools.extract.document_kinds import decode
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.formats import Format
 from spadework.tools.extract.html import extract
 
 
 def extract_article(body: bytes, url: str) -> Extracted:
-    """Return the article. Raises what reading a web page raises."""
+    """Return the article under the title in its URL. Raises TooLarge, Unreadable."""
     title = escape(unquote(urlsplit(url).path.rpartition("/wiki/")[2]).replace("_", " "))
     return extract(
         f"<title>{title}</title><main><h1>{title}</h1>{decode(body, 'utf-8')}</main>", url

@@ -1,36 +1,158 @@
-"""Word files as Markdown: headings, paragraphs, lists, tables, listings and links in order,
-followed by notes, comments and charts.
-"""
+"""Convert Word files to Markdown: the text in order, then its notes and comments."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from spadework.tools.extract.extracted import Draft, Extracted
 from spadework.tools.extract.markdown_writer import Grid, blocks, plain, table, write_heading
 from spadework.tools.extract.notation import Place, joined
-from spadework.tools.extract.office.docx_styles import Style, Styles
-from spadework.tools.extract.office.drawings import drawing_text
 from spadework.tools.extract.office.equations import linear
-from spadework.tools.extract.office.package import Package
-from spadework.tools.extract.xml import Element, attribute, child, number, tag
+from spadework.tools.extract.office.package import Package, drawing_text
+from spadework.tools.extract.xml import Element, attribute, below, child, number, tag
 
-#: Elements not shown: deleted and moved text, settings, alternative drawings.
+_CODE = re.compile(
+    r"\b(?:code|source|listing|preformatted|macro text|verbatim)\b|^plain text$", re.IGNORECASE
+)
+_FIXED = re.compile(r"\bmono|courier|consolas|menlo|lucida console", re.IGNORECASE)
+_HEADING = re.compile(r"heading (\d)$", re.IGNORECASE)
+#: Maximum ancestors of a style; a damaged file may have cycles.
+_ANCESTORS = 10
+_PLACES = {"superscript": Place.RAISED, "subscript": Place.LOWERED}
+#: Outline level of plain text.
+_TEXT_LEVEL = 9
+#: Deepest list level.
+_DEEPEST = 8
+
+
+@dataclass(frozen=True)
+class Style:
+    """What a paragraph is: a heading of `level` (1–9), an item of a list at `depth`, or code."""
+
+    level: int = 0
+    list_id: str = ""
+    depth: int = 0
+    code: bool = False
+    numbered: bool = False
+
+    @property
+    def listed(self) -> bool:
+        """Whether the paragraph is a list item."""
+        return self.list_id not in ("", "0")
+
+
+class Styles:
+    """A Word file's styles and lists."""
+
+    def __init__(self, styles: Element | None, numbering: Element | None) -> None:
+        found = [style for style in styles if tag(style) == "style"] if styles is not None else []
+        self._elements = {attribute(style, "styleId"): style for style in found}
+        self._known: dict[str, Style] = {}
+        self._numbered = _numbered_lists(numbering)
+        self._placed: dict[str, Place] = {}
+
+    def place(self, run: Element) -> Place:
+        """Return whether a run's settings or style raise or lower it."""
+        settings = child(run, "rPr")
+        own = attribute(child(settings, "vertAlign"), "val")
+        if own:
+            return _PLACES.get(own, Place.LEVEL)
+        name = attribute(child(settings, "rStyle"), "val")
+        if name not in self._placed:
+            aligned = child(self._elements.get(name), "rPr", "vertAlign")
+            self._placed[name] = _PLACES.get(attribute(aligned, "val"), Place.LEVEL)
+        return self._placed[name]
+
+    def of(self, paragraph: Element) -> Style:
+        """Return what a paragraph is; one entirely in a fixed-width font is code."""
+        own = child(paragraph, "pPr")
+        style = _change_style(self._named(attribute(child(own, "pStyle"), "val")), own)
+        if not style.level and not style.code and _is_fixed(paragraph):
+            style = replace(style, code=True)
+        return replace(style, numbered=(style.list_id, style.depth) in self._numbered)
+
+    def _named(self, name: str) -> Style:
+        if name not in self._known:
+            chain: list[Element] = []
+            ancestor = name
+            while ancestor in self._elements and len(chain) < _ANCESTORS:
+                chain.append(self._elements[ancestor])
+                ancestor = attribute(child(chain[-1], "basedOn"), "val")
+            style = Style()
+            for element in reversed(chain):
+                style = _change_style(style, child(element, "pPr"))
+                style = by_name(style, attribute(child(element, "name"), "val"))
+            self._known[name] = style
+        return self._known[name]
+
+
+def by_name(style: Style, name: str) -> Style:
+    """Return `style` changed by its name; heading styles have English names in all languages."""
+    if found := _HEADING.match(name):
+        return replace(style, level=int(found[1]))
+    if name.lower() == "title":
+        return replace(style, level=1)
+    return replace(style, code=True) if _CODE.search(name) else style
+
+
+def _change_style(style: Style, settings: Element | None) -> Style:
+    outline = attribute(child(settings, "outlineLvl"), "val")
+    if outline:
+        style = replace(style, level=(number(outline, most=_TEXT_LEVEL) + 1) % (_TEXT_LEVEL + 1))
+    in_list = attribute(child(settings, "numPr", "numId"), "val")
+    if in_list:
+        style = replace(style, list_id=in_list)
+    depth = attribute(child(settings, "numPr", "ilvl"), "val")
+    return replace(style, depth=number(depth, most=_DEEPEST)) if depth else style
+
+
+def is_fixed_font(name: str) -> bool:
+    """Return whether a font is fixed-width, judged by its name."""
+    return bool(_FIXED.search(name))
+
+
+def _is_fixed(paragraph: Element) -> bool:
+    fonts = [
+        attribute(child(run, "rPr", "rFonts"), "ascii")
+        for run in below(paragraph, "r")
+        if any(tag(part) == "t" and (part.text or "").strip() for part in run)
+    ]
+    return bool(fonts) and all(map(is_fixed_font, fonts))
+
+
+def _numbered_lists(numbering: Element | None) -> frozenset[tuple[str, int]]:
+    found: dict[str, list[int]] = {}
+    lists = set()
+    for part in numbering if numbering is not None else ():
+        if tag(part) == "abstractNum":
+            found[attribute(part, "abstractNumId")] = [
+                number(attribute(level, "ilvl"), most=_DEEPEST)
+                for level in part
+                if tag(level) == "lvl"
+                and attribute(child(level, "numFmt"), "val") not in ("bullet", "none", "")
+            ]
+        elif tag(part) == "num":
+            kind = attribute(child(part, "abstractNumId"), "val")
+            lists |= {(attribute(part, "numId"), depth) for depth in found.get(kind, ())}
+    return frozenset(lists)
+
+
+#: Elements that are not shown: deleted text, settings, alternative drawings.
 _UNSEEN = frozenset(
     {"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", "tblPr", "trPr", "tcPr"}
 )
 _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "p": " "}
-#: Parts with notes, by the element that refers to them.
+#: Parts with notes, by the element that refers to a note.
 _NOTES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
-#: Maximum columns that a cell spans.
 _MOST_SPAN = 63
 _BREAKS_LINK = re.compile(r"[\s()<>]")
 
 
 def extract_docx(package: Package, url: str) -> Extracted:
-    """Return a Word file's text, title, author and date. Raises Unreadable if damaged, TooLarge."""
+    """Return a Word file's text and metadata. Raises Unreadable if damaged, TooLarge."""
     document = _Document(package)
     document.read(package.needed(package.main))
     markdown = blocks([document.draft.markdown(), *document.notes(), *document.comments()])
@@ -44,13 +166,13 @@ class _Document:
         self._styles = Styles(package.tree("word/styles.xml"), package.tree("word/numbering.xml"))
         #: The last number of each list at each depth.
         self._numbers: dict[str, list[int]] = {}
-        #: The notes referred to, by part and id, in text order.
+        #: Number of each note referred to so far, by part and id.
         self._called: dict[tuple[str, str], int] = {}
         self.draft = Draft()
         self.title = ""
 
     def read(self, around: Element) -> None:
-        """Add every block in an element to the draft, through any wrappers."""
+        """Add all blocks in an element to the draft."""
         for element in around:
             name = tag(element)
             if name == "p":
@@ -61,7 +183,7 @@ class _Document:
                 self.read(element)
 
     def notes(self) -> Iterator[str]:
-        """Yield the notes referred to, each after its mark; they may refer to others."""
+        """Yield the notes that the text or other notes refer to, each after its mark."""
         found = {
             (name, attribute(note, "id")): note
             for name in _NOTES.values()
@@ -75,7 +197,6 @@ class _Document:
             yield plain(f"[{told}] {text}") if text else ""
 
     def comments(self) -> Iterator[str]:
-        """Yield the comments on the text with their authors."""
         for comment in self._part("comments"):
             author = attribute(comment, "author")
             text = " ".join(self._text(comment).split())
@@ -113,7 +234,6 @@ class _Document:
             self.draft.add(plain(text))
 
     def _next_number(self, style: Style) -> int:
-        """Return the number of an item: a list continues after an interruption."""
         numbers = self._numbers.setdefault(style.list_id, [])
         del numbers[style.depth + 1 :]
         numbers += [0] * (style.depth + 1 - len(numbers))
@@ -121,7 +241,6 @@ class _Document:
         return numbers[style.depth]
 
     def _text(self, element: Element) -> str:
-        """Return the visible text in an element with its links, without text boxes."""
         return joined(self._pieces(element, Place.LEVEL))
 
     def _pieces(self, element: Element, place: Place) -> Iterator[tuple[str, Place]]:

@@ -1,4 +1,4 @@
-"""MathML and Word (OMML) formulas on one line: `(x-4)/27`, `√(b^2-4ac)`, `∑_(i=1)^n i`."""
+"""Write MathML and Word (OMML) formulas on one line: `(x-4)/27`, `√(b^2-4ac)`, `∑_(i=1)^n i`."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Callable, Iterable
 from spadework.tools.extract.notation import FORMULA, bracketed, fraction, root
 from spadework.tools.extract.xml import Element, attribute, child, tag
 
-#: Invisible signs for programs: application, product and separator.
+#: Invisible operators and spaces.
 _UNSEEN = dict.fromkeys(map(ord, "\u2061\u2062\u2063\u2064\u200b\u2060"))
 _ATOM = re.compile(r"[\w.,\u221e'\u2032!%°]*")
-#: A name of several letters, or a script, that a following letter would join.
+#: A word or script that a following letter would join.
 _WORD_ENDS = re.compile(r"[^\W\d_]{2,}$|[_^]\w*$")
 _WORD_BEGINS = re.compile(r"[^\W\d_]{2}")
 _DEEPEST = 60
 
 
 class _Unknown(Exception):
-    """A formula has an unknown element."""
+    """A formula has an unknown element or is nested too deeply."""
 
 
 def linear(formula: Element) -> str:
-    """Return a MathML or OMML formula on one line, `[formula]` if not understood."""
+    """Return a MathML or OMML formula on one line, `[formula]` if it cannot be read."""
     try:
         return " ".join(_read(formula, _DEEPEST).split())
     except _Unknown:
@@ -45,7 +45,6 @@ def _is_setting(element: Element) -> bool:
 
 
 def _side_by_side(parts: Iterable[str]) -> str:
-    """Join parts, with a space where two words or numbers would merge."""
     line = ""
     for part in filter(None, parts):
         last, first = line[-1:], part[:1]
@@ -62,7 +61,7 @@ def _token(element: Element, depth: int) -> str:
 
 
 def _parts(element: Element, depth: int, *names: str) -> list[str]:
-    """Return an element's operands: its children with these names, else all."""
+    """Read the children with these names ("" for a missing one), or all children."""
     if not names:
         return [_read(part, depth) for part in element if tag(part)]
     found = (child(element, name) for name in names)
@@ -70,7 +69,7 @@ def _parts(element: Element, depth: int, *names: str) -> list[str]:
 
 
 def _operands(element: Element, depth: int, names: tuple[str, ...]) -> list[str]:
-    """Return as many operands as names, by position in MathML, by name in Word."""
+    """Read an operand for each name, found by position in MathML, by name in Word."""
     own = [part for part in element if tag(part) and not _is_setting(part)]
     if any(tag(part) in names for part in own) or not tag(element).startswith("m"):
         return _parts(element, depth, *names)
@@ -99,8 +98,6 @@ def _root(element: Element, depth: int) -> str:
 
 
 def _scripts(*signs: str, names: tuple[str, ...]) -> Callable[[Element, int], str]:
-    """Return a writer of a base with scripts, each after its sign."""
-
     def write(element: Element, depth: int) -> str:
         base, *scripts = _operands(element, depth, ("e", *names))
         return _scripted(base, zip(signs, scripts, strict=True))
@@ -155,7 +152,6 @@ def _delimited(element: Element, depth: int) -> str:
 
 
 def _matrix(element: Element, depth: int) -> str:
-    """Return the rows of a matrix or an equation array, separated by semicolons."""
     rows = [part for part in element if tag(part) in ("mr", "mtr", "mlabeledtr", "e")]
     shown = "; ".join(
         _row(row, depth)

@@ -1,4 +1,4 @@
-"""OpenDocument texts, spreadsheets and presentations as Markdown."""
+"""Convert OpenDocument texts, spreadsheets and presentations to Markdown."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class _Document:
         self.draft.add(sheet_table(self._rows(element)))
 
     def _rows(self, element: Element) -> Iterator[list[str]]:
-        """Yield the rows of a table; filled ones repeat as stated, within the size of a sheet."""
+        """Yield a table's rows, repeating each as the file says unless it is empty."""
         merged: dict[int, tuple[int, str]] = {}
         for row in below(element, "table-row"):
             cells = self._cells(row, merged)
@@ -144,8 +144,9 @@ class _Document:
                 merged[column] = (rows - 1, shown) if rows > 1 else (0, "")
 
     def _cells(self, row: Element, merged: dict[int, tuple[int, str]]) -> list[str]:
-        """Return a row's cells, `merged` ones repeated in each row and column; empty cells repeat
-        only as far as can be shown.
+        """Return a row's cells, repeating merged ones.
+
+        Updates `merged`: rows left and text of merged cells, by column.
         """
         found: list[str] = []
         filled = 0
@@ -196,7 +197,7 @@ class _Document:
             yield part.tail or "", place
 
     def _note(self, element: Element) -> str:
-        """Keep a note or comment for the end of the text and return its mark."""
+        """Keep a note or comment for the end; return its mark ("" for a comment)."""
         author = next((text(part) for part in element if tag(part) == "creator"), "")
         said = " ".join(" ".join(self._paragraphs(element)).split())
         if tag(element) == "annotation":
@@ -230,7 +231,6 @@ class _Document:
 
 
 def _place(settings: Element | None) -> Place:
-    """Return whether text with these settings is raised, lowered or neither."""
     position = attribute(settings, "text-position").partition(" ")[0]
     if position.startswith("sub") or position.startswith("-"):
         return Place.LOWERED
@@ -239,7 +239,6 @@ def _place(settings: Element | None) -> Place:
 
 
 def _merge_equal(cells: list[str]) -> list[str]:
-    """Return a row's cells with the text in the first filled one only."""
     first = next((place for place, cell in enumerate(cells) if cell), 0)
     return [cell if place == first else "" for place, cell in enumerate(cells)]
 

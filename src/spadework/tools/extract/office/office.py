@@ -1,8 +1,7 @@
-"""Office files from before 2007: detecting each by its streams, and converting documents and slides
-(doc, ppt) with LibreOffice if installed.
+"""Recognise Office files from before 2007, and convert doc and ppt files with LibreOffice.
 
-It runs in its own process with a temporary profile: no macros, no external links, no network where
-the system can block it, and killed with its children at the deadline.
+LibreOffice runs without macros and external links, without network where the system can block it,
+and is killed with its children at the deadline.
 """
 
 from __future__ import annotations
@@ -19,23 +18,22 @@ from functools import cache
 from pathlib import Path
 
 from spadework.errors import TooSlow, Unreadable
-from spadework.tools.web.background_threads import aside
+from spadework.tools.web.background_threads import aside, kill_group
 from spadework.tools.web.fair_queue import place
-from spadework.tools.web.process_groups import kill_group
 
-#: The first bytes of Office files before 2007.
+#: First bytes of Office files from before 2007.
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 STORAGE = "application/x-ole-storage"
-#: Maximum memory of each LibreOffice process and of its output, in kilobytes.
+#: Maximum memory of a LibreOffice process, and size of a file it writes.
 MEMORY_KB, FILE_KB = 2_000_000, 500_000
-#: Offset and size of a storage's entries.
+#: Offset and size of the directory entries in an OLE file.
 _HEADER, _ENTRY = 512, 128
 _APPS = "/Applications/LibreOffice.app/Contents/MacOS"
 
 
 @dataclass(frozen=True)
 class Old:
-    """An old file's kind: name, extension, target kind, and the LibreOffice component for it."""
+    """A kind of old file: its program, old and modern extension, and LibreOffice's component."""
 
     name: str
     ending: str
@@ -45,8 +43,9 @@ class Old:
 
 _WORD = Old("Word", "doc", "docx", "writer")
 _POWERPOINT = Old("PowerPoint", "ppt", "pptx", "impress")
-#: Streams by which LibreOffice's files, and those of other readers, are recognised.
+#: Files that LibreOffice converts, by a stream they contain.
 _STREAMS = {"WordDocument": _WORD, "PowerPoint Document": _POWERPOINT}
+#: Readers of other OLE files, by a stream they contain.
 _READERS = {"Workbook": "xls", "Book": "xls", "__properties_version1.0": "msg"}
 _LOCKED = ("EncryptedPackage", "EncryptionInfo")
 _SETTINGS = "\n".join(
@@ -71,18 +70,16 @@ _PROFILE = (
 
 
 def old_office(body: bytes) -> Old | None:
-    """Return the kind of an old Office file, else None. Raises Unreadable for a locked document of
-    any age.
-    """
+    """Return the kind of an old doc or ppt file, or None. Raises Unreadable for a locked file."""
     if not body.startswith(OLE):
         return None
     if any(_holds(body, name) for name in _LOCKED):
-        raise Unreadable("The document is locked by a password.")
+        raise Unreadable("The document is protected by a password.")
     return next((old for name, old in _STREAMS.items() if _holds(body, name)), None)
 
 
 def storage_reader(body: bytes) -> str:
-    """Return the reader of a storage: `xls`, `msg`, or `old` for others and locked ones."""
+    """Return the reader of an OLE file: `xls`, `msg`, or `old` for others and locked ones."""
     if any(_holds(body, name) for name in (*_LOCKED, *_STREAMS)):
         return "old"
     return next((reader for name, reader in _READERS.items() if _holds(body, name)), "old")
@@ -97,7 +94,7 @@ def _holds(body: bytes, stream: str) -> bool:
 
 
 def program() -> str:
-    """Return the path of LibreOffice, "" if not installed."""
+    """Return the path of LibreOffice, "" if it is not installed."""
     found = (shutil.which(name, path=_path()) for name in ("soffice", "libreoffice"))
     return next(filter(None, found), "")
 
@@ -107,16 +104,16 @@ def _path() -> str:
 
 
 def not_installed(old: Old) -> Unreadable:
-    """Return the error for a file that only LibreOffice could read."""
+    """Return an error that says how to install LibreOffice."""
     mend = f"Install LibreOffice (on Debian: libreoffice-{old.part}-nogui)."
-    what = f"Old {old.name} files (.{old.ending}) are read by LibreOffice, which is not installed."
+    what = f"Old {old.name} files (.{old.ending}) need LibreOffice, which is not installed."
     return Unreadable(f"{what} {mend}", hint=mend)
 
 
 async def modern(body: bytes, old: Old, *, seconds: float) -> bytes:
-    """Return the file converted to its modern format within `seconds`.
+    """Convert a file to its modern format within `seconds`, including waiting.
 
-    Raises Unreadable if LibreOffice is missing or fails, TooSlow.
+    Raises Unreadable if LibreOffice is missing or fails, TooSlow at the deadline.
     """
     if not (soffice := await aside(program)):
         raise not_installed(old)
@@ -132,12 +129,11 @@ async def modern(body: bytes, old: Old, *, seconds: float) -> bytes:
         late = f"LibreOffice did not read the {old.name} file within {seconds:.3g} s."
         raise TooSlow(late) from None
     finally:
-        # Also after cancellation, in a thread that nothing waits for.
+        # Runs to its end even if the caller is cancelled.
         await asyncio.shield(aside(shutil.rmtree, folder, ignore_errors=True))
 
 
 def _prepare_folder(folder: Path, body: bytes, old: Old) -> Path:
-    """Write the body to a file in a folder with a profile that disables active content."""
     profile = folder / "profile" / "user"
     profile.mkdir(parents=True)
     (profile / "registrymodifications.xcu").write_text(_PROFILE, encoding="utf-8")
@@ -161,7 +157,7 @@ def _command(soffice: str, folder: Path, source: Path, old: Old) -> list[str]:
 
 @cache
 def _cut_off() -> tuple[str, ...]:
-    """Return the command prefix that blocks the network, () if the system has none."""
+    """Return a command prefix that blocks the network, () if the system has none."""
     unshare = shutil.which("unshare")
     for way in ("-n", "-rn") if unshare and sys.platform == "linux" else ():
         with suppress(OSError, subprocess.TimeoutExpired):
@@ -172,7 +168,6 @@ def _cut_off() -> tuple[str, ...]:
 
 
 async def _run(command: list[str], folder: Path) -> None:
-    """Run a command to its end, and leave no process of it whatever happens."""
     own = {"HOME": str(folder), "TMPDIR": str(folder), "PATH": _path(), "LANG": "C.UTF-8"}
     kept = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
     nowhere = asyncio.subprocess.DEVNULL
@@ -197,6 +192,6 @@ def _convert_file(folder: Path, old: Old) -> bytes:
         return (folder / "out" / f"document.{old.modern}").read_bytes()
     except OSError:
         raise Unreadable(
-            f"LibreOffice cannot read the {old.name} file; it may be damaged, or locked by a"
-            " password."
+            f"LibreOffice cannot read the {old.name} file, which may be damaged or protected"
+            " by a password."
         ) from None

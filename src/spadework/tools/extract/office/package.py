@@ -1,4 +1,4 @@
-"""Zip files of parts: each part within a limit, every fault reported as a refusal."""
+"""Read the parts of zip-based documents, with a limit for each part."""
 
 from __future__ import annotations
 
@@ -11,19 +11,28 @@ import zipfile
 import zlib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import zip_longest
 
 from spadework.errors import FetchError, TooLarge, Unreadable
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.markdown_writer import blocks, plain
-from spadework.tools.extract.xml import Element, attribute, tag, text, xml_tree
-from spadework.tools.text.quantities import moment
+from spadework.tools.extract.markdown_writer import blocks, item, plain, sheet_table
+from spadework.tools.extract.xml import (
+    Element,
+    attribute,
+    below,
+    child,
+    number,
+    tag,
+    text,
+    xml_tree,
+)
+from spadework.tools.text.facts import moment
 
 MAX_PART = 50_000_000
-#: Maximum entries of a zip file; each takes 0.5 kB of memory, ten times its size.
+#: Maximum entries of a zip file; each takes 0.5 kB of memory.
 MAX_ENTRIES = 100_000
 _ENTRY = b"PK\x01\x02"
-#: Parts that may hold words, and those whose words are repeated elsewhere or reported as cut by
-#: their readers.
+#: Parts that may hold words.
 _WORDS = re.compile(r"\.(?:xml|x?html?|txt|docx?|xlsx?|pptx?)$|/embeddings/", re.IGNORECASE)
 _FURNITURE = re.compile(
     r"(?:^|/)(?:META-INF|Configurations2|docProps|customXml|theme|slide(?:Layout|Master)s|activeX"
@@ -46,32 +55,36 @@ _FAULTS = (
 
 @contextmanager
 def whole(what: str) -> Iterator[None]:
-    """Raise the standard library's errors for damaged archives as Unreadable; `what` names the
-    file.
-    """
+    """Turn errors about damaged or locked archives into Unreadable; `what` names the file."""
     try:
         yield
     except FetchError:
         raise
     except _FAULTS as error:
         if "encrypted" in str(error):
-            raise Unreadable(f"The {what} is locked by a password.") from None
+            raise Unreadable(f"The {what} is protected by a password.") from None
         raise Unreadable(
             f"The {what} is damaged: {str(error)[:100].strip(' .') or type(error).__name__}."
         ) from None
 
 
+#: Creators that programs write when they do not know the author.
+_TEMPLATES = frozenset(
+    ("Microsoft Office User", "Apache POI", "openpyxl", "python-docx", "Steve Canny", "PptxGenJS")
+)
+
+
 def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
-    """Open a zip file. Raises Unreadable when damaged, TooLarge over MAX_ENTRIES entries."""
+    """Open a zip file. Raises Unreadable if it is damaged, TooLarge over MAX_ENTRIES entries."""
     entries = body.count(_ENTRY)
     if entries > MAX_ENTRIES:
-        raise TooLarge(f"The {what} has {entries:,} entries, the limit is {MAX_ENTRIES:,}.")
+        raise TooLarge(f"The {what} has {entries:,} entries; the limit is {MAX_ENTRIES:,}.")
     with whole(what):
         return zipfile.ZipFile(io.BytesIO(body))
 
 
 class Package:
-    """A zip file's parts; `what` names it in errors, `main` is an Office file's main part."""
+    """The parts of a zip file; `what` names it in errors, `main` is an Office file's main part."""
 
     def __init__(self, body: bytes, what: str) -> None:
         self.what = what
@@ -81,32 +94,29 @@ class Package:
         self.main = self._main() if "[Content_Types].xml" in self.names else ""
 
     def read(self, name: str, limit: int = MAX_PART) -> bytes:
-        """Return a part, b"" if missing. Raises TooLarge over `limit` bytes, Unreadable if
-        damaged.
-        """
+        """Return a part, b"" if missing. Raises Unreadable if damaged, TooLarge over `limit`."""
         if name not in self.names:
             return b""
         self._read.add(name)
         with whole(self.what), self._zip.open(self.names[name]) as part:
             found = part.read(limit + 1)
         if len(found) > limit:
-            raise TooLarge(f"A part of the {self.what} has more than {limit:,} bytes.")
+            raise TooLarge(f"Part of the {self.what} has more than {limit:,} bytes.")
         return found
 
     def tree(self, name: str) -> Element | None:
-        """Return a part as XML, None if missing or empty."""
+        """Return a part as XML, None if it is missing or empty."""
         xml = self.read(name)
         return xml_tree(xml, self.what) if xml.strip() else None
 
     def needed(self, name: str) -> Element:
-        """Return a part as XML. Raises Unreadable if missing."""
+        """Return a part as XML. Raises Unreadable if it is missing or empty."""
         found = self.tree(name)
         if found is None:
             raise Unreadable(f"The {self.what} is damaged: {name} is missing.")
         return found
 
     def _main(self) -> str:
-        """Return the name of an Office file's main part, or ""."""
         root = self.tree("_rels/.rels")
         for relation in root if root is not None else ():
             if attribute(relation, "Type").endswith("/officeDocument"):
@@ -114,7 +124,7 @@ class Package:
         return ""
 
     def relations(self, name: str) -> dict[str, str]:
-        """Return the targets of a part by id: names of parts or URLs."""
+        """Return what a part refers to, by id: names of parts or URLs."""
         folder, _, file = name.rpartition("/")
         found = self.tree(f"{folder}/_rels/{file}.rels")
         relations = {}
@@ -129,11 +139,13 @@ class Package:
         """Return an Office file with its metadata; `title` is the default."""
         core = self.tree("docProps/core.xml")
         said = {tag(part): text(part) for part in core} if core is not None else {}
+        if said.get("creator") in _TEMPLATES:
+            del said["creator"]
         said["date"] = said.get("modified") or said.get("created", "")
         return described(said, blocks([markdown, self.unread()]), title=title, kind=kind)
 
     def unread(self, known: Collection[str] = ()) -> str:
-        """Return a line that names unread parts with words, except boilerplate and `known` ones."""
+        """Return a line that names unread parts, except boilerplate and `known` ones, or ""."""
         left = [
             name
             for name in self.names
@@ -144,7 +156,7 @@ class Package:
         ]
         named = ", ".join(left[:_MOST_NAMED])
         more = f" and {len(left) - _MOST_NAMED} more" if len(left) > _MOST_NAMED else ""
-        return plain(f"… Parts of the file are not read: {named}{more}.") if left else ""
+        return plain(f"… Parts of the file were not read: {named}{more}.") if left else ""
 
 
 def described(said: Mapping[str, str], markdown: str, *, title: str = "", kind: str) -> Extracted:
@@ -157,3 +169,65 @@ def described(said: Mapping[str, str], markdown: str, *, title: str = "", kind: 
         language=said.get("language", "").split("-")[0].lower(),
         kind=kind,
     )
+
+
+_MOST_POINTS = 5_000
+_NAMES, _VALUES = ("cat", "xVal"), ("val", "yVal")
+
+
+def drawing_text(package: Package, relations: dict[str, str], element: Element) -> str:
+    """Return the text of a drawing: `element` is a chart, or the `relIds` of a diagram."""
+    is_chart = tag(element) == "chart"
+    name = relations.get(attribute(element, "id" if is_chart else "dm"), "")
+    root = package.tree(name)
+    if root is None:
+        return ""
+    return _chart(root) if is_chart else _diagram(root)
+
+
+def _chart(root: Element) -> str:
+    title = ", ".join(filter(None, (_words(part) for part in below(root, "title"))))
+    tables: dict[tuple[str, ...], list[list[str]]] = {}
+    for series in below(root, "ser"):
+        names = _points(next((part for part in series if tag(part) in _NAMES), None))
+        values = _points(next((part for part in series if tag(part) in _VALUES), None))
+        places = range(max([*names, *values], default=-1) + 1)
+        head = tuple(names.get(place, str(place + 1)) for place in places)
+        column = [_words(child(series, "tx")), *(values.get(place, "") for place in places)]
+        tables.setdefault(head, [["", *head]]).append(column)
+    shown = (
+        sheet_table(map(list, zip_longest(*columns, fillvalue=""))) for columns in tables.values()
+    )
+    return blocks([plain(f"Chart: {title}") if title else "", *shown])
+
+
+def _points(source: Element | None) -> dict[int, str]:
+    points = below(source, "pt") if source is not None else ()
+    return {
+        number(attribute(point, "idx"), most=_MOST_POINTS): _value(_words(point))
+        for point in points
+    }
+
+
+def _value(written: str) -> str:
+    try:
+        return f"{float(written):.15g}"
+    except ValueError:
+        return written
+
+
+def _words(element: Element | None) -> str:
+    """Return an element's text; for a reference, its cached value."""
+    if element is None:
+        return ""
+    parts = (part.text or "" for part in below(element, "t", "v"))
+    return " ".join(" ".join(parts).split())
+
+
+def _diagram(root: Element) -> str:
+    return "\n".join(item(plain(text)) for text in _boxes(root) if text)
+
+
+def _boxes(root: Element) -> Iterator[str]:
+    for box in below(root, "pt"):
+        yield _words(child(box, "t"))

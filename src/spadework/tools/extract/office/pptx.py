@@ -1,4 +1,4 @@
-"""PowerPoint files as Markdown: a section per slide with lists, tables and speaker's notes."""
+"""Convert PowerPoint files to Markdown: a section for each slide, with its notes and comments."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from spadework.tools.extract.markdown_writer import (
     write_heading,
 )
 from spadework.tools.extract.notation import Place, joined
-from spadework.tools.extract.office.drawings import drawing_text
 from spadework.tools.extract.office.equations import linear
-from spadework.tools.extract.office.package import Package
+from spadework.tools.extract.office.package import Package, drawing_text
 from spadework.tools.extract.xml import Element, attribute, below, child, number, tag
 
 MAX_SLIDES = 500
@@ -32,7 +31,7 @@ _FURNITURE = ("dt", "sldNum", "ftr", "hdr", "sldImg")
 
 
 def extract_pptx(package: Package, url: str) -> Extracted:
-    """Return a presentation's text, title, author, date. Raises Unreadable if damaged, TooLarge."""
+    """Return a presentation's text and metadata. Raises Unreadable if damaged, TooLarge."""
     relations = package.relations(package.main)
     ids = [_relation(slide) for slide in below(package.needed(package.main), "sldId")]
     names = [relations[slide] for slide in ids if slide in relations]
@@ -44,7 +43,7 @@ def extract_pptx(package: Package, url: str) -> Extracted:
 
 
 def _relation(slide: Element) -> str:
-    """Return the id of a slide's part: the one of its two ids with a namespace."""
+    """Return the id of a slide's part; the other id has no namespace."""
     return next((str(value) for key, value in slide.attrib.items() if key.endswith("}id")), "")
 
 
@@ -73,7 +72,6 @@ def _slide(package: Package, name: str) -> str:
 
 
 def _comments(root: Element | None) -> Iterator[str]:
-    """Yield the comments on a slide, in the old or the new format."""
     for comment in below(root, "cm") if root is not None else ():
         own = child(comment, "text")
         words = (own.text or "") if own is not None else _join_text(comment)
@@ -81,7 +79,7 @@ def _comments(root: Element | None) -> Iterator[str]:
 
 
 def _place(shape: Element) -> str:
-    """Return a shape's placeholder type: title, body, dt, …; "" if it has none."""
+    """Return a shape's placeholder type, such as "title" or "dt"; "" if it has none."""
     place = next(below(shape, "ph"), None)
     return attribute(place, "type", "body") if place is not None else ""
 
@@ -106,7 +104,6 @@ def _shape(shape: Element, draft: Draft) -> None:
 
 
 def _cells(row: Element) -> Iterator[tuple[str, int, int]]:
-    """Yield a row's cells with the columns and rows each spans, without covered ones."""
     for cell in row:
         covered = (attribute(cell, "hMerge"), attribute(cell, "vMerge"))
         if tag(cell) == "tc" and not {"1", "true"}.intersection(covered):

@@ -1,4 +1,4 @@
-"""RTF files as Markdown: striprtf's text as paragraphs, lists and tables."""
+"""Convert RTF files to Markdown with striprtf."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from spadework.tools.extract.notation import Place, joined
 
 _to_text: Any = striprtf.rtf_to_text  # has no types
 
-#: Maximum file size without pictures; far longer files take minutes.
+#: Maximum file size without pictures; much longer files take minutes.
 MAX_BYTES = 20_000_000
 
-#: Picture bytes, and field marks that striprtf searches in quadratic time.
 _PICTURE = re.compile(rb"(?<=\\pict)[^{}]{1000,}(?=})")
+#: Field marks, which striprtf searches in quadratic time.
 _FIELD = re.compile(r"\\field(?![a-z])")
 #: Raised or lowered text up to its end mark or the end of its group.
 _SCRIPT = re.compile(
     r"(\\(?:super|sub)(?![a-z0-9]))\s?([^{}]{0,200}?)(\\(?:nosupersub|plain)\b|(?=[{}]))"
 )
-#: Marks around such text, which striprtf keeps.
+#: Control characters around raised and lowered text; striprtf keeps them.
 _BEGINS, _ENDS = ("\x01", "\x02"), "\x03"
 _PLACES = {"\x01": Place.LOWERED, "\x02": Place.RAISED, "\x04": Place.NOTE}
 _MARKED = re.compile(r"([\x01\x02\x04][^\x03]*\x03)")
@@ -39,9 +39,9 @@ _MARK = re.compile(r"(?:[·•▪o\uf0b7]|(\d{1,3})[.)])\t\s*")
 
 
 def extract_rtf(body: bytes, url: str) -> Extracted:
-    """Return an RTF file's text, title and author. Raises Unreadable without text, TooLarge."""
+    """Return an RTF file's text and metadata. Raises Unreadable if damaged or empty, TooLarge."""
     if not body.lstrip().startswith(b"{\\rtf"):
-        raise Unreadable("The RTF file is damaged: it does not begin as one.")
+        raise Unreadable("The RTF file is damaged: it does not begin with an RTF header.")
     body = _PICTURE.sub(b"", body)
     if len(body) > MAX_BYTES:
         raise TooLarge(f"The RTF file has more than {MAX_BYTES:,} bytes of text.")
@@ -54,7 +54,7 @@ def extract_rtf(body: bytes, url: str) -> Extracted:
         raise Unreadable("The RTF file is damaged.") from None
     markdown = _markdown(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
     if not markdown:
-        raise Unreadable("The RTF file has no text in it.")
+        raise Unreadable("The RTF file contains no text.")
     title, author = _TITLE.search(source), _AUTHOR.search(source)
     return Extracted(
         title=title[1].strip() if title else file_name(url),
@@ -65,7 +65,7 @@ def extract_rtf(body: bytes, url: str) -> Extracted:
 
 
 def _with_groups_last(source: str) -> str:
-    """Return a source with numbered notes, comments and text boxes moved to the end."""
+    """Move notes, comments and text boxes to the end of the source; number the notes."""
     if not any(name in source for name in _LEADS):
         return source
     texts: list[list[str]] = [[]]
@@ -94,13 +94,11 @@ def _with_groups_last(source: str) -> str:
 
 
 def _marked(found: re.Match[str]) -> str:
-    """Return a raised or lowered part of a source between marks that striprtf keeps."""
     begins = _BEGINS["super" in found[1]]
     return f"{found[1]} {begins}{found[2]}{_ENDS}{found[3]}"
 
 
 def _with_scripts(text: str) -> str:
-    """Return text with its marked parts written as raised or lowered."""
     pieces = []
     for part in _MARKED.split(text):
         place = _PLACES.get(part[:1], Place.LEVEL)
@@ -109,7 +107,7 @@ def _with_scripts(text: str) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Return lines as Markdown: those ending in a bar are rows, those with mark and tab items."""
+    """Return striprtf's lines as Markdown; a bar ends a table row, a mark and tab start an item."""
     parts = []
     lines = (line for line in text.split("\n") if line.strip())
     for kind, group in groupby(lines, key=_kind):

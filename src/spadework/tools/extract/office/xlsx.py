@@ -1,13 +1,24 @@
-"""Excel files as Markdown: each visible sheet as a table of values, read row by row."""
+"""Convert Excel files to Markdown: a table of values for each visible sheet."""
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from itertools import islice
 from typing import NamedTuple
 
+from python_calamine import (
+    CalamineError,
+    CalamineSheet,
+    CalamineWorkbook,
+    PasswordError,
+    SheetVisibleEnum,
+)
+
+from spadework.errors import Unreadable
+from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.markdown_writer import (
     MAX_COLUMNS,
@@ -19,8 +30,7 @@ from spadework.tools.extract.markdown_writer import (
     write_heading,
 )
 from spadework.tools.extract.notation import Place, joined
-from spadework.tools.extract.office.drawings import drawing_text
-from spadework.tools.extract.office.package import Package
+from spadework.tools.extract.office.package import Package, drawing_text
 from spadework.tools.extract.xml import (
     Element,
     attribute,
@@ -34,16 +44,16 @@ from spadework.tools.extract.xml import (
 
 MAX_SHEETS = 50
 
-#: Number formats that are always dates, and the letters of others outside quotes and brackets.
+#: Built-in number formats for dates.
 _DATES = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
 _QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
+#: Letters of a date format, outside quotes and brackets.
 _DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
-#: The built-in format of elapsed time, which may exceed a day, and its letters.
+#: The built-in number format of elapsed time, and the letters of other such formats.
 _LAPSE, _LAPSES = 46, re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _ROW = re.compile(rb"<(?:\w+:)?row\b")
 _PLACE = re.compile(r"([A-Z]{1,3})\d+")
 _MERGED = re.compile(rb"<(?:\w+:)?mergeCell\s+ref=\"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})\"")
-#: Maximum merged ranges, and rows of a sheet.
 _MOST_MERGED, _MOST_ROWS = 2_000, 1_048_576
 _DAY_ONE = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
 
@@ -58,7 +68,7 @@ class Range(NamedTuple):
 
 
 def extract_xlsx(package: Package, url: str) -> Extracted:
-    """Return a workbook's values, title, author, date. Raises Unreadable if damaged, TooLarge."""
+    """Return a workbook's values and metadata. Raises Unreadable if damaged, TooLarge."""
     book = package.needed(package.main)
     relations = package.relations(package.main)
     every = below(book, "sheet")
@@ -80,14 +90,13 @@ def extract_xlsx(package: Package, url: str) -> Extracted:
 
 
 def _first_rows(xml: bytes) -> tuple[bytes, int]:
-    """Return a sheet's XML up to the last row shown, and how many unparsed rows follow."""
     behind = islice(_ROW.finditer(xml), MAX_ROWS, None)
     cut = next(behind, None)
     return (xml[: cut.start()], 1 + sum(1 for _ in behind)) if cut else (xml, 0)
 
 
 class _Values:
-    """What cells show: the shared strings, and which number formats are dates."""
+    """Reads what cells show, from shared strings and number formats."""
 
     def __init__(self, package: Package, *, from_1904: bool) -> None:
         self._what = package.what
@@ -113,7 +122,7 @@ class _Values:
             if tag(cell) == "c":
                 cells[column] = self._value(cell)
         width = max((column for column, value in cells.items() if value), default=-1) + 1
-        # The widest row is returned whole, to be counted.
+        # The widest row is returned whole, so that columns can be counted.
         shown = width if width > self._widest else min(width, MAX_COLUMNS)
         self._widest = max(self._widest, width)
         return [cells.get(column, "") for column in range(shown)]
@@ -132,7 +141,7 @@ class _Values:
         return self._number(written, attribute(cell, "s", "0")) if kind == "n" else written
 
     def _number(self, written: str, style: str) -> str:
-        """Return a number as meant: a date, or a value without binary rounding noise."""
+        """Return a number as its style shows it: a date, or without binary rounding noise."""
         try:
             days = float(written)
             if style not in self._dates:
@@ -146,15 +155,13 @@ class _Values:
 
 
 def lapse(seconds: float) -> str:
-    """Return elapsed time, which may exceed a day, as `HH:MM:SS`."""
+    """Return elapsed time as `HH:MM:SS`; the hours may exceed 24."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60:02}:{minutes % 60:02}:{rest:02}"
 
 
 def spread(rows: Iterable[tuple[int, list[str]]], merged: Iterable[Range]) -> Iterator[list[str]]:
-    """Yield a sheet's rows with merged cells repeated in each row and column, unless alone in a
-    row.
-    """
+    """Yield a sheet's rows, repeating merged cells; one alone in its row is not repeated there."""
     coming = sorted(merged, key=lambda found: found.top, reverse=True)
     said: list[tuple[Range, str]] = []
     for at, cells in rows:
@@ -172,7 +179,7 @@ def spread(rows: Iterable[tuple[int, list[str]]], merged: Iterable[Range]) -> It
 
 
 def _column(place: str, following: int) -> int:
-    """Return the column number (from 0) of a cell reference, or `following` without one."""
+    """Return the column (from 0) of a cell reference, by default `following`."""
     found = _PLACE.fullmatch(place)
     column = 0
     for letter in found[1] if found else "":
@@ -181,7 +188,6 @@ def _column(place: str, following: int) -> int:
 
 
 def _merged(xml: bytes) -> list[Range]:
-    """Return the ranges of merged cells within the shown columns."""
     found = []
     for left, top, right, bottom in islice(_MERGED.findall(xml), _MOST_MERGED):
         columns = _column(left.decode() + "1", 0), _column(right.decode() + "1", 0)
@@ -191,7 +197,6 @@ def _merged(xml: bytes) -> list[Range]:
 
 
 def _sheet_drawings(package: Package, relations: dict[str, str]) -> Iterator[str]:
-    """Yield what a sheet has outside its cells: charts, text boxes and comments."""
     for name in relations.values():
         if "/drawings/drawing" in name and (root := package.tree(name)) is not None:
             inside = package.relations(name)
@@ -222,7 +227,7 @@ def _place(run: Element) -> Place:
 
 
 def _date_styles(styles: Element | None) -> dict[str, bool]:
-    """Return the cell styles that show dates or times, and whether as elapsed time."""
+    """Return the cell styles that show dates or times; True marks elapsed time."""
     if styles is None:
         return {}
     dates = {str(number): number == _LAPSE for number in _DATES}
@@ -235,3 +240,60 @@ def _date_styles(styles: Element | None) -> dict[str, bool]:
     formats = child(styles, "cellXfs")
     used = [attribute(found, "numFmtId") for found in formats] if formats is not None else []
     return {str(n): dates[number] for n, number in enumerate(used) if number in dates}
+
+
+#: What calamine raises, besides a Rust panic.
+_FAULTS = (CalamineError, ValueError, OSError)
+_Value = float | str | bool | date | datetime | time | timedelta | None
+
+
+def extract_xls(body: bytes, url: str) -> Extracted:
+    """Return the values of an xls or xlsb workbook. Raises Unreadable if damaged or locked."""
+    try:
+        with CalamineWorkbook.from_filelike(io.BytesIO(body)) as book:
+            shown = [
+                sheet.name
+                for sheet in book.sheets_metadata
+                if sheet.visible == SheetVisibleEnum.Visible
+            ]
+            parts = [_sheet(book.get_sheet_by_name(name)) for name in shown[:MAX_SHEETS]]
+    except PasswordError:
+        raise Unreadable("The workbook is protected by a password.") from None
+    except BaseException as error:
+        if not isinstance(error, _FAULTS) and type(error).__module__ != "pyo3_runtime":
+            raise
+        raise Unreadable(f"The workbook is damaged: {str(error)[:100].strip(' .')}.") from None
+    parts.append(not_shown(len(shown) - MAX_SHEETS, "sheets"))
+    return Extracted(title=file_name(url), markdown=blocks(parts), kind="xls")
+
+
+def _sheet(sheet: CalamineSheet) -> str:
+    merged = [
+        Range(left, top + 1, right, bottom + 1)
+        for (top, left), (bottom, right) in sheet.merged_cell_ranges or ()
+    ]
+    rows = sheet_table(spread(_rows(sheet), merged))
+    return blocks([write_heading(sheet.name, 2), rows]) if rows else ""
+
+
+def _rows(sheet: CalamineSheet) -> Iterator[tuple[int, list[str]]]:
+    first, left = sheet.start or (0, 0)
+    for row_number, row in enumerate(sheet.to_python(skip_empty_area=True), first + 1):
+        yield row_number, [""] * left + [_cell_text(value) for value in row]
+
+
+def _cell_text(value: _Value) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).upper()
+        case float() | int():
+            return f"{value:.15g}"
+        case datetime():
+            return value.isoformat(" ").removesuffix(" 00:00:00")
+        case timedelta():
+            return lapse(value.total_seconds())
+        case date() | time():
+            return value.isoformat()
+    return value

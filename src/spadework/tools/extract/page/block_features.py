@@ -1,4 +1,4 @@
-"""The scorer's features of a block, and its region."""
+"""Compute the features of blocks for the scorer, and the region of a page's content."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _PRICE = re.compile(r"[$€£¥]\s?\d|\d\s?(?:€|£|USD|EUR)")
 _MONEY = ("$", "€", "£", "¥", "USD", "EUR")
 _LEVELS = 5
 _PRICED = 200
-#: Traits that mark the content.
+#: Traits of elements that usually hold the content.
 LANDMARKS = frozenset(("tag:main", "role:main", "tag:article"))
 _STEPS = "abcdefghijk"
 
 
 def size(chars: int) -> str:
-    """Return a length as one of eleven doubling steps."""
+    """Return a length as one of eleven letters; each step doubles it."""
     return _STEPS[min(10, (chars >> 2).bit_length())]
 
 
 def density(link_chars: int, chars: int) -> str:
-    """Return the share of link text as one of five steps."""
+    """Return the share of link text as one of five digits."""
     if not link_chars:
         return "0"
     share = link_chars / max(1, chars)
@@ -39,12 +39,14 @@ def _around(level: int, shape: str, repeats: int) -> tuple[str, str]:
 
 
 def as_parent(traits: tuple[str, ...]) -> list[str]:
-    """Return the features that an element with these traits gives to its children's blocks."""
+    """Return the features that an element with these traits passes to its children's blocks."""
     return ["parent " + trait for trait in traits]
 
 
 class PageView:
-    """The blocks of a page as feature names. A name without a weight counts nothing."""
+    """Computes the names of the features of a page's blocks; the scorer ignores names it has no
+    weight for.
+    """
 
     def __init__(self, blocks: list[Block]) -> None:
         self.blocks = blocks
@@ -73,9 +75,7 @@ class PageView:
         return shape, self._like[id(frame.parent), frame.traits].bit_length()
 
     def of_frame(self, frame: Frame, around: frozenset[str] | set[str]) -> list[str]:
-        """Return the features of an element's position; `around` has its and its ancestors'
-        traits.
-        """
+        """Return features of an element's position; `around` is its and its ancestors' traits."""
         found = [f"in {self._has}>{_landmarks(around)}"]
         above: Frame | None = frame
         most = 0
@@ -90,7 +90,7 @@ class PageView:
         return found
 
     def of_block(self, i: int) -> list[str]:
-        """Return the features of block `i` alone."""
+        """Return the features of block `i`, apart from those of its elements."""
         own = self._own
         after = i - self._first_h1
         found = ["block " + own[i + 1], "before " + own[i], "after " + own[i + 2]]
@@ -113,7 +113,7 @@ def _kind_features(block: Block) -> str:
 
 
 def frames_of(blocks: list[Block]) -> list[Frame]:
-    """Return every element that holds a block, ancestors first."""
+    """Return all elements that contain a block, parents before children."""
     found: dict[Frame, None] = {}
     for block in blocks:
         fresh = []
@@ -126,7 +126,7 @@ def frames_of(blocks: list[Block]) -> list[Frame]:
 
 
 class Sums:
-    """Prefix sums over blocks: `upto[i]` is the sum of the first `i`."""
+    """Prefix sums: `upto[i]` is the sum of the first `i` values."""
 
     __slots__ = ("upto",)
 
@@ -134,12 +134,12 @@ class Sums:
         self.upto = [*accumulate(values, initial=0.0)]
 
     def of(self, start: int, end: int) -> float:
-        """Return the sum over the blocks `start:end`."""
+        """Return the sum of the values `start:end`."""
         return self.upto[end] - self.upto[start]
 
 
 def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: list[float]) -> Frame:
-    """Return the element with the best expected F1 by characters, the innermost of equals."""
+    """Return the element with the best expected F1 by characters; of equals, the innermost."""
     likely = Sums([block.chars * chance for block, chance in zip(blocks, chances, strict=True)])
     expected = likely.of(0, len(blocks)) + 1e-9
     best, found = -1.0, frames[0]
@@ -152,7 +152,7 @@ def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: li
 
 
 def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
-    """Group the positions of structurally equal blocks; `frames` come with parents first."""
+    """Group the indices of blocks with equal kind and ancestors; `frames` has parents first."""
     numbered: dict[tuple[int, tuple[str, ...]], int] = {}
     makes: dict[Frame, int] = {}
     for frame in frames:
@@ -165,7 +165,7 @@ def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
 
 
 def levelled(chances: list[float], masses: Sequence[float], alike: list[list[int]]) -> list[float]:
-    """Return the chances, each moved towards the mean of its group of equal structure."""
+    """Move each chance towards the weighted mean of its group in `alike`."""
     found = list(chances)
     for places in alike:
         if len(places) > 1:

@@ -1,4 +1,4 @@
-"""Choosing the content blocks of a page: a clean known container's, else the likely ones."""
+"""Choose a page's content blocks: a known container's if it is clean, else the likely ones."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from spadework.tools.extract.page.page_blocks import Block, Frame
 from spadework.tools.extract.page.scorer import bar, probabilities
 
 _ALWAYS = frozenset(("pre", "table"))
-#: Link targets and text formatting.
+#: Link targets, formatting and white space.
 _SET = re.compile(r"\]\([^()\s]*\)|[\[\]*_`\\\s]+")
-#: Containers by which documentation marks its content, the most reliable first.
+#: Traits by which documentation marks its content, most reliable first.
 _CONTAINERS = ("known container", "role:main", "tag:main", "tag:article")
 _LABELS, _REPEATABLE = frozenset(("button", "label")), frozenset(("pre", "table", "cell"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
 def content(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]:
-    """Return the content under its title, [] if none; `markup` is the length of the HTML."""
+    """Return the content blocks with the page's title; `markup` is the length of the HTML."""
     return _titled(view.blocks, _judged(view, kinds, markup))
 
 
 def _titled(blocks: list[Block], kept: list[Block]) -> list[Block]:
-    """Add the page's first heading if none was kept: the last before the first long block."""
+    """Add a title if no h1 was kept: the last h1 before the first long block."""
     if not kept or any(block.kind == "h1" for block in kept):
         return kept
     first = next((block for block in kept if block.chars >= TITLED_CHARS), kept[0])
@@ -76,7 +76,7 @@ def _cleanliness(blocks: list[Block]) -> float:
     seen: Counter[str] = Counter()
     links = repeated = furniture = 0
     for block in blocks:
-        if block.link_chars * 2 > block.chars:  # a link inside a sentence is not navigation
+        if block.link_chars * 2 > block.chars:  # mostly links: navigation
             links += block.link_chars
         if block.kind in _LABELS:
             furniture += block.chars
@@ -87,7 +87,6 @@ def _cleanliness(blocks: list[Block]) -> float:
 
 
 def _known_container(view: PageView, chances: list[float], likely: float) -> Frame | None:
-    """Return the first known container that is long, clean and holds nearly all likely content."""
     for name in _CONTAINERS:
         for frame in view.frames:
             if name in frame.traits:
@@ -102,7 +101,7 @@ def _known_container(view: PageView, chances: list[float], likely: float) -> Fra
 
 
 def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
-    """Return the blocks likely enough on a page of this kind, and what belongs to them."""
+    """Return the likely blocks of a page of this kind, with whole definition lists."""
     blocks = view.blocks
     least = bar(blocks, chances) * BARS.get(kind, BAR)
     bars = {"pre": CODE_BAR, "table": CODE_BAR if kind in CONTAINED_KINDS else least}
@@ -114,14 +113,14 @@ def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
 
 
 def _outside_frame(blocks: list[Block]) -> list[Block]:
-    """Return a small page's blocks outside its boilerplate; links only if all else is headings."""
+    """Return blocks outside boilerplate markup; links only if all others are headings."""
     inside = [block for block in blocks if not _is_furniture(block)]
     told = [block for block in inside if block.link_chars * 2 <= block.chars]
     return told if any(block.kind not in _HEADINGS for block in told) else inside
 
 
 def _defined(view: PageView, chances: list[float], least: float) -> set[int]:
-    """Return the positions in definition lists that are likely on average."""
+    """Return the indices of blocks in definition lists that are likely on average."""
     around: dict[int, int] = {}
     for frame in view.frames:  # parents come before children
         inner = id(frame) if frame.tag == "dl" else around.get(id(frame.parent), 0)
@@ -135,7 +134,7 @@ def _defined(view: PageView, chances: list[float], least: float) -> set[int]:
 
 
 def _likely(blocks: list[Block], chances: list[float], places: list[int], least: float) -> bool:
-    """Return whether these list blocks define terms in whole sentences and are likely."""
+    """Return whether a list's definitions are long, and its blocks likely on average."""
     said = [blocks[n].chars for n in places if blocks[n].kind != "dt"]
     mass = sum(blocks[n].chars + 1 for n in places)
     mean = sum(chances[n] * (blocks[n].chars + 1) for n in places) / mass
@@ -143,7 +142,7 @@ def _likely(blocks: list[Block], chances: list[float], places: list[int], least:
 
 
 def _drop_copies(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Drop second copies that pages keep for narrow screens, ignoring links and formatting."""
+    """Drop repeated blocks, which pages keep for narrow screens."""
     seen: set[str] = set()
     for block in blocks:
         if block.kind not in _ALWAYS and block.chars >= LEAST_REPEATED_CHARS:
@@ -155,7 +154,6 @@ def _drop_copies(blocks: Iterator[Block]) -> Iterator[Block]:
 
 
 def _is_furniture(block: Block) -> bool:
-    """Return whether the page's own markup makes a block boilerplate."""
     frame: Frame | None = block.frame
     while frame is not None and FURNITURE.isdisjoint(frame.traits):
         frame = frame.parent

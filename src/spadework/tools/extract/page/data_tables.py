@@ -1,4 +1,4 @@
-"""Data tables as Markdown tables; layout tables are walked like any element."""
+"""Convert data tables to Markdown tables; layout tables are walked like any element."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from selectolax.lexbor import LexborNode
 
 from spadework.tools.extract.extracted import Link
 from spadework.tools.extract.markdown_writer import Grid, code_span
-from spadework.tools.extract.page.assembly import assemble
 from spadework.tools.extract.page.constants import MOST_CELL_CHARS, MOST_SPAN
-from spadework.tools.extract.page.page_blocks import Block, Frame, Item
-from spadework.tools.text.markdown_tables import NAMES, NO_NAMES
+from spadework.tools.extract.page.page_blocks import Block, Frame, Item, assemble
+from spadework.tools.text.tables import NAMES, NO_NAMES
 
-#: A bold cell: a row of them is the header where there are no header cells.
+#: A bold cell; a first row of bold cells is a header.
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
 _PIPE = re.compile(r"(?<!\\)\|")
 _LAYOUT = "table,pre,h1,h2,form,article,textarea,iframe"
@@ -25,9 +24,7 @@ ReadCell = Callable[[LexborNode], list[Block]]
 
 
 def is_data(table: LexborNode) -> bool:
-    """Return whether a table has two columns or a header cell, and text cells without page
-    parts.
-    """
+    """Return whether a table holds data, not layout: two columns or a header, and short text."""
     if (table.attributes.get("role") or "") in ("presentation", "none"):
         return False
     if any(child.css_first(_LAYOUT) is not None for child in table.iter()):
@@ -41,12 +38,12 @@ def is_data(table: LexborNode) -> bool:
 
 
 def leads_on(table: LexborNode) -> bool:
-    """Return whether a table only navigates a manual: its links have access keys (DocBook)."""
+    """Return whether a table is a manual's navigation: links with access keys (DocBook)."""
     return table.css_first("a[accesskey]") is not None
 
 
 def rows(table: LexborNode) -> Iterator[LexborNode]:
-    """Yield the rows of a table, grouped or not."""
+    """Yield a table's rows, including those in thead, tbody and tfoot."""
     for child in table.iter():
         if child.tag == "tr":
             yield child
@@ -61,7 +58,7 @@ def _cells(row: LexborNode) -> Iterator[LexborNode]:
 def read(
     table: LexborNode, frame: Frame, inside: tuple[Item, ...], read_cell: ReadCell
 ) -> list[Block]:
-    """Return the caption and table as blocks; `read_cell` returns a cell's blocks."""
+    """Return a table and its caption as blocks; `read_cell` reads a cell."""
     blocks = []
     caption = table.css_first("caption")
     if caption is not None:
@@ -93,7 +90,7 @@ def read(
             links += block.links
     if not lines:
         return blocks
-    # A thread's comment is alone in its table, next to cells for votes and depth.
+    # Forums put comments in tables, next to empty cells for votes and depth.
     alone = not header and len(lines[0]) > 1 and sum(map(bool, chain(*lines))) == 1
     kind, text = ("p", assemble(last).strip()) if alone else ("table", _markdown(lines, header))
     return [*blocks, Block(kind, text, chars, link_chars, frame, inside, tuple(links))]

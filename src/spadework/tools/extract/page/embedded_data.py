@@ -1,4 +1,4 @@
-"""Text in a page's data rather than its elements: JSON-LD and the state for scripts."""
+"""Find text in a page's data instead of its elements: JSON-LD, state for scripts, templates."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from selectolax.lexbor import LexborHTMLParser
 
 from spadework.errors import TooLarge
 from spadework.tools.extract.markdown_writer import not_shown
-from spadework.tools.extract.page.assembly import assemble
 from spadework.tools.extract.page.constants import LEAST_EMBEDDED_CHARS, MOST_EMBEDDED_CHARS
 from spadework.tools.extract.page.formulas import flatten
 from spadework.tools.extract.page.inline_markup import Addresses, escaped
 from spadework.tools.extract.page.input_limits import bounded
 from spadework.tools.extract.page.metadata import Json, Metadata
+from spadework.tools.extract.page.page_blocks import assemble
 from spadework.tools.extract.page.walker import Walker
 
 _SHELF = re.compile(r"^<(?:template|noscript)\b[^>]*>|</(?:template|noscript)>$")
 _MARKUP = re.compile(r"<(?:p|div|br|h[1-6]|ul|ol|li|span|strong|em|a)\b", re.I)
 _BODIES = ("articleBody", "text", "reviewBody", "description", "acceptedAnswer")
-#: Microdata not shown on the page.
+#: Names of meta tags that may hold the text of a page.
 _META = ("articlebody", "text")
 _CODE_LIKE = re.compile(r"[{};<>=]|\\u00|https?://\S+$")
-#: Names of initial state in frameworks: Next.js, Nuxt, Redux, Apollo, Remix, …
+#: Names of the initial state in frameworks: Next.js, Nuxt, Redux, Apollo, Remix, …
 _STATE = re.compile(
     r"__[A-Z][A-Z0-9_]+__|__next_f|__remix\w*|\b(?:initial|preloaded|server|app)_?(?:state|data|props)\b",
     re.IGNORECASE,
@@ -37,26 +37,26 @@ _ATTRIBUTES = (
 )  # fmt: skip
 _ANY = ",".join(f"[{name}]" for name in _ATTRIBUTES)
 _LITERAL = re.compile(r'"((?:[^"\\\n]++|\\.)*+)"')
-#: Text that is itself data; Next.js puts a number first.
+#: The start of text that is itself JSON; Next.js puts a number first.
 _DATA = re.compile(r"\s*(?:\w{1,8}:)?[\[{]\s*[\"\[{\]}]")
 _HEXADECIMAL = re.compile(r"\\x([0-9a-fA-F]{2})")
-#: Maximum nesting of data in strings of data.
+#: Maximum nesting of JSON in strings of JSON.
 _DEEPEST = 3
 
 
 def described(found: Metadata, addresses: Addresses) -> list[str]:
-    """Return the texts of JSON-LD and hidden microdata: bodies, posts, answers."""
+    """Return the long texts in JSON-LD and meta tags as Markdown."""
     meta = (found.meta[name] for name in _META if _is_text(found.meta.get(name, "")))
     return _unique(chain(_texts(found.objects), meta), addresses)
 
 
 def state(tree: LexborHTMLParser, addresses: Addresses) -> list[str]:
-    """Return the prose in the JSON state of a script-drawn page as Markdown."""
+    """Return the prose in the JSON from which scripts draw the page, as Markdown."""
     return _unique((text for text in _state_texts(tree) if _is_text(text)), addresses)
 
 
 def shelved(tree: LexborHTMLParser, addresses: Addresses) -> list[str]:
-    """Return the prose in `<template>` and `<noscript>` as Markdown."""
+    """Return the prose in `<template>` and `<noscript>` elements as Markdown."""
     kept = (_SHELF.sub("", node.html or "") for node in tree.css("template,noscript"))
     return _unique((text for text in kept if _is_text(text)), addresses)
 
@@ -74,7 +74,6 @@ def _strings(value: Any) -> list[str]:
 
 
 def _is_text(text: str) -> bool:
-    """Return whether a text is long prose, written for a reader."""
     if len(text) < LEAST_EMBEDDED_CHARS:
         return False
     plain = re.sub(r"<[^>]{0,300}>", " ", text)
@@ -83,7 +82,6 @@ def _is_text(text: str) -> bool:
 
 
 def _state_texts(tree: LexborHTMLParser) -> Iterator[str]:
-    """Yield every long string of the state in order."""
     for script in tree.css("script"):
         text = script.text()
         if "json" in (script.attributes.get("type") or "").lower() or _STATE.search(text):
@@ -94,7 +92,7 @@ def _state_texts(tree: LexborHTMLParser) -> Iterator[str]:
 
 
 def _literals(data: str, depth: int = 1) -> Iterator[str]:
-    """Yield the strings of JSON or a script, and those of JSON inside strings."""
+    """Yield the long strings in JSON or a script, also in JSON inside a string."""
     for literal in _LITERAL.finditer(data):
         if len(literal[1]) >= LEAST_EMBEDDED_CHARS:
             text = _unescaped(literal[1])
@@ -105,7 +103,6 @@ def _literals(data: str, depth: int = 1) -> Iterator[str]:
 
 
 def _unescaped(literal: str) -> str:
-    """Return the value of a JSON or script string, "" if invalid."""
     if "\\x" in literal or "\\'" in literal:
         literal = _HEXADECIMAL.sub(r"\\u00\1", literal).replace("\\'", "'")
     try:

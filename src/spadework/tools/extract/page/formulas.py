@@ -1,4 +1,4 @@
-"""Notation in pages: formulas as TeX or on one line, raised and lowered text, note marks."""
+"""Convert a page's formulas, raised and lowered text, and note marks to text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from spadework.tools.extract.office.equations import linear
 from spadework.tools.extract.page.inline_markup import escaped
 from spadework.tools.extract.xml import xml_tree
 
-_SCRIPTS = ("</su", "</SU")
-#: A link to a note that its markup does not raise.
+_RAISED = "sup,sub,[style*=vertical-align]"
+#: A link with a number, which may be a note's mark without `<sup>`.
 _TOUCHING = re.compile(r"<a\s[^<>]{0,300}#[^<>]{0,300}>\d{1,3}</a>")
 _ALIGNED = re.compile(r"vertical-align\s*:\s*(super|sub|text-top)\b")
-#: Characters examined of an image's address, which may hold the image itself.
+#: Characters examined of an image's address; a data URL holds the whole image.
 _MOST_ADDRESS = 200
 _NUMBER = re.compile(r"\d{1,3}")
 _NOTES = re.compile(r"(?:foot|end)-?note|note-?ref|fn-?ref|\breference\b|\bcit(?:e|ation)", re.I)
@@ -24,44 +24,38 @@ _INLINE = frozenset(
     ("a", "abbr", "b", "bdi", "cite", "code", "dfn", "em", "font", "i", "kbd", "mark", "q", "s",
      "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var")
 )  # fmt: skip
-#: How far to search for text next to a script, and how many characters of it to use.
+#: Steps of a search for text beside an element, and characters used.
 _STEPS, _NEAR = 8, 40
-#: Longer text is not a note's mark.
+#: Maximum length of a note's mark.
 _MOST_MARK = 12
 
 _DRAWN = (
     "span.katex-html,span.MathJax_Preview,span.MathJax,span.MathJax_SVG,span.MathJax_CHTML,"
     "mjx-container"
 )
-_DRAWERS = ("katex", "MathJax")
-#: Names of formula images in class, script type or address.
+#: Names of formulas in an element's class or an image's address.
 _CALLED = re.compile(r"math|equation|\bformula|(?:^|[\s/.])(?:la)?tex\b|[?&]cht=tx", re.IGNORECASE)
 _SOURCES = ("data-tex", "data-latex", "data-formula", "data-equation", "data-equation-content")
-#: A command with its operand, or a script in braces: unmistakably TeX.
+#: Unmistakable TeX: a command with an operand, or a script in braces.
 _TEX = re.compile(r"\\[A-Za-z]+\s*\{|[\w)}][\^_]\{")
-#: Class names of fractions drawn by style sheets, and rules between the parts of a cell.
+#: Classes of fractions drawn by style sheets.
 _FRACTION = re.compile(r"(?:^|[\s_-])s?frac(?:tion)?(?=$|[\s_-])", re.IGNORECASE)
+#: Fraction bars in the cells of a table.
 _RULES = "td > hr,td > div.hrcomp,td.hbar"
 _STACKED = f"{_RULES},span[class*=frac i]"
 _WRAPS = ((r"\(", r"\)"), (r"\[", r"\]"), ("$$", "$$"), ("$", "$"))
 
 
 def flatten(tree: LexborHTMLParser, source: str) -> None:
-    """Write a page's raised, lowered and note text in place; `source` is its HTML."""
-    selectors = [
-        *(("sup,sub",) if any(sign in source for sign in _SCRIPTS) else ()),
-        *(("[style*=vertical-align]",) if "vertical-align" in source else ()),
-        *(("a[href*='#']",) if _TOUCHING.search(source) else ()),
-    ]
+    """Write raised and lowered text, note marks and drawn formulas as text in the tree."""
+    noted = ",a[href*='#']" if _TOUCHING.search(source) else ""
     done: set[int] = set()
-    nodes = tree.css(",".join(selectors)) if selectors else []
-    for node in reversed(nodes):  # inner ones first
+    for node in reversed(tree.css(_RAISED + noted)):  # inner ones first
         text = node.text().strip() if node.mem_id not in done else ""
         if text and (place := _place(node, text)) is not None:
             _write(node, text, place, done)
-    if any(name in source for name in _DRAWERS):
-        for node in tree.css(_DRAWN):
-            _undraw(node)
+    for node in tree.css(_DRAWN):
+        _undraw(node)
     for node in reversed(tree.css(_STACKED)):
         if node.tag == "span":
             _unstack(node)
@@ -70,7 +64,7 @@ def flatten(tree: LexborHTMLParser, source: str) -> None:
 
 
 def _unstack(node: LexborNode) -> None:
-    """Write an element named a fraction with two children on one line."""
+    """Write on one line a fraction that a style sheet stacks."""
     parts = [part for part in node.iter(include_text=True) if part.text().strip()]
     named = _FRACTION.search(node.attributes.get("class") or "")
     if named and len(parts) == 2 and not any(part.is_text_node for part in parts):
@@ -80,9 +74,9 @@ def _unstack(node: LexborNode) -> None:
 
 
 def _write_equation(rule: LexborNode) -> None:
-    """Write a one-row table with a rule inside a cell on one line: `x = 13/27`.
+    """Write on one line a formula that a TeX converter set as a table: `x = 13/27`.
 
-    TeX converters set fractions this way, or as a table of three rows in the cell.
+    The table has one row; the fraction's bar is a rule in a cell or in an inner table.
     """
     line = rule.parent if rule.tag == "td" else rule
     if line is None or line.parent is None:
@@ -158,14 +152,13 @@ def _write(node: LexborNode, text: str, place: Place, done: set[int]) -> None:
     if shown == text:
         return
     before = node.prev
-    if before is not None and before.is_text_node:  # one text: `_` within a word is not markup
+    if before is not None and before.is_text_node:  # join them, or a `_` would be escaped
         shown = (before.text_content or "") + shown
         before.remove()
     node.replace_with(shown)
 
 
 def _numerator(node: LexborNode) -> LexborNode | None:
-    """Return the raised number of the fraction whose lowered number is `node`."""
     stroke = node.prev
     if stroke is None or (stroke.text() or "").strip() not in notation.STROKES:
         return None
@@ -192,7 +185,7 @@ def _neighbour_text(node: LexborNode, *, forward: bool) -> str:
 
 
 def tex(node: LexborNode) -> str:
-    """Return a formula's TeX between dollars, else a `<math>` on one line; "" for neither."""
+    """Return a formula's TeX between dollar signs, or a `<math>` without TeX on one line, or ""."""
     attributes = node.attributes
     block = "display" in (attributes.get("type") or attributes.get("display") or "")
     if node.tag == "script":
@@ -202,24 +195,23 @@ def tex(node: LexborNode) -> str:
         source = note.text() if note is not None else attributes.get("alttext") or ""
         block = attributes.get("display") == "block"
     else:
-        source = _said(node, attributes)
+        source = _source_of(node, attributes)
     if source := _bare(" ".join(source.split())):
         return f"$${source}$$" if block else f"${source}$"
     markup = (node.html or "").encode() if node.tag == "math" else b""
     return escaped(linear(xml_tree(markup, "formula"))) if markup else ""
 
 
-def _said(node: LexborNode, attributes: dict[str, str | None]) -> str:
-    """Return the text alternative of an image or drawing."""
+def _source_of(node: LexborNode, attributes: dict[str, str | None]) -> str:
     said = next(filter(None, map(attributes.get, (*_SOURCES, "alt", "aria-label"))), "")
     title = node.css_first("title") if node.tag == "svg" and not said else None
     return title.text() if title is not None else said or ""
 
 
 def hidden_tex(node: LexborNode, before: str) -> str:
-    """Return the formula that a script, image or drawing represents, else "".
+    """Return the formula in a `<math>`, script, image or drawing, or "".
 
-    `before` is the text written just before it: a second copy of a formula is dropped.
+    A fallback image that repeats the formula in the text `before` it is dropped.
     """
     attributes = node.attributes
     if node.tag == "math":
@@ -228,7 +220,7 @@ def hidden_tex(node: LexborNode, before: str) -> str:
         return tex(node) if "math" in (attributes.get("type") or "") else ""
     names = f"{attributes.get('class') or ''} {(attributes.get('src') or '')[:_MOST_ADDRESS]}"
     called = _CALLED.search(names) or not attributes.keys().isdisjoint(_SOURCES)
-    if not called and not _TEX.search(_said(node, attributes)):
+    if not called and not _TEX.search(_source_of(node, attributes)):
         return ""
     if "mwe-math-fallback" in names and before.strip() not in ("", FORMULA):
         return "" if before.strip("$ ") == tex(node).strip("$ ") or before[0] == "$" else tex(node)
@@ -236,7 +228,7 @@ def hidden_tex(node: LexborNode, before: str) -> str:
 
 
 def _undraw(node: LexborNode) -> None:
-    """Keep only the source of a drawn formula, or nothing if that is next to it."""
+    """Replace a drawn formula by its source, or remove it if the source is beside it."""
     if _has_source_beside(node):
         node.decompose()
     elif node.css_first("math") is not None:
@@ -268,7 +260,7 @@ def holds_formula_alone(node: LexborNode) -> bool:
 
 
 def _bare(source: str) -> str:
-    """Return TeX without the wrapping that converters add."""
+    """Strip from TeX the wrapping that converters add."""
     if source.startswith(r"{\displaystyle ") and source.endswith("}"):
         source = source[len(r"{\displaystyle ") : -1]
     for left, right in _WRAPS:

@@ -1,4 +1,4 @@
-"""Inline HTML and code as Markdown that renders to the same characters."""
+"""Convert inline HTML and code to Markdown that renders to the same characters."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Addresses:
             self._origin = ""
 
     def absolute(self, href: str | None) -> str:
-        """Return the absolute http(s) address of `href`, "" for a fragment and other schemes."""
+        """Return the absolute http(s) URL of `href`, "" for a fragment or another scheme."""
         href = (href or "").strip()
         if not href or href[0] == "#":
             return ""
@@ -53,7 +53,7 @@ class Addresses:
 def _join(base: str, href: str) -> str:
     try:
         return urljoin(base, href)
-    except ValueError:  # such as "http://[broken"
+    except ValueError:  # for example "http://[broken"
         return ""
 
 
@@ -62,14 +62,15 @@ _LANGUAGE = re.compile(
     r"(?:-session)?(?:\s|$))|(?P<layout>(?:lang|highlight|code|sourceCode)[-:\s](?!highlight)))\s*"
     r"(?P<name>[\w+#.-]+)"
 )
-#: Code blocks marked only by their class, and elements that none of them contains.
+#: Classes of a `<div>` that is a code block.
 _LISTING = re.compile(r"(?:^|\s)code-?block(?:\s|$)", re.IGNORECASE)
+#: Elements that a code block does not contain.
 _NO_LINES = "pre,p,ul,ol,table,h1,h2,h3,h4,h5,h6,textarea"
 _NO_LANGUAGE = frozenset((
     "default", "none", "text", "plain", "plaintext", "notranslate", "block", "console-output",
     "wrapper", "highlight", "source", "code", "light", "dark", "toolbar",
 ))  # fmt: skip
-#: Classes of elements with line numbers of code.
+#: Classes of elements that hold the line numbers of code.
 NUMBERS = frozenset((
     "lineno", "linenos", "linenumber", "line-number", "line-numbers", "gutter", "lineNumber",
     "ln-num", "hljs-ln-numbers", "react-syntax-highlighter-line-number",
@@ -83,7 +84,7 @@ _ANCESTORS = 4
 
 
 def code_text(node: LexborNode) -> str:
-    """Return the text of a code element without line numbers and buttons; `<br>` is a line end."""
+    """Return a code element's text without line numbers and buttons; `<br>` ends a line."""
     only = node.first_child
     if only is not None and only.next is None and only.is_text_node:
         return only.text_content or ""
@@ -91,7 +92,7 @@ def code_text(node: LexborNode) -> str:
 
 
 def is_listing(node: LexborNode, tag: str, attributes: dict[str, str | None]) -> bool:
-    """Return whether a `<div>` is named a code block and contains only lines."""
+    """Return whether a `<div>` is a code block, by its class and content."""
     names = attributes.get("class") if tag == "div" else ""
     if not names or "ode" not in names or not _LISTING.search(names):
         return False
@@ -99,7 +100,7 @@ def is_listing(node: LexborNode, tag: str, attributes: dict[str, str | None]) ->
 
 
 def lines_of(node: LexborNode) -> str:
-    """Return the code of an element marked by its class; its children may be its lines."""
+    """Return the code of a listing; if all its children are `<div>`s, each is a line."""
     inside = list(node.iter())
     are_lines = inside and all(part.tag == "div" for part in inside)
     lines = map(code_text, inside) if are_lines else [code_text(node)]
@@ -116,7 +117,7 @@ def _pieces(root: LexborNode) -> Iterator[str]:
         if node.is_text_node:
             yield node.text_content or ""
         elif node.tag == "br":
-            # Both together are one line end.
+            # A `<br>` before a line end adds none.
             if not (node.next is not None and (node.next.text_content or "").startswith("\n")):
                 yield "\n"
         elif node.tag not in _NOT_CODE and not _is_line_number(node):
@@ -129,7 +130,7 @@ def _is_line_number(node: LexborNode) -> bool:
 
 
 def language(node: LexborNode) -> str:
-    """Return the language that a `<pre>`, its content or a close ancestor is marked with, or ""."""
+    """Return the language that a `<pre>`, its code or a close ancestor declares, or ""."""
     inner = node.css_first("code")
     places = [node] if inner is None else [inner, node]
     above = node.parent
@@ -144,7 +145,7 @@ def language(node: LexborNode) -> str:
             if attributes.get(name):
                 return _clean(attributes[name] or "")
         for match in _LANGUAGE.finditer(attributes.get("class") or ""):
-            # Layout classes begin with the same words, such as `code-block`.
+            # Classes for layout, such as `code-block`, look similar.
             found = _clean(match["name"])
             if found and (not match["layout"] or is_language(found)):
                 return found
@@ -156,7 +157,7 @@ def _clean(name: str) -> str:
     return "" if name in _NO_LANGUAGE or not re.fullmatch(r"[\w+#.-]{1,20}", name) else name
 
 
-#: All white space except single blanks, the most common, which stay.
+#: White space other than single spaces.
 _SPACE = re.compile(r"[\t\r\n\f\xa0][ \t\r\n\f\xa0]*| [ \t\r\n\f\xa0]+")
 _SPECIAL = re.compile(r"[\\`*_<&~]|\]\(")
 _ESCAPES = re.compile(
@@ -172,7 +173,7 @@ _BRACKET = re.compile(r"(?<!\\)[\[\]]")
 
 
 def escaped(text: str) -> str:
-    """Return `text` with backslashes before characters that Markdown reads as markup."""
+    """Escape with backslashes the characters that Markdown would read as markup."""
     return _ESCAPES.sub(r"\\\g<0>", text) if _SPECIAL.search(text) else text
 
 
@@ -192,7 +193,7 @@ class Mark:
 
 
 class Line:
-    """Collects a paragraph; links and marks still open continue after `take`."""
+    """Collects a paragraph's Markdown; open links and emphasis go on in the next paragraph."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
@@ -205,7 +206,7 @@ class Line:
         self._after_link = 0
 
     def text(self, data: str) -> None:
-        """Add page text with its white space folded."""
+        """Add text from the page, escaped and with collapsed white space."""
         if not data or data.isspace():
             self.space()
             return
@@ -215,7 +216,7 @@ class Line:
         self.raw(escaped(data), len(data))
 
     def raw(self, markdown: str, chars: int) -> None:
-        """Add finished Markdown with `chars` visible characters."""
+        """Add Markdown that has `chars` visible characters."""
         if not markdown:
             return
         self.parts.append(markdown)
@@ -232,7 +233,7 @@ class Line:
             self.text(text)
 
     def line_break(self) -> bool:
-        """Add a `<br>`; return True if it is the second in a row, which ends the paragraph."""
+        """Add a `<br>`; return True for a second one in a row, which ends the paragraph."""
         if not self.parts:
             return False
         if self.parts[-1] == "\n":
@@ -243,17 +244,17 @@ class Line:
         return False
 
     def space(self) -> None:
-        """Add white space where two blocks meet inside a heading or cell."""
+        """Add a space unless the line ends with one or is empty."""
         if not self._spaced and self.parts:
             self.parts.append(" ")
             self._spaced = True
 
     def before(self) -> str:
-        """Return the last piece that is not white space, or ""."""
+        """Return the last piece of text, or ""."""
         return next((part for part in reversed(self.parts[-2:]) if part.strip()), "")
 
     def open(self, sign: str, url: str = "") -> Mark:
-        """Begin emphasis (`sign` is its Markdown) or a link."""
+        """Open emphasis or a link (`[`)."""
         mark = Mark(sign, len(self.parts), url)
         self._open.append(mark)
         if sign == "[":
@@ -261,14 +262,14 @@ class Line:
         return mark
 
     def close(self, mark: Mark) -> None:
-        """End what `open` began."""
+        """Close what `open` opened."""
         self._open.remove(mark)
         if mark.sign == "[":
             self._linked -= 1
         self._wrap(mark)
 
     def take(self) -> str:
-        """Return the paragraph as Markdown, or ""; counters stay until `reset`."""
+        """Return the paragraph as Markdown, or ""; call `reset` for the next one."""
         for mark in reversed(self._open):
             if mark.sign == "[":
                 self._wrap(mark)
@@ -276,7 +277,7 @@ class Line:
         return _LINE_START.sub(_line_start, text) if text else ""
 
     def reset(self) -> None:
-        """Begin the next paragraph."""
+        """Start the next paragraph."""
         self.parts = []
         self.links = []
         self.chars = self.link_chars = 0
@@ -294,7 +295,7 @@ class Line:
         if mark.sign == "[":
             wrapped = self._link(core, mark)
             if mark.start and mark.start == self._after_link and core[0].isalnum():
-                lead = lead or " "  # only style separates such links
+                lead = lead or " "  # a style sheet separates these links
         elif _markable(core) and not (
             mark.start and not lead and self.parts[mark.start - 1].endswith("*")
         ):
@@ -312,7 +313,7 @@ class Line:
             core = _BRACKET.sub(r"\\\g<0>", core)
         if mark.start and self.parts[mark.start - 1].endswith("!"):
             self.parts[mark.start - 1] = self.parts[mark.start - 1][:-1] + "\\!"
-        url, mark.url = mark.url, ""  # a link around several blocks is written once, in the first
+        url, mark.url = mark.url, ""  # only the first of several blocks in a link is linked
         return f"[{core}]({url})"
 
 

@@ -1,9 +1,11 @@
-"""What is cut, refused or hidden before a page is parsed."""
+"""Cut or refuse hostile pages before they are parsed, and recognise hidden elements."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -20,41 +22,41 @@ from spadework.tools.extract.page.constants import (
 )
 from spadework.tools.extract.page.formulas import holds_formula_alone
 
-#: Characters that text does not contain. Over 1 in 20 means binary data.
+#: Characters that do not occur in text; more than 1 in 20 means binary data.
 _BINARY = [chr(code) for code in (*range(1, 9), *range(14, 27), *range(28, 32), 0xFFFD)]
 _SAMPLE = 2_000
 _TAG = re.compile(r"<(/?[a-zA-Z][^\s/>]*)")
-#: Maximum quoted values in a tag, and characters outside them, of honest pages.
+#: Maximum quoted values in a tag, and characters outside quotes.
 _MOST_QUOTED, _MOST_BARE = 15_000, 100_000
 _LONG_TAG = re.compile(
     rf"""<[a-zA-Z](?>(?:[^<>"']*+(?:"[^"]*+"|'[^']*+')){{{_MOST_QUOTED}}}|[^<>"']{{{_MOST_BARE}}})"""
 )
 _NO_TAGS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.I | re.S)
 _FRAME_TAG = re.compile(r"</?iframe\b[^>]*>", re.I)
-#: Elements that are empty or close themselves: they nest only with another between.
+#: Elements that cannot nest directly: they are empty or close themselves.
 _FLAT = frozenset((
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
     "track", "wbr", "p", "li", "dt", "dd", "option", "tr", "td", "th", "thead", "tbody", "tfoot",
     "script", "style", "path", "use", "circle", "rect", "line", "polygon", "g",
 ))  # fmt: skip
-#: Formatting elements that can nest in themselves (`a` and `nobr` close themselves).
+#: Formatting elements that nest in themselves, unlike `a` and `nobr`.
 _FORMATTING = frozenset((
     "b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u",
 ))  # fmt: skip
 
 
 def bounded(html: str) -> tuple[str, int]:
-    """Return the page, safe to parse, and how many characters are cut from its end. Raises TooLarge
-    for an element with too many attributes, Unreadable for binary data.
+    """Return what is safe to parse of a page, and the number of characters cut at its end.
 
-    Null characters and frame tags are dropped.
+    Drops null characters and iframe tags. Raises TooLarge for a tag with too many attributes,
+    Unreadable for binary data.
     """
     start = html[:_SAMPLE]
     if sum(map(start.count, _BINARY)) * 20 > len(start):
-        raise Unreadable("this is no page but binary data", hint="check its type")
+        raise Unreadable("this is binary data, not a page", hint="check its type")
     text = html[:MOST_CHARS].replace("\0", "")
     if "<iframe" in text or "<IFRAME" in text:
-        # An unclosed one would swallow the rest of the page as text.
+        # An unclosed iframe would swallow the rest of the page.
         text = _FRAME_TAG.sub("", text)
     if _may_hold_long_tag(text) and _LONG_TAG.search(_NO_TAGS.sub("", text)):
         raise TooLarge("an element of the page has too many attributes")
@@ -63,11 +65,11 @@ def bounded(html: str) -> tuple[str, int]:
 
 
 def _may_hold_long_tag(text: str) -> bool:
-    """Return whether a tag may be too long, by counts that exclude nearly every page."""
+    """Return whether a tag may be too long; quick counts rule out most pages."""
     if len(text) <= HARMLESS_BYTES:
         return False
     few_quotes = text.count('"') + text.count("'") < 2 * _MOST_QUOTED
-    half = _MOST_BARE // 2  # anything over the limit contains one of the halves counted here
+    half = _MOST_BARE // 2  # a longer tag covers one of these halves
     if few_quotes and all(
         text.find("<", at, at + half) >= 0 for at in range(0, len(text) - half + 1, half)
     ):
@@ -78,55 +80,58 @@ def _may_hold_long_tag(text: str) -> bool:
 def _end(text: str) -> int:
     """Return where to cut a page so that parsing takes linear time.
 
-    Nested elements take longer, and so do open formatting elements, which are reopened in every
-    following block.
+    Nested elements take longer, and open formatting elements are reopened in every later block.
     """
-    opened = text.count("<") - text.count("</")
-    if opened < HARMLESS_TAGS:
+    opened = text.count("<")
+    if opened < HARMLESS_TAGS or (opened := opened - text.count("</")) < HARMLESS_TAGS:
         return len(text)
+    tags = _TAG.findall(text)
     counts: Counter[str] = Counter()
-    for tag, count in Counter(_TAG.findall(text)).items():
+    for tag, count in Counter(tags).items():
         counts[tag.lower()] += count
     nesting = sum(count for tag, count in counts.items() if tag[0] != "/" and tag not in _FLAT)
     formatting = sum(counts[tag] for tag in _FORMATTING)
     if opened > MOST_TAGS or nesting > MOST_NESTING or formatting * opened > MOST_REOPENED:
-        return _followed(text)
+        at = _first_beyond(tags)
+        return len(text) if at is None else next(islice(_TAG.finditer(text), at, None)).start()
     return len(text)
 
 
-def _followed(text: str) -> int:
-    """Return where a limit is reached, counting elements one by one."""
-    open_now: Counter[str] = Counter()
+def _first_beyond(tags: Sequence[str]) -> int | None:
+    known = {tag: tag.lower() for tag in set(tags)}
+    steps = {tag: (name.lstrip("/"), -1 if name[0] == "/" else 1) for tag, name in known.items()}
+    open_now = {name: 0 for name, _ in steps.values()}
     opened = depth = formatting = reopened = 0
-    for match in _TAG.finditer(text):
-        tag = match[1].lower()
-        name, step = (tag[1:], -1) if tag[0] == "/" else (tag, 1)
+    for at, tag in enumerate(tags):
+        name, step = steps[tag]
         if step > 0:
             opened, reopened = opened + 1, reopened + formatting
-        if opened > MOST_TAGS:
-            return match.start()
+            if opened > MOST_TAGS:
+                return at
         if name in _FLAT or (step < 0 and not open_now[name]):
             continue
         open_now[name] += step
         depth += step
-        formatting += step * (name in _FORMATTING)
+        if name in _FORMATTING:
+            formatting += step
         if depth > MOST_NESTING or reopened > MOST_REOPENED:
-            return match.start()
-    return len(text)
+            return at
+    return None
 
 
 _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])|(?:left|top|text-indent)\s*:\s*-\d{3,}",
     re.I,
 )
-#: Values among these, which are faster to find, and the maximum length of the name before them.
+#: Values that may hide an element, faster to search for than _HIDING.
 _MAY_HIDE = re.compile(r":\s*(?:none|hidden|0[\d.]*|-\d{3,})", re.I)
+#: Maximum length of the property's name before the value.
 _NAME = 20
 _CLASS = re.compile(r"\.([\w-]+)")
 
 
 def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
-    """Return the classes that a page's own style sheets hide, outside conditions like `@media`."""
+    """Return the classes that a page's own style sheets hide, except in `@media`."""
     css = "".join(node.text() for node in tree.css("style"))[:MOST_STYLE_CHARS]
     found: set[str] = set()
     depth = at = 0
@@ -147,7 +152,7 @@ def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
 
 
 def is_hidden(node: LexborNode, attributes: dict[str, str | None], hiding: frozenset[str]) -> bool:
-    """Return whether a small element is hidden. Tab panels and long parts are content."""
+    """Return whether an element is hidden; tab panels and long parts count as visible."""
     style = attributes.get("style")
     hides = "hidden" in attributes and attributes["hidden"] != "until-found"
     hides = hides or bool(style and _HIDING.search(style))

@@ -1,4 +1,4 @@
-"""What a page says about itself, and what kind of page it is."""
+"""Read a page's metadata and classify the page by kind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -18,10 +18,13 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from spadework.tools.extract.page.block_features import PageView, density, size
 from spadework.tools.extract.page.page_blocks import Block
 from spadework.tools.extract.page.scorer import weights
-from spadework.tools.text.quantities import moment
+from spadework.tools.text.facts import moment
+
+if TYPE_CHECKING:  # pydantic would slow down the processes that read documents
+    from spadework.values import SourceKind
 
 _MOST_NODES = 5_000
-#: Maximum first-level headings considered as title: a site's name is often one.
+#: Maximum h1 headings considered as title; a site's name is often an h1 too.
 _MOST_HEADINGS = 5
 #: Headings outside the page's text.
 _BESIDE = "footer h1, nav h1, aside h1"
@@ -44,7 +47,9 @@ Json = dict[str, Any]
 
 @dataclass
 class Metadata:
-    """A page's metadata as found; the functions of this module choose from it."""
+    """A page's metadata as written; the functions below choose from it. `types` are those of
+    schema.org, in JSON-LD or in its elements.
+    """
 
     objects: list[Json] = field(default_factory=list)
     meta: dict[str, str] = field(default_factory=dict)
@@ -52,6 +57,7 @@ class Metadata:
     headings: list[str] = field(default_factory=list)
     language: str = ""
     base: str = ""
+    types: set[str] = field(default_factory=set)
 
 
 def read_metadata(tree: LexborHTMLParser) -> Metadata:
@@ -65,6 +71,9 @@ def read_metadata(tree: LexborHTMLParser) -> Metadata:
             found.meta.setdefault(name.strip().lower(), (attributes["content"] or "").strip())
     for script in tree.css('script[type="application/ld+json"]'):
         found.objects += json_objects(script.text())
+    marked = (node.attributes.get("itemtype") or "" for node in tree.css("[itemtype]"))
+    found.types.update(name.rstrip("/").rpartition("/")[2] for name in marked)
+    found.types.update(name for thing in found.objects for name in types_of(thing))
     found.title = _text(tree.css_first("title"))
     beside = {node.mem_id for node in tree.css(_BESIDE)}
     heads = [node for node in tree.css("h1") if node.mem_id not in beside][:_MOST_HEADINGS]
@@ -80,7 +89,7 @@ def _text(node: LexborNode | None) -> str:
 
 
 def json_objects(text: str) -> list[Json]:
-    """Return every object in JSON text, outer ones first; [] if invalid."""
+    """Return all objects in JSON text, outer ones first; [] if it is invalid."""
     try:
         return list(_objects(json.loads(_COMMENT.sub("", text), strict=False)))
     except (ValueError, RecursionError):
@@ -106,9 +115,7 @@ def types_of(thing: Json) -> list[str]:
 
 
 def title_of(found: Metadata) -> str:
-    """Return the headline without the site's name: the first heading found in the page's title,
-    else the part of the title that best matches a heading.
-    """
+    """Return the headline: the first heading in the title, else the title's part most like one."""
     named = found.meta.get("og:title") or found.meta.get("twitter:title") or found.title
     site = found.meta.get("og:site_name", "").lower()
     headings = [text for text in found.headings if text.lower() != site]
@@ -130,12 +137,11 @@ def _words(text: str) -> set[str]:
 
 
 def _heading_share(part: set[str], heads: list[set[str]]) -> float:
-    """Return the greatest share of a part's words found in one heading."""
     return max((len(part & head) / len(part) for head in heads), default=0.0) if part else 0.0
 
 
 def author_of(found: Metadata, tree: LexborHTMLParser) -> str:
-    """Return the authors separated by commas, or ""."""
+    """Return the page's authors separated by commas, or ""."""
     for thing in found.objects:
         names = _names(thing.get("author") or thing.get("creator"))
         if names and any(map(_ARTICLE.search, types_of(thing))):
@@ -182,7 +188,7 @@ def published(found: Metadata, tree: LexborHTMLParser, url: str) -> datetime | N
 
 
 def language_of(found: Metadata) -> str:
-    """Return the language as a lower-case code such as "en", or ""."""
+    """Return the page's language as a lower-case code such as "en", or ""."""
     names = [found.language, *map(found.meta.get, ("content-language", "og:locale"))]
     names += [name for t in found.objects if isinstance(name := t.get("inLanguage"), str)]
     said = next(filter(None, names), None) or ""
@@ -190,26 +196,45 @@ def language_of(found: Metadata) -> str:
     return code if re.fullmatch(r"[a-z]{2,3}", code) else ""
 
 
+_PAPER = [f"citation_{name}" for name in ("arxiv_id", "conference_title", "doi", "journal_title")]
+_FORUM = ("discourse", "vbulletin")
+
+
+def source_kind_of(found: Metadata) -> SourceKind:
+    """Return the kind of source that a page's metadata states, or "".
+    A NewsArticle or a citation_title alone states none: half of such pages are firms' and blogs'.
+    """
+    if "ScholarlyArticle" in found.types or not found.meta.keys().isdisjoint(_PAPER):
+        return "paper"
+    generator = found.meta.get("generator", "").lower()
+    if {"DiscussionForumPosting", "QAPage"} & found.types or generator.startswith(_FORUM):
+        return "forum"
+    if "NewsMediaOrganization" in found.types:
+        return "news"
+    sold = "Product" in found.types or found.meta.get("og:type", "").startswith("product")
+    return "vendor" if sold else ""
+
+
 KINDS = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 _PAGE_KINDS_WORD = re.compile(r"[a-z]{2,}")
-#: Kinds of page less likely than this are ignored.
+#: Kinds of page that are less likely are ignored.
 UNLIKELY = 0.1
 Told = dict[str, list[tuple[str, float]]]
 
 
 def kinds_of(url: str, found: Metadata, view: PageView) -> dict[str, float]:
-    """Return the probability of each kind of page that is not unlikely, the likeliest first."""
+    """Return the probability of a page's likely kinds, likeliest first."""
     return likely_kinds(clues(url, found, view), clue_weights())
 
 
 @lru_cache(maxsize=1)
 def clue_weights() -> Told:
-    """Return what each clue contributes by the fitted weights."""
+    """Return each clue's kinds and contributions, from the fitted weights."""
     return told_by(weights())
 
 
 def told_by(table: dict[str, float]) -> Told:
-    """Return each clue's kinds and contributions from a table of weights."""
+    """Return each clue's kinds and contributions, from a table of weights."""
     found: Told = {}
     for name, value in table.items():
         kind, _, clue = name.partition(": ")
@@ -219,7 +244,7 @@ def told_by(table: dict[str, float]) -> Told:
 
 
 def likely_kinds(names: Iterable[str], told: Told) -> dict[str, float]:
-    """Return the kinds by these clues, whose weights add up to log-odds."""
+    """Return the probability of likely kinds, likeliest first; weights add up to log-odds."""
     sums: dict[str, float] = dict.fromkeys(KINDS, 0.0)
     for name in names:
         for kind, value in told.get(name, ()):
@@ -232,7 +257,7 @@ def likely_kinds(names: Iterable[str], told: Told) -> dict[str, float]:
 
 
 def clues(url: str, found: Metadata, view: PageView) -> Iterator[str]:
-    """Yield the clues to the kind of page as feature names."""
+    """Yield the names of the features that hint at the kind of page."""
     yield "any"
     yield from _address(url)
     yield from {f"type {name}" for thing in found.objects for name in types_of(thing)}

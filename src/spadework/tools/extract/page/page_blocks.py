@@ -1,8 +1,9 @@
-"""The blocks that a walk over a page yields, and how it treats elements."""
+"""Define the blocks of a page and join them to Markdown."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -12,11 +13,9 @@ from spadework.tools.extract.page.inline_markup import NUMBERS
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """A block-level element. It holds the blocks `start:end` of the page, as blocks are in document
-    order.
+    """A block-level element, which holds the page's blocks `start:end`.
 
-    `traits` are its tag and the words of its class, id, role and visibility, such as `tag:nav` or
-    `footer`.
+    `traits` come from its tag, class, id, role and visibility: `tag:nav`, `footer`.
     """
 
     parent: Frame | None
@@ -29,7 +28,10 @@ class Frame:
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """A list item or quotation: `marker` opens its first line, `indent` the others."""
+    """A list item or quotation: `marker` begins its first line, `indent` the others.
+
+    An item is `loose` if it holds a heading.
+    """
 
     marker: str
     indent: str
@@ -38,10 +40,10 @@ class Item:
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """A paragraph, heading, table or code block as Markdown, without the prefix of the lists and
-    quotes in `inside`.
+    """A paragraph, heading, table or code block as Markdown.
 
-    `chars` counts its visible characters, `link_chars` those in links.
+    `text` lacks the prefixes of the items it is `inside`. `chars` counts visible characters,
+    `link_chars` those in links.
     """
 
     kind: str
@@ -57,14 +59,14 @@ HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 EMPHASIS = {"strong": "**", "b": "**", "em": "*", "i": "*"}
 CODE = frozenset(("code", "tt", "samp", "kbd"))
 VERBATIM = frozenset(("pre", "listing", "xmp", "plaintext"))
-#: Text of a heading's link to itself.
+#: Texts of a heading's link to itself.
 HEADER_LINKS = frozenset(("¶", "#", "§", "🔗", "∞", "[link]", "permalink"))
-#: Parts that are never content, except the footer of a smaller part.
+#: Elements that may be dropped whole, see `is_apart`.
 APART = frozenset(("nav", "footer", "hr", "td"))
 _PARTS = frozenset(("article", "blockquote", "figure", "li", "section", "main"))
 LISTS = frozenset(("ul", "ol", "menu", "dir"))
 
-#: Never page text. `noscript` and `template` are read only when a page has nothing else.
+#: Elements that hold no text of the page.
 SKIPPED = frozenset((
     "script", "style", "template", "svg", "iframe", "object", "embed", "applet", "canvas", "audio",
     "video", "map", "head", "select", "option", "datalist", "input", "textarea", "progress",
@@ -80,7 +82,7 @@ BLOCKS = frozenset((
     "td", "tfoot", "th", "thead", "tr", "ul", "dir", "pre", "listing", "xmp", "plaintext",
 ))  # fmt: skip
 
-#: The kind of a paragraph directly in the element, otherwise "p".
+#: The kind of a paragraph directly in an element, "p" by default.
 KINDS = {
     **{name: name for name in HEADINGS},
     "li": "li", "dt": "dt", "dd": "dd", "button": "button", "label": "label", "legend": "label",
@@ -89,7 +91,7 @@ KINDS = {
 }  # fmt: skip
 
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
-#: Names of the text container in documentation generators, wikis and code hosts.
+#: Classes with which documentation generators, wikis and code hosts mark the content.
 KNOWN_CONTAINERS = frozenset((
     "rst-content", "theme-doc-markdown", "md-content__inner", "markdown-body", "mw-parser-output",
     "mw-content-text", "docs-body", "docContent", "apicontent", "devsite-article-body",
@@ -98,13 +100,11 @@ KNOWN_CONTAINERS = frozenset((
     "nextra-content", "content__default", "wiki-content", "article-body", "post-content",
     "entry-content",
 ))  # fmt: skip
-#: Callouts and their kinds, which a title does not repeat.
 _CALLOUT = re.compile(
-    r"(?:^|[\s_-])(?:admonition|alert|callout|custom-block|aside)(?:$|[\s_-])", re.IGNORECASE
+    r"(?i)(?:^|[\s_-])(?:admonition(?:block)?|alert|callout|custom-block|aside)(?:$|[\s_-])"
 )
 _CALLOUT_KIND = re.compile(
-    r"(?:^|[\s_-])(note|tip|hint|important|warning|caution|danger|attention|error)(?:$|[\s_-])",
-    re.I,
+    r"(?i)(?:^|[\s_-])(note|tip|hint|important|warning|caution|danger|attention|error)(?:$|[\s_-])"
 )
 _HIDDEN = re.compile(r"display:\s*none|visibility:\s*hidden")
 _MOST_NAMES = 300
@@ -112,14 +112,14 @@ _MOST_NAMES = 300
 
 @lru_cache(maxsize=4_096)
 def callout_kind(classes: str) -> str:
-    """Return the kind of a callout, such as `Danger`, by its classes; "" for other elements."""
+    """Return the kind of callout that classes name, such as `Danger`, or ""."""
     found = _CALLOUT_KIND.search(classes)
     alone = found is not None and found[0] == classes
     return found[1].capitalize() if found and (alone or _CALLOUT.search(classes)) else ""
 
 
 def is_apart(tag: str, attributes: dict[str, str | None], frame: Frame) -> bool:
-    """Return whether it is navigation, a rule, a line number column, or the page's footer."""
+    """Return whether to drop an APART element; ordinary cells and inner footers are kept."""
     if tag == "td":
         return not NUMBERS.isdisjoint((attributes.get("class") or "").split())
     if tag != "footer":
@@ -132,7 +132,9 @@ def is_apart(tag: str, attributes: dict[str, str | None], frame: Frame) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _words(names: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word.lower() for word in _WORD.findall(names[:_MOST_NAMES])))
+    words = dict.fromkeys(word.lower() for word in _WORD.findall(names[:_MOST_NAMES]))
+    container = not KNOWN_CONTAINERS.isdisjoint(names.split())
+    return (*words, "known container") if container else tuple(words)
 
 
 def traits(tag: str, attributes: dict[str, str | None]) -> tuple[str, ...]:
@@ -143,8 +145,6 @@ def traits(tag: str, attributes: dict[str, str | None]) -> tuple[str, ...]:
     for name, value in attributes.items():
         if name == "class" or name == "id":
             found += _words(value or "")
-            if value and not KNOWN_CONTAINERS.isdisjoint(value.split()):
-                found.append("known container")
         elif name == "role" or name == "itemprop":
             found.append(f"{name}:{(value or '').lower()[:30]}")
         elif name == "itemtype":
@@ -154,3 +154,92 @@ def traits(tag: str, attributes: dict[str, str | None]) -> tuple[str, ...]:
         elif name == "style" and value and _HIDDEN.search(value):
             found.append("hidden:style")
     return tuple(found)
+
+
+#: Blocks that are never quoted.
+_SET_APART = frozenset(("pre", "table"))
+#: Characters that end a sentence or introduce a list, and closing ones that may follow.
+_STOPS, _CLOSING = ".!?:;…。！？：|", '*_`)”"»'
+
+
+def assemble(blocks: Sequence[Block]) -> str:
+    """Return the Markdown of blocks; paragraphs that are mere lines are joined.
+
+    A list item whose first block was dropped has its marker at the first block kept.
+    """
+    going_on = _going_on(blocks)
+    parts: list[str] = []
+    begun: set[Item] = set()
+    before: tuple[Item, ...] = ()
+    for n, block in enumerate(blocks):
+        inside = _inside(block)
+        fresh = [item for item in inside if item not in begun]
+        if parts:
+            parts.append("\n" if n in going_on else _gap(before, inside, fresh))
+        parts.append(_prefixed(_shaped(block), inside, begun))
+        begun.update(fresh)
+        before = inside
+    return "".join(parts) + "\n" if parts else ""
+
+
+def _inside(block: Block) -> tuple[Item, ...]:
+    """Return the items around a block, except list items with headings.
+
+    Quotations of code and tables, which old pages indent that way, are left out too.
+    """
+    shown = (item for item in block.inside if item.marker == "> " or not item.loose)
+    return tuple(item for item in shown if item.marker != "> " or block.kind not in _SET_APART)
+
+
+def _going_on(blocks: Sequence[Block]) -> set[int]:
+    """Return the indices of paragraphs that continue the one before.
+
+    In a run of paragraphs, most of those after an unfinished sentence must start in lower case.
+    """
+    found: set[int] = set()
+    run: list[int] = []
+    for n in range(1, len(blocks) + 1):
+        if n < len(blocks) and _adjacent(blocks[n - 1], blocks[n]):
+            if blocks[n - 1].text.rstrip(_CLOSING)[-1:] not in _STOPS:
+                run.append(n)
+            continue
+        if 2 * sum(blocks[m].text[:1].islower() for m in run) > len(run):
+            found.update(run)
+        run = []
+    return found
+
+
+def _adjacent(before: Block, block: Block) -> bool:
+    plain = before.kind == block.kind == "p" and not before.inside and not block.inside
+    return plain and before.frame.parent is block.frame.parent
+
+
+def _gap(before: tuple[Item, ...], inside: tuple[Item, ...], fresh: list[Item]) -> str:
+    """Return a line end between list items, else a blank line, quoted if both neighbours are."""
+    begins = before and fresh and inside and fresh[-1] is inside[-1]
+    if begins and "> " not in (inside[-1].marker, before[-1].marker):
+        return "\n"
+    shared = ""
+    for left, right in zip(before, inside, strict=False):
+        if left is not right:
+            break
+        shared += left.indent
+    return f"\n{shared.rstrip()}\n"
+
+
+def _prefixed(text: str, inside: tuple[Item, ...], begun: set[Item]) -> str:
+    if not inside:
+        return text
+    first = "".join(item.indent if item in begun else item.marker for item in inside)
+    rest = "".join(item.indent for item in inside)
+    begun_with, *lines = text.split("\n")
+    further = (rest + line if line else rest.rstrip() for line in lines)
+    return "\n".join([first + begun_with, *further])
+
+
+def _shaped(block: Block) -> str:
+    if block.kind[0] == "h" and block.kind[1:].isdigit():
+        return "#" * int(block.kind[1]) + " " + block.text.replace("\n", " ")
+    if block.kind == "dt" and not set(block.text) & set("*`\n"):
+        return f"**{block.text}**"
+    return block.text

@@ -1,7 +1,7 @@
-"""The probability that each block is content: a weighted sum of its features, then trees over its
-surroundings, then a threshold.
+"""Compute the probability that each block of a page is content.
 
-`benchmarks/reading_sweep.py` fits the weights and trees on pages with known content.
+A weighted sum of the block's features gives a first score, trees over its surroundings the
+probability. `benchmarks/reading_sweep.py` fits both on pages with known content.
 """
 
 from __future__ import annotations
@@ -38,14 +38,15 @@ Numbers = tuple[float, ...]
 
 
 class Surroundings:
-    """The numbers of every block. Means of squashed scores are weighted by the root of the
-    length.
+    """The numbers that the trees read for each block.
+
+    Means are of squashed scores, weighted by the square root of the length.
     """
 
     def __init__(
         self, blocks: list[Block], frames: list[Frame], scores: list[float], kind: str
     ) -> None:
-        """`frames` are all elements that hold a block, ancestors first."""
+        """Compute sums; `frames` are all elements that hold a block, parents first."""
         self.blocks, self.scores, self._frames = blocks, scores, frames
         self._masses = masses = [math.sqrt(block.chars + 1) for block in blocks]
         self._squashed = squashed = [math.tanh(score / 2) for score in scores]
@@ -61,7 +62,7 @@ class Surroundings:
         self._spans = self._frame_spans()
 
     def rows(self) -> Iterator[Numbers]:
-        """Yield the numbers of each block."""
+        """Yield the numbers of each block in order."""
         elements, parts = self._elements(), self._parts()
         along = zip(
             self._places(), self._sections(), self._alike(), self._made_alike(), strict=True
@@ -83,7 +84,7 @@ class Surroundings:
             )
 
     def levelled(self, chances: list[float]) -> list[float]:
-        """Return the blocks' chances, with equal blocks moved closer together."""
+        """Return the chances with those of structurally equal blocks moved closer together."""
         return levelled(chances, self._masses, self._same)
 
     def _span(self, start: int, end: int) -> tuple[float, float, float]:
@@ -115,7 +116,7 @@ class Surroundings:
         ]
 
     def _elements(self) -> dict[Frame, Numbers]:
-        """Return the content of five elements around a block, innermost first, and of the page."""
+        """Return, for each element, numbers of it, its four ancestors and the page."""
         found: dict[Frame, Numbers] = {}
         page, spans = self._span(0, len(self.blocks))[0], self._spans
         for frame, own in spans.items():
@@ -164,7 +165,7 @@ class Surroundings:
                 at, last = following, i
 
     def _parts(self) -> dict[Frame, Numbers]:
-        """Return what the region's child around a block holds, and the block's depth below it."""
+        """Return an element's depth below its region's child, and numbers of that child."""
         region = self.region
         all_chars = self._chars.of(region.start, region.end) + 1
         parts: dict[Frame, tuple[int, Frame]] = {}
@@ -183,9 +184,7 @@ class Surroundings:
         return found
 
     def _sections(self) -> Iterator[Numbers]:
-        """Yield, for the text under each block's heading: mean, links, size, distance, its
-        score.
-        """
+        """Yield, for each block's section: mean, links, size, distance and score of the heading."""
         ends = [i for i, b in enumerate(self.blocks) if b.kind[0] == "h" and b.kind[1:].isdigit()]
         for start, end in pairwise([0, *ends, len(self.blocks)]):
             if start == end:
@@ -197,7 +196,7 @@ class Surroundings:
                 yield mean, density, size, float(min(_FAR, away)), head
 
     def _alike(self) -> list[Numbers]:
-        """Return, for similar blocks: number, mean, share in the region, distance, characters."""
+        """Return the number, mean, share in the region, spacing and length of similar blocks."""
         made: dict[object, list[int]] = {}
         for i, block in enumerate(self.blocks):
             around = block.frame.parent
@@ -239,7 +238,6 @@ class Surroundings:
 
 
 def _likely(blocks: list[Block], chances: list[float]) -> Numbers:
-    """Return how much of the page's text is likely, and how much of that is in doubt."""
     likely = sum([block.chars * c for block, c in zip(blocks, chances, strict=True)])
     doubt = sum([block.chars * c * (1 - c) for block, c in zip(blocks, chances, strict=True)])
     return likely / (sum([block.chars for block in blocks]) + 1), doubt / (likely + 1)
@@ -267,9 +265,7 @@ _TREE = "(tree)"
 
 
 def weights_text() -> str:
-    """Return the file of fitted weights: lines of a name and a number, or of `(tree)` and a
-    tree.
-    """
+    """Return the file of fitted weights; a line is a name and a number, or `(tree)` and a tree."""
     return files("spadework.tools.extract.page").joinpath("weights.txt").read_text("utf8")
 
 
@@ -298,20 +294,20 @@ def _weights_on(kinds: dict[str, float]) -> dict[str, float]:
 
 @lru_cache(maxsize=1)
 def second_odds() -> Odds:
-    """Return the fitted trees as a function of the numbers of `Surroundings.rows`."""
+    """Return the fitted trees as a function of a row of `Surroundings.rows`."""
     pairs = (line.split("\t") for line in weights_text().splitlines() if line[:1] != "#")
     return compiled([value for name, value in pairs if name == _TREE], NUMBERS)
 
 
 def compiled(trees: Sequence[str], numbers: int) -> Odds:
-    """Return the sum of `trees` as a function of this many numbers.
+    """Compile `trees` to one function, of this many `numbers`, that returns the sum of the trees.
 
-    A tree is its nodes in left-first order: `12<0.5` goes left if number 12 is at most 0.5, a bare
-    number is a leaf. It is compiled to one expression, five times as fast as a walk.
+    A tree lists its nodes, left ones first: `12<0.5` goes left if number 12 is at most 0.5, a bare
+    number is a leaf. An expression is five times as fast as a walk.
     """
     names = ",".join(f"x{n}" for n in range(numbers))
     body = "+".join(_expression(iter(tree.split())) for tree in trees) or "0.0"
-    # The expression contains only numbers and names made here.
+    # The expression contains only names and numbers from this module.
     odds: Odds = eval(f"lambda {names}: {body}", {"__builtins__": {}})
     return odds
 
@@ -325,7 +321,7 @@ def _expression(nodes: Iterator[str]) -> str:
 
 
 def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
-    """Return the log-odds of each block from its features and position, given the likely kinds."""
+    """Return each block's log-odds from its features and position, given the kinds of page."""
     table = _weights_on(kinds)
     around, given, seen = _inherited(view, table)
     local: dict[Frame, float] = {}
@@ -345,7 +341,7 @@ def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
 def _inherited(
     view: PageView, table: dict[str, float]
 ) -> tuple[dict[Frame, float], dict[Frame, float], dict[Frame, frozenset[str]]]:
-    """Return, per element, what its blocks and its children inherit, and the traits that count."""
+    """Return what each element's blocks and children inherit, and its traits."""
     around: dict[Frame, float] = {}
     given: dict[Frame, float] = {}
     seen: dict[Frame, frozenset[str]] = {}
@@ -380,11 +376,10 @@ def probabilities(view: PageView, kinds: dict[str, float]) -> list[float]:
 
 
 def bar(blocks: list[Block], chances: list[float]) -> float:
-    """Return the probability threshold with the best expected F1 for this page.
+    """Return the probability threshold that gives this page the best expected F1.
 
-    The best set takes the likeliest blocks; its threshold is half its expected F1 (Lipton et al.
-    2014, "Optimal Thresholding of Classifiers to Maximize F1 Measure"), so an ambiguous page gets a
-    lower one.
+    It is half that F1, so it is lower for an ambiguous page (Lipton et al. 2014, "Optimal
+    Thresholding of Classifiers to Maximize F1 Measure").
     """
     expected = sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True))
     best = right = taken = 0.0

@@ -1,4 +1,4 @@
-"""Walking a page: paragraphs, headings, items, tables and code in order, as Markdown."""
+"""Walk a page's tree and convert it to blocks of Markdown, in order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 
 from selectolax.lexbor import LexborNode
 
-from spadework.tools.extract.markdown_writer import fence
+from spadework.tools.extract.markdown_writer import fence, plain
 from spadework.tools.extract.page import data_tables, formulas
 from spadework.tools.extract.page import page_blocks as elements
 from spadework.tools.extract.page.constants import LEAST_NOSCRIPT_CHARS, MOST_DEPTH, MOST_LIST_DEPTH
@@ -16,6 +16,7 @@ from spadework.tools.extract.page.inline_markup import (
     Addresses,
     Line,
     code_text,
+    escaped,
     is_listing,
     language,
     lines_of,
@@ -27,16 +28,15 @@ Close = Callable[[], None]
 #: Elements that may represent a formula.
 _FORMULAS = frozenset(("math", "img", "script", "svg", "object"))
 _CALLOUTS = frozenset(("div", "aside", "section", "blockquote", "p", "details"))
+_TITLES = "[class*=title i],[class*=heading i]"
 _LINE_OF_ITS_OWN = re.compile(r"display\s*:\s*block")
 
 
 class Walker:
-    """Turns the tree under a node into blocks with an explicit stack, so depth needs no
-    recursion.
-    """
+    """Converts the tree below a node to blocks, without recursion."""
 
     def __init__(self, addresses: Addresses, hiding: frozenset[str] = frozenset()) -> None:
-        """`hiding` are classes that hide an element."""
+        """Prepare a walk; `hiding` are classes that hide an element."""
         self.blocks: list[Block] = []
         self._hiding = hiding
         self._addresses = addresses
@@ -45,11 +45,11 @@ class Walker:
         self._items: tuple[Item, ...] = ()
         self._numbers: list[int | None] = []
         self._heading = ""
-        #: The label for the next paragraph, and the callout it belongs to.
+        #: A callout's element and the label for its first paragraph.
         self._lead = (self._frame, "")
 
     def walk(self, root: LexborNode) -> list[Block]:
-        """Return the blocks of `root`."""
+        """Return the blocks of the tree below `root`."""
         line = self._line
         todo: list[LexborNode | Close] = [root]
         while todo:
@@ -77,7 +77,7 @@ class Walker:
         return self.blocks
 
     def _enter(self, node: LexborNode, tag: str) -> Close | None:
-        """Return what to do at the element's end, or None if it is not entered."""
+        """Return what to do at the element's end, None to skip its children."""
         if tag in elements.BLOCKS:
             return self._block(node, tag)
         if tag in elements.SKIPPED:
@@ -98,24 +98,20 @@ class Walker:
         attributes = node.attributes
         if is_hidden(node, attributes, self._hiding):
             return None
-        style = attributes.get("style")
-        if not style or not _LINE_OF_ITS_OWN.search(style):
+        if not _LINE_OF_ITS_OWN.search(attributes.get("style") or ""):
             return _end_inline
         self._line.space()
         return self._line.space
 
     def _skipped(self, node: LexborNode, tag: str) -> None:
-        """Handle an element whose content is not text."""
-        if tag == "br":
-            if self._heading:
-                self._line.space()
-            elif self._line.line_break():
-                self._flush()
+        """Handle a line break, formula or input; other skipped elements add nothing."""
+        if tag == "input" or (tag == "br" and self._heading):
+            self._line.space()
+        elif tag == "br" and self._line.line_break():
+            self._flush()
         elif tag in _FORMULAS:
             formula = formulas.hidden_tex(node, self._line.before())
             self._line.raw(formula, len(formula))
-        elif tag == "input":
-            self._line.space()
 
     def _anchor(self, node: LexborNode) -> Close | None:
         href = node.attributes.get("href")
@@ -135,17 +131,16 @@ class Walker:
             self._line.code(text)
 
     def _is_done(self, node: LexborNode, tag: str, attributes: dict[str, str | None]) -> bool:
-        """Return whether a block is dropped or read as a whole: code, or a data table."""
+        """Emit code and data tables, and return whether the element needs no walk."""
         if tag in elements.VERBATIM:
             self._emit_code(code_text(node), language(node))
         elif is_listing(node, tag, attributes):
             self._emit_code(lines_of(node), language(node))
         elif tag == "table":
-            if data_tables.leads_on(node):
-                return True
-            if not data_tables.is_data(node):
-                return False
-            self._table(node)
+            if not data_tables.leads_on(node):
+                if not data_tables.is_data(node):
+                    return False
+                self._table(node)
         else:
             return tag in elements.APART and elements.is_apart(tag, attributes, self._frame)
         return True
@@ -162,31 +157,25 @@ class Walker:
         if self._is_done(node, tag, attributes):
             return None
         close = self._open_frame(tag, attributes)
-        if tag in _CALLOUTS and (classes := attributes.get("class")):
-            self._begin_callout(node, classes)
+        if tag in _CALLOUTS and (kind := elements.callout_kind(attributes.get("class") or "")):
+            self._lead = (self._frame, _take_title(node, kind))
         if tag in elements.HEADINGS:
             self._heading = tag
         elif tag in elements.LISTS:
-            self._numbers.append(_number(attributes.get("start"), 1) if tag == "ol" else None)
+            self._numbers.append(_number(attributes.get("start") or "", 1) if tag == "ol" else None)
         elif tag == "li" and self._numbers:
             self._items = (*self._items[: MOST_LIST_DEPTH - 1], self._item(attributes))
         elif tag == "blockquote":
             self._items = (*self._items[: MOST_LIST_DEPTH - 1], Item("> ", "> "))
         return close
 
-    def _begin_callout(self, node: LexborNode, classes: str) -> None:
-        kind = elements.callout_kind(classes)
-        if kind and not _is_titled(node, kind):
-            self._lead = (self._frame, f"{kind}: ")
-
     def _item(self, attributes: dict[str, str | None]) -> Item:
         number = self._numbers[-1]
         if number is None:
             return Item("- ", "  ")
-        number = _number(attributes.get("value"), number)
+        number = _number(attributes.get("value") or "", number)
         self._numbers[-1] = number + 1
-        marker = f"{number}. "
-        return Item(marker, " " * len(marker))
+        return Item(f"{number}. ", " " * (len(str(number)) + 2))
 
     def _open_frame(self, tag: str, attributes: dict[str, str | None]) -> Close:
         if self._line.parts:
@@ -212,8 +201,7 @@ class Walker:
         line = self._line
         if not line.parts:
             return
-        text = line.take()
-        if text:
+        if text := line.take():
             text, self._lead = self._lead[1] + text, (self._lead[0], "")
             kind = self._heading or elements.KINDS.get(self._frame.tag, "p")
             if self._heading:
@@ -225,10 +213,18 @@ class Walker:
 
     def _emit_code(self, text: str, lang: str) -> None:
         if text.strip():
+            self._lead_in()
             shown = fence(text, lang)
             self.blocks.append(Block("pre", shown, len(text), 0, self._frame, self._items))
 
+    def _lead_in(self) -> None:
+        """Write a callout's title as a line of its own."""
+        lead, self._lead = self._lead[1], (self._lead[0], "")
+        self._line.raw(lead, len(lead))
+        self._flush()
+
     def _table(self, node: LexborNode) -> None:
+        self._lead_in()
         close = self._open_frame("table", node.attributes)
         self.blocks += data_tables.read(node, self._frame, self._items, self._cell)
         close()
@@ -238,17 +234,14 @@ class Walker:
 
 
 def _end_inline() -> None:
-    """End an inline element without a meaning."""
+    """Do nothing at the end of an inline element."""
 
 
-def _number(written: str | None, other: int) -> int:
-    """Return the whole number of an attribute, or `other`."""
-    written = written or ""
+def _number(written: str, other: int) -> int:
     return int(written) if written.isascii() and written.isdigit() and len(written) < 9 else other
 
 
 def _is_custom(tag: str) -> bool:
-    """Return whether it is a site's own element, which may hold blocks; MathJax's do not."""
     return "-" in tag and not tag.startswith("mjx-")
 
 
@@ -258,21 +251,25 @@ def _holds_blocks(node: LexborNode) -> bool:
 
 
 def _sets_apart(attributes: dict[str, str | None]) -> bool:
-    """Return whether style or class puts an inline element on its own lines."""
-    return bool(
-        _LINE_OF_ITS_OWN.search(attributes.get("style") or "")
-        or "block" in (attributes.get("class") or "").split()
-    )
+    classes, style = (attributes.get(name) or "" for name in ("class", "style"))
+    return "block" in classes.split() or bool(_LINE_OF_ITS_OWN.search(style))
 
 
-def _is_titled(node: LexborNode, kind: str) -> bool:
-    """Return whether a callout's text or title states its kind."""
-    begins = node.text().lstrip()[: len(kind)].lower() == kind.lower()
-    return begins or node.css_first("[class*=title i],[class*=heading i]") is not None
+def _take_title(node: LexborNode, kind: str) -> str:
+    """Return the start of a callout's text, such as `Danger: `, and remove its title."""
+    text = plain(node.text())
+    titles = [title for title in node.css(_TITLES) if title != node][:1]
+    titles += [part for part in node.iter() if plain(part.text()).lower() == kind.lower()][:1]
+    for title in titles:
+        said = plain(title.text())
+        at_start = said not in ("", text) and text.startswith(said)
+        if at_start and title.tag in elements.BLOCKS and title.tag not in elements.HEADINGS:
+            title.decompose()
+            return escaped(said) + (" " if said[-1] in ":.!?" else ": ")
+    return "" if titles or text.lower().startswith(kind.lower()) else f"{kind}: "
 
 
 def _is_alone(node: LexborNode) -> bool:
-    """Return whether only white space surrounds an element, up to the next block."""
     return _ends_line(node.prev, back=True) and _ends_line(node.next, back=False)
 
 

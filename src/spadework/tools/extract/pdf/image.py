@@ -1,4 +1,4 @@
-"""The text in images as Markdown, if Tesseract is installed."""
+"""Convert the text in images to Markdown with Tesseract."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from spadework.tools.extract.pdf.ocr import MEND, has_ocr, has_pillow, text_in
 MAX_PIXELS = 40_000_000
 
 _FORMATS = ("PNG", "JPEG", "GIF", "TIFF", "WEBP", "AVIF", "BMP")
-#: Pillow's errors for damaged files.
 _FAULTS = (
     OSError, SyntaxError, ValueError, TypeError, LookupError, EOFError, ArithmeticError,
     RuntimeError, AttributeError, AssertionError, struct.error,
@@ -25,7 +24,7 @@ _FAULTS = (
 
 
 def extract_image(body: bytes, url: str) -> Extracted:
-    """Return the text in an image. Raises Unreadable if damaged, empty or without OCR, TooLarge."""
+    """Return the text in an image. Raises Unreadable if none can be read, TooLarge."""
     if not has_pillow():
         raise _not_installed()
     from PIL import Image
@@ -34,7 +33,7 @@ def extract_image(body: bytes, url: str) -> Extracted:
         image = Image.open(io.BytesIO(body), formats=_FORMATS)
         pixels = image.width * image.height
         if pixels > MAX_PIXELS:
-            raise TooLarge(f"The image has {pixels:,} pixels, the limit is {MAX_PIXELS:,}.")
+            raise TooLarge(f"The image has {pixels:,} pixels; the limit is {MAX_PIXELS:,}.")
         if not has_ocr():
             raise _not_installed()
         image.load()
@@ -52,7 +51,7 @@ def _not_installed() -> Unreadable:
 
 @contextmanager
 def _named_faults() -> Iterator[None]:
-    """Raise Pillow's errors as ours; silence its warnings of damage and size."""
+    """Turn Pillow's errors into ours, and silence its warnings."""
     from PIL import Image, UnidentifiedImageError
 
     try:
@@ -64,7 +63,7 @@ def _named_faults() -> Iterator[None]:
     except Image.DecompressionBombError:
         raise TooLarge(f"The image has more than {MAX_PIXELS:,} pixels.") from None
     except UnidentifiedImageError:
-        raise Unreadable("The image is damaged, or of a kind that is not read.") from None
+        raise Unreadable("The image is damaged, or of an unsupported type.") from None
     except _FAULTS as error:
         raise Unreadable(
             f"The image is damaged: {str(error)[:100].strip(' .') or type(error).__name__}."

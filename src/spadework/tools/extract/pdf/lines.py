@@ -1,4 +1,4 @@
-"""A PDF page's lines in reading order, with position, size, boldness and fixed width."""
+"""Read the lines of a PDF page in reading order, with their position and font."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from typing import Any
 import pypdfium2
 
 from spadework.tools.extract.notation import Place, joined
-from spadework.tools.extract.office.docx_styles import is_fixed_font
+from spadework.tools.extract.office.docx import is_fixed_font
 
-#: pdfium's sign for a word broken at a line's end.
+#: pdfium's mark for a word broken at the end of a line.
 BROKEN = "\ufffe"
-#: Word gaps over this many letter heights separate columns.
+#: Minimum gap between columns, in letter heights.
 WIDE_GAP = 1.2
-#: Minimum lines with a gap that make a gutter, and letters of the lines next to it: shorter lines
-#: are a list of values.
+#: Minimum lines with a gap in the same place that make it a gutter.
 LEAST_LINES = 4
+#: Minimum letters of the lines beside a gutter; shorter ones are values.
 LEAST_LETTERS = 20
 
-#: A letter under this share of another's height is small, and raised or lowered if its base is
-#: this many heights away. What follows within these distances is the same line, or word.
+#: Maximum height of a small letter, and minimum rise of a raised one, in usual letter heights.
 SMALL, RISEN = 0.9, 0.08
+#: Maximum gap, in letter heights, within a line and within a word.
 SPACED, SET_APART = 0.5, 0.15
 
 _PDFIUM: Any = pypdfium2.raw  # has no types
@@ -36,7 +36,7 @@ _Failed: Any = pypdfium2.PdfiumError
 _LINE = re.compile(rf"[^\r\n{BROKEN}]+{BROKEN}?")
 _ALL, _WORD = re.compile(r".+", re.DOTALL), re.compile(r"\S{2,}")
 _SCRIPTED = re.compile(r"[\d\n]")
-_FIGURE = re.compile(r"[\d.,:;%()\[\]/+\-\u2013\u2212×$€£]+")
+FIGURE = re.compile(r"[\d.,:;%()\[\]/+\-\u2013\u2212×$€£]+")
 _SPACE = re.compile(r"\s+")
 _FIXED_FLAG, _BOLD_WEIGHT, _NAME_BYTES = 1, 600, 100
 _BOLD_NAME = re.compile(r"bold|black|heavy|cmbx", re.IGNORECASE)
@@ -45,7 +45,7 @@ _FIXED_NAME = re.compile(r"cmtt|typewriter", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Line:
-    """A line or its part in a column. `table` is the Markdown of a table in its place."""
+    """A line, or its part in a column, in points; `table` is the Markdown of a table instead."""
 
     text: str
     left: float
@@ -77,7 +77,7 @@ def is_figure(text: str) -> bool:
 
 
 def is_turned(text_page: Any) -> bool:
-    """Return whether a page is rotated, by the letter in its middle."""
+    """Return whether a page is rotated, judged by one letter."""
     angle = _PDFIUM.FPDFText_GetCharAngle(text_page, text_page.count_chars() // 2)
     return math.cos(angle) < SMALL
 
@@ -88,7 +88,7 @@ def words_of(text_page: Any) -> Iterator[list[Line]]:
 
 
 def _whole_lines(text_page: Any, text: str, known: int) -> Iterator[tuple[int, int]]:
-    """Yield the spans of lines, merging those split only at a raised or lowered letter."""
+    """Yield the spans of lines, merging lines that pdfium splits at raised or lowered letters."""
     open_span: tuple[int, int] | None = None
     last: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     for found in _LINE.finditer(text):
@@ -165,9 +165,9 @@ def _with_scripts(text_page: Any, text: str, start: int, usual: int) -> str:
 
 
 def _is_uneven(text_page: Any, word: str, start: int) -> bool:
-    """Return whether a word's letters (a number's digits) may be at different heights."""
+    """Return whether a word with digits may have raised or lowered letters."""
     digits = [place for place, sign in enumerate(word) if sign.isdigit()]
-    if not digits or not _FIGURE.fullmatch(word):
+    if not digits or not FIGURE.fullmatch(word):
         return bool(digits)
     first, last = (_box(text_page, start + place) for place in (digits[0], digits[-1]))
     return abs((last[3] - last[1]) / max(first[3] - first[1], 0.1) - 1) > 1 - SMALL
@@ -181,7 +181,6 @@ def _is_spaced(text_page: Any, text: str, start: int, place: int) -> bool:
 
 
 def _place(text_page: Any, at: int, usual: int) -> Place:
-    """Return whether a letter is smaller than usual in its line, and higher or lower."""
     own, other = _box(text_page, at), _box(text_page, usual)
     height = other[3] - other[1]
     rise = _baseline(text_page, at) - _baseline(text_page, usual)
@@ -198,13 +197,13 @@ def _baseline(text_page: Any, place: int) -> float:
 
 
 def _letter(text: str) -> int:
-    """Return the index of a line's typical letter: signs at its start may be in another font."""
+    """Return the index of a typical letter, as signs may be in another font."""
     letters = [place for place, sign in enumerate(text) if sign.isalpha()]
     return letters[len(letters) // 2] if letters else 0
 
 
 def _box(text_page: Any, place: int) -> tuple[float, float, float, float]:
-    """Return the left, bottom, right and top of a letter including its font's spacing."""
+    """Return a letter's left, bottom, right and top, including its font's spacing."""
     index = _PDFIUM.FPDFText_GetCharIndexFromTextIndex(text_page, place)
     box = _PDFIUM.FS_RECTF()
     if not _PDFIUM.FPDFText_GetLooseCharBox(text_page, max(index, 0), box):
@@ -213,7 +212,6 @@ def _box(text_page: Any, place: int) -> tuple[float, float, float, float]:
 
 
 def _font(text_page: Any, place: int) -> tuple[bool, bool]:
-    """Return whether a letter's font is bold, and whether it has a fixed width."""
     index = max(_PDFIUM.FPDFText_GetCharIndexFromTextIndex(text_page, place), 0)
     buffer, flags = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_int()
     _PDFIUM.FPDFText_GetFontInfo(text_page, index, buffer, _NAME_BYTES, flags)
@@ -227,7 +225,7 @@ def _font(text_page: Any, place: int) -> tuple[bool, bool]:
 
 
 def in_order(lines: list[list[Line]]) -> list[Line]:
-    """Return a page's lines; the left column first, between lines that span both columns."""
+    """Return a page's lines in reading order, two columns one after the other."""
     gutter = _gutter([line for line in lines if len(line) > 1])
     if gutter is None:
         return [_join_lines(line) for line in lines]
@@ -235,7 +233,6 @@ def in_order(lines: list[list[Line]]) -> list[Line]:
 
 
 def _gutter(parted: list[list[Line]]) -> float | None:
-    """Return the position of the gap that most lines have in common, or None."""
     gaps = [(left.right, right.left) for line in parted for left, right in pairwise(line)]
     if len(gaps) < LEAST_LINES:
         return None

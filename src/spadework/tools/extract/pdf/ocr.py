@@ -1,4 +1,4 @@
-"""The text in a picture, by Tesseract if installed, within a time limit."""
+"""Read the text in pictures with Tesseract, within a time limit."""
 
 from __future__ import annotations
 
@@ -25,27 +25,25 @@ if TYPE_CHECKING:
     from PIL import Image
 
 
-#: Larger images are scaled down to this; a page at 200 dpi has half as many pixels.
+#: Larger images are scaled down; a page at 200 dpi has half as many pixels.
 MAX_PIXELS = 8_000_000
-#: Screen text is smaller than that of scans, and is read better enlarged.
+#: Images whose longer side is below this are enlarged by this factor.
 SMALL_SIDE, ENLARGED = 1_200, 2
-#: A line is kept if half of its words reach the first confidence (of 100), and of these the
-#: words that reach the second.
+#: Minimum confidence (0–100) of a line, as the median of its words, and of a word.
 SURE, LEAST_SURE = 60, 20
-#: Time limit per picture, in seconds.
+#: Time limit for a picture.
 SECONDS = 20.0
-#: Maximum languages read at once; each takes time.
+#: Maximum languages searched at once; each takes time.
 MAX_LANGUAGES = 3
-#: How to install it.
 MEND = (
-    "Install Tesseract (on Debian: tesseract-ocr, and tesseract-ocr-deu for German), and what hands"
-    f" it images: {how_to_install('ocr')}."
+    "Install Tesseract (on Debian: tesseract-ocr, and tesseract-ocr-deu for German) and its Python"
+    f" packages: {how_to_install('ocr')}."
 )
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A line in a picture, in pixels from the upper left; a paragraph's lines share its number."""
+    """A line in a picture, in pixels from the upper left; `paragraph` is its paragraph's id."""
 
     text: str
     left: int
@@ -56,7 +54,7 @@ class Seen:
 
 
 def has_ocr() -> bool:
-    """Return whether Tesseract is installed, and Pillow, which opens images for it."""
+    """Return whether Tesseract and Pillow are installed."""
     return bool(shutil.which("tesseract")) and has_pillow()
 
 
@@ -66,7 +64,7 @@ def has_pillow() -> bool:
 
 
 def lines_in(image: Image.Image) -> list[Seen]:
-    """Return a picture's lines in reading order, [] without Tesseract or on a timeout."""
+    """Return a picture's lines in reading order, [] if Tesseract is missing, fails or is slow."""
     seconds = min(SECONDS, reading_until() - time.monotonic())
     if not has_ocr() or seconds <= 0:
         return []
@@ -93,7 +91,7 @@ def text_in(image: Image.Image) -> str:
 
 
 def _on_white(image: Image.Image) -> Image.Image:
-    """Return an image in grey on white, as transparency would become black on black."""
+    """Return an image in grey on white: transparency would turn black."""
     if image.mode not in ("RGBA", "LA", "PA") and "transparency" not in image.info:
         return image.convert("L")
     from PIL import Image  # optional

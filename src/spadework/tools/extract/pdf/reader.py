@@ -1,4 +1,4 @@
-"""PDF files as Markdown in reading order: headings, lists, code, tables; scans by OCR."""
+"""Convert PDF files to Markdown: headings, lists, code and tables; scanned pages by OCR."""
 
 from __future__ import annotations
 
@@ -28,24 +28,22 @@ from spadework.tools.extract.markdown_writer import (
     plain,
     write_heading,
 )
-from spadework.tools.extract.pdf.aligned_text import CAPTION, with_aligned_tables
-from spadework.tools.extract.pdf.lines import BROKEN, Line, in_order, lines
+from spadework.tools.extract.pdf.lines import BROKEN, FIGURE, Line, in_order, lines
 from spadework.tools.extract.pdf.ocr import MAX_PIXELS, MEND, has_ocr, has_pillow, lines_in
-from spadework.tools.extract.pdf.tables import with_tables
+from spadework.tools.extract.pdf.tables import CAPTION, with_aligned_tables, with_tables
 from spadework.tools.extract.process import reading_until
 
 _PDFIUM: Any = pypdfium2.raw  # has no types
-#: Dots rendered per point (1/72 inch).
+#: Pixels rendered per point.
 DOTS = 200 / 72
-#: A page with at most this many letters and this share covered by a picture is a scan, perhaps
-#: stamped.
+#: A scan has at most this many letters, and a picture on this share of the page.
 FEW_LETTERS, MOST_OF_PAGE = 150, 0.5
-#: Lines whose size differs by less than this share from the usual have the usual size.
+#: Scanned lines that differ by a smaller share from the usual size get the usual size.
 ALIKE = 0.35
 
 
 def is_scan(page: Any, lines: list[Line]) -> bool:
-    """Return whether a page's text, if any, is in a picture."""
+    """Return whether a page is probably a picture of text; `lines` is the text it has."""
     if not lines:
         return next(iter(page.get_objects(max_depth=1)), None) is not None
     if sum(len(line.text or line.table) for line in lines) > FEW_LETTERS:
@@ -60,7 +58,7 @@ def is_scan(page: Any, lines: list[Line]) -> bool:
 
 
 def scan_page(page: Any) -> list[Line] | None:
-    """Return the lines in a page's picture, [] if it is empty, None if nothing was read."""
+    """Read a page as a picture: return its lines, [] if it is blank, None if nothing was read."""
     if not has_pillow():
         return None
     width, height = page.get_size()
@@ -79,12 +77,10 @@ def scan_page(page: Any) -> list[Line] | None:
 
 
 def _mark_broken(text: str) -> str:
-    """Replace a hyphen at the end of a line by the sign for a broken word."""
     return text[:-1] + BROKEN if text.endswith("-") and text[-2:-1].isalpha() else text
 
 
 def _of_few_sizes(lines: list[Line]) -> list[Line]:
-    """Return the lines with nearly usual sizes made equal, as scanned sizes vary."""
     usual = median(line.size for line in lines) if lines else 0.0
     return [
         replace(line, size=usual) if abs(line.size - usual) < ALIKE * usual else line
@@ -92,30 +88,30 @@ def _of_few_sizes(lines: list[Line]) -> list[Line]:
     ]
 
 
-#: A gap over this many usual line gaps starts a paragraph.
+#: A paragraph starts after a gap of more than this many usual line gaps.
 PARAGRAPH_GAP = 1.35
-#: A line under this share of the long lines' length ends a paragraph.
+#: A line shorter than this share of the long lines ends a paragraph.
 SHORT_LINE = 0.7
-#: Headings are at least this much larger than the text, and never this much smaller.
+#: Minimum size of a heading, and of a heading in bold type, relative to the text.
 LARGER, SMALLER = 1.12, 0.97
-#: Headings share a level when the smaller has at least this share of the larger's size.
+#: Headings share a level if the smaller has at least this share of the larger's size.
 SAME = 0.94
-#: Maximum letters of a heading, and of one that is only bold.
+#: Maximum letters of a heading, and of one that is only in bold type.
 LONGEST, LONGEST_BOLD = 200, 100
-#: Code lines further apart than this many heights have a blank line between them.
+#: Code lines more than this many heights apart get a blank line between them.
 CODE_GAP = 1.9
 
 _BULLETS = frozenset("•▪‣–*-")
 _BULLET = re.compile(r"[•▪‣–*-]\s|\(?\d{1,2}[.)]\s|\[\d+\]")
-#: Dot leaders of a table of contents.
+#: The dots before a page number in a table of contents.
 _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\w+$")
-#: A number at the start of a paragraph, escaped so that Markdown makes no list of it.
+#: An escaped number at the start of a paragraph.
 _NUMBERED = re.compile(r"^(\d{1,2})\\([.)] )")
 _WORD_BREAK = re.compile(rf"(\w+){BROKEN}(\w+)")
 
 
 def as_blocks(pages: list[list[Line]]) -> list[str]:
-    """Return a document's blocks."""
+    """Return a document's paragraphs, headings, items, code and tables as Markdown."""
     lines = [line for page in pages for line in page]
     paragraphs = _paragraphs(lines)
     body = _body_size(lines)
@@ -125,7 +121,7 @@ def as_blocks(pages: list[list[Line]]) -> list[str]:
 
 
 def _in_steps(made: list[str]) -> list[str]:
-    """Return the blocks with consecutively numbered ones as list items."""
+    """Turn consecutively numbered paragraphs into list items."""
     numbers = [int(found[1]) if (found := _NUMBERED.match(text)) else -9 for text in made]
     around = zip([-9, *numbers], numbers, [*numbers[1:], -9], strict=False)
     return [
@@ -142,7 +138,6 @@ def _body_size(lines: list[Line]) -> float:
 
 
 def _levels(sizes: list[float]) -> list[float]:
-    """Return the sizes of heading levels, largest first; nearly equal ones are merged."""
     levels: list[float] = []
     for size in sorted(sizes, reverse=True):
         if not levels or size < levels[-1] * SAME:
@@ -167,19 +162,18 @@ def _paragraphs(lines: list[Line]) -> list[list[Line]]:
 
 
 def _parts(above: Line, below: Line) -> bool:
-    """Return whether two lines, unless both are code, are of different kinds."""
+    """Return whether two lines differ in kind or size."""
     alike = SMALLER < below.size / max(above.size, 0.1) < 1 / SMALLER or above.text.endswith(BROKEN)
     return bool(above.table or below.table) or above.fixed != below.fixed or not alike
 
 
 def _begins(above: Line, below: Line, *, gap: float, short: float) -> bool:
-    """Return whether a paragraph starts with `below`; if it is higher, a column or page has
-    ended.
-    """
+    """Return whether a paragraph starts with `below`, which may be in the next column or page."""
     if above.text.endswith(BROKEN):
         return False
     ended = len(above.text) < short and (above.text[-1] in ".!?:;)" or not below.text[0].islower())
-    ended = ended or bool(_LEADERS.search(above.text))
+    row = all(map(FIGURE.fullmatch, above.text.split()[-2:]))
+    ended = ended or row or bool(_LEADERS.search(above.text))
     apart = above.bottom - below.bottom > max(gap, below.size * PARAGRAPH_GAP)
     return apart or ended or bool(_BULLET.match(below.text))
 
@@ -209,7 +203,6 @@ def _block(group: list[Line], body: float, sizes: list[float], known: set[str]) 
 
 
 def _code(group: list[Line]) -> str:
-    """Return fixed-width lines with their indentation, which a PDF stores only as a position."""
     left = min(line.left for line in group)
     width = median((line.right - line.left) / max(len(line.text), 1) for line in group) or 1.0
     rows = []
@@ -222,7 +215,7 @@ def _code(group: list[Line]) -> str:
 
 
 def _whole_words(group: list[Line], known: set[str]) -> str:
-    """Return the text with broken words joined; a hyphen stays in words hyphenated elsewhere."""
+    """Join a paragraph's lines and broken words; words in `known` keep their hyphen."""
     text = group[0].text
     for above, below in pairwise(group):
         text += ("" if above.text.endswith(BROKEN) else " ") + below.text
@@ -235,11 +228,11 @@ def _whole_words(group: list[Line], known: set[str]) -> str:
 
 
 MAX_PAGES = 2_000
-#: Word gap, in letter heights, between cells of a table without rules.
+#: Minimum gap, in letter heights, between cells of a table without rules.
 CELL_GAP = 0.7
-#: A first or last line repeated on this many pages, ignoring numbers, is a running head.
+#: A first or last line that this many pages share is a running head.
 RUNNING = 3
-#: A longer first block is not a title.
+#: Maximum length of a first block that is the title.
 LONGEST_TITLE = 150
 
 _PdfDocument: Any = pdfium.PdfDocument  # has no types
@@ -248,10 +241,9 @@ _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 
 
 def extract_pdf(body: bytes, url: str) -> Extracted:
-    """Return a PDF's text in paragraphs, with title, author and date. A line states how many pages
-    have text only in pictures that were not read.
+    """Return a PDF's text and metadata. Raises Unreadable if damaged, locked or without text.
 
-    Raises Unreadable when it is damaged, locked by a password, or without any text.
+    The last lines say how many pages were pictures without readable text or were not read.
     """
     try:
         with _READER_PDFIUM, closing(_PdfDocument(body)) as document:
@@ -276,11 +268,11 @@ def extract_pdf(body: bytes, url: str) -> Extracted:
 
 def _without_text(pictures: int) -> Unreadable:
     if not pictures:
-        return Unreadable("The PDF has no text in it.")
+        return Unreadable("The PDF contains no text.")
     if has_ocr():
         return Unreadable("The PDF has only pictures, and no text was found in them in time.")
     return Unreadable(
-        f"The PDF has only pictures; Tesseract, which reads text in them, is not installed. {MEND}",
+        f"The PDF has only pictures; reading them needs Tesseract, which is not installed. {MEND}",
         hint=MEND,
     )
 
@@ -291,7 +283,7 @@ def _unread(pictures: int) -> str:
 
 
 def _pages(document: Any, count: int) -> Iterator[list[Line] | None]:
-    """Yield the pages read in time; None for a picture in which nothing was read."""
+    """Yield pages until time is up, None for a picture in which nothing was read."""
     for number in range(count):
         yield _page(document, number)
         if time.monotonic() > reading_until():
@@ -308,7 +300,6 @@ def _page(document: Any, number: int) -> list[Line] | None:
 
 
 def _lines(text_page: Any) -> list[list[Line]]:
-    """Return a page's lines with tables without rules, whose cells have narrower gaps."""
     found = list(lines(text_page))
     if not any(CAPTION.match(line[0].text) for line in found):
         return found
@@ -316,7 +307,7 @@ def _lines(text_page: Any) -> list[list[Line]]:
 
 
 def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]:
-    """Return lines with tables among them; outside tables, lines are split as in `found`."""
+    """Return `cells`, with the lines outside tables split as in `found`."""
 
     def place(line: list[Line]) -> tuple[float, float]:
         return line[0].left, line[0].bottom
@@ -326,7 +317,6 @@ def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]
 
 
 def _without_running_heads(pages: list[list[Line]]) -> list[list[Line]]:
-    """Drop page numbers, and first and last lines shared by many pages."""
     ends = ({_shape(page[0]), _shape(page[-1])} for page in pages if page)
     edges = Counter(chain.from_iterable(ends))
     running = {shape for shape, count in edges.items() if count >= RUNNING or not shape}

@@ -1,9 +1,10 @@
-"""Ruled tables on a PDF page: found by their lines, read cell by cell."""
+"""Find tables on a PDF page, by their rules or by columns next to a caption."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice, pairwise
 from typing import Any
@@ -14,27 +15,32 @@ from spadework.tools.extract.markdown_writer import sheet_table
 from spadework.tools.extract.pdf.lines import Line, is_figure, is_turned, words_of
 
 _PDFIUM: Any = pypdfium2.raw  # has no types
-#: In points: thickest and shortest rule, and the distance at which rules meet.
-THICK, LONG, NEAR = 3.0, 6.0, 3.0
-#: A page with more drawn objects or rules is a drawing.
+#: Maximum thickness of a rule, in points.
+THICK = 3.0
+#: Minimum length of a rule, in points.
+LONG = 6.0
+#: Maximum distance between rules that meet, in points.
+NEAR = 3.0
+#: Maximum objects examined on a page, and rules; a page with more rules is a drawing.
 MOST_DRAWN, MOST_RULES = 10_000, 600
 
 
 class _Unproven(Exception):
-    """The ruled lines are not a table."""
+    """The rules do not form a table."""
 
 
 @dataclass
 class _Grid:
-    """Rules that meet: vertical ones as (x, bottom, top), horizontal ones as (y, left, right)."""
+    """Rules that meet: vertical ones are (x, bottom, top), horizontal ones (y, left, right)."""
 
     upright: list[tuple[float, float, float]] = field(default_factory=list)
     level: list[tuple[float, float, float]] = field(default_factory=list)
 
 
 def with_tables(page: Any, text_page: Any, lines: list[list[Line]]) -> list[list[Line]]:
-    """Replace lines in a ruled table by the table, if each of their words is in one cell and they
-    are not vertical.
+    """Replace the lines in ruled tables by the tables, except on rotated pages.
+
+    A table with a word that crosses cells is left as lines.
     """
     words: list[Line] | None = None
     if is_turned(text_page):
@@ -58,7 +64,6 @@ def with_tables(page: Any, text_page: Any, lines: list[list[Line]]) -> list[list
 def _replaced(
     lines: list[list[Line]], across: list[float], down: list[float], shown: str
 ) -> list[list[Line]]:
-    """Replace the parts of lines in a table by the table."""
     parted = [_split(line, across, down) for line in lines]
     place = next((n for n, (inside, _) in enumerate(parted) if inside), None)
     if place is None or not shown:
@@ -90,7 +95,6 @@ def _rules(page: Any) -> tuple[list[tuple[float, float, float]], list[tuple[floa
 
 
 def _drawn_boxes(page: Any) -> Iterator[tuple[float, float, float, float]]:
-    """Yield the boxes of drawn objects; for a frame, its four sides."""
     for path in islice(
         page.get_objects(filter=[_PDFIUM.FPDF_PAGEOBJ_PATH], max_depth=3), MOST_DRAWN
     ):
@@ -149,8 +153,9 @@ def _stands_in(line: Line, across: list[float], down: list[float]) -> bool:
 def _band(
     grid: _Grid, words: list[Line], across: list[float], bottom: float, top: float
 ) -> list[list[str]]:
-    """Return the row between two rules, or several where figures are stacked in a cell. Raises
-    _Unproven where a word is in two cells.
+    """Return the row between two rules, or several if a cell has figures on several lines.
+
+    Raises _Unproven if a word crosses cells.
     """
     found = [word for word in words if bottom <= word.bottom + word.size / 2 < top]
     lines = _in_lines(found)
@@ -172,7 +177,7 @@ def _in_lines(words: list[Line]) -> list[list[Line]]:
 
 
 def _cells(grid: _Grid, words: list[Line], across: list[float], middle: float) -> list[str]:
-    """Return the cells of a line; text across several columns goes into the first."""
+    """Return the cells of a line; the text of a merged cell goes into its first column."""
     ruled = [
         mark
         for mark in across[1:-1]
@@ -187,3 +192,108 @@ def _cells(grid: _Grid, words: list[Line], across: list[float], middle: float) -
         place = across.index(max(start for start in starts if start <= level))
         cells[place] = f"{cells[place]} {word.text}".strip()
     return cells
+
+
+CAPTION = re.compile(r"(?:Table|Tab\.|Tabelle|Tableau|Tabla|Tabela|Tabella)\s+[\dIVXA-Z][\w.]*\b")
+#: Maximum lines of a caption before its table begins.
+CAPTION_LINES = 4
+#: Minimum rows with several cells in a table.
+LEAST_ROWS = 3
+#: Maximum distance between a table's rows, in line heights.
+ROW_GAP = 3.0
+
+Parts = list[Line]
+
+
+def with_aligned_tables(lines: list[Parts]) -> list[Parts]:
+    """Replace lines in columns below or above a table's caption by a table."""
+    start = 0
+    while start < len(lines):
+        if CAPTION.match(lines[start][0].text) and not lines[start][0].table:
+            for first, end in (_below(lines, start), _above(lines, start)):
+                shown = _table(lines[first:end])
+                if shown:
+                    line = replace(lines[first][0], text="", table=shown)
+                    lines = [*lines[:first], [line], *lines[end:]]
+                    start = start if first > start else first + 1
+                    break
+        start += 1
+    return lines
+
+
+def _below(lines: Sequence[Parts], caption: int) -> tuple[int, int]:
+    first = caption + 1
+    while first < min(len(lines), caption + CAPTION_LINES) and len(lines[first]) < 2:
+        first += 1
+    end = first
+    while end < len(lines) and _goes_on(lines, end, end - 1 if end > first else end):
+        end += 1
+    return _trim_rows(lines, first, end)
+
+
+def _above(lines: Sequence[Parts], caption: int) -> tuple[int, int]:
+    first = caption
+    while first > 0 and _goes_on(lines, first - 1, first if first < caption else first - 1):
+        first -= 1
+    return _trim_rows(lines, first, caption)
+
+
+def _goes_on(lines: Sequence[Parts], place: int, beside: int) -> bool:
+    line, other = lines[place], lines[beside]
+    if line[0].table or CAPTION.match(line[0].text):
+        return False
+    near = abs(line[0].bottom - other[0].bottom) <= ROW_GAP * max(line[0].size, other[0].size, 1.0)
+    if len(line) > 1 or place == beside:
+        return near and len(line) > 1
+    return near and len(other) > 1 and line[0].right <= other[-1].left
+
+
+def _trim_rows(lines: Sequence[Parts], first: int, end: int) -> tuple[int, int]:
+    while end > first and len(lines[end - 1]) < 2:
+        end -= 1
+    return first, end
+
+
+def _table(rows: Sequence[Parts]) -> str:
+    """Return rows as a table, "" if they have no columns or figures would share a cell."""
+    full = [row for row in rows if len(row) > 1]
+    if len(full) < LEAST_ROWS:
+        return ""
+    columns = _columns(full)
+    if len(columns) < 2 or len(columns) < max(map(len, full)) - 1:
+        return ""
+    made: list[list[str]] = []
+    for row in rows:
+        cells = [""] * len(columns)
+        for part in row:
+            place = _place(part, columns)
+            if cells[place] and is_figure(cells[place]) and is_figure(part.text):
+                return ""
+            cells[place] = f"{cells[place]} {part.text}".strip()
+        if len(row) > 1 or not made:
+            made.append(cells)
+        else:
+            joined = [*zip(made.pop(), cells, strict=True)]
+            if any(is_figure(above) and is_figure(cell) for above, cell in joined):
+                return ""
+            made.append([f"{above} {cell}".strip() for above, cell in joined])
+    return sheet_table(made)
+
+
+def _columns(rows: Sequence[Parts]) -> list[tuple[float, float]]:
+    most = max(map(len, rows))
+    whole = [row for row in rows if len(row) == most]
+    columns: list[tuple[float, float]] = []
+    for left, right in sorted((part.left, part.right) for row in whole for part in row):
+        if columns and left < columns[-1][1]:
+            columns[-1] = (columns[-1][0], max(columns[-1][1], right))
+        else:
+            columns.append((left, right))
+    return columns
+
+
+def _place(part: Line, columns: Sequence[tuple[float, float]]) -> int:
+    return max(
+        range(len(columns)),
+        key=lambda place: min(part.right, columns[place][1]) - max(part.left, columns[place][0]),
+    )

@@ -1,4 +1,4 @@
-"""E-books (EPUB) as Markdown: their chapters in reading order, each read like a web page."""
+"""Convert e-books (EPUB) to Markdown; each chapter is read like a web page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import posixpath
 from urllib.parse import unquote
 
 from spadework.errors import TooLarge, Unreadable
-from spadework.tools.extract.charset import decode
+from spadework.tools.extract.document_kinds import decode
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
 from spadework.tools.extract.markdown_writer import blocks, not_shown, plain
@@ -54,7 +54,7 @@ def _chapters(package: Package, order: list[str], url: str) -> list[str]:
 
 
 def _reading_order(book: Element, folder: str) -> tuple[list[str], list[str]]:
-    """Return the package's chapter parts, and those with tables of contents."""
+    """Return the names of a book's chapters in order, and of its tables of contents."""
     files: dict[str, str] = {}
     contents = []
     for entry in below(book, "item"):

@@ -1,15 +1,20 @@
-"""Feeds (RSS and Atom) as Markdown: a section per entry with its date, link and text."""
+"""Convert feeds (RSS and Atom) and other XML to Markdown."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from urllib.parse import urljoin
 
+import lxml.etree as etree
+
+from spadework.errors import Unreadable
+from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted, Link
-from spadework.tools.extract.markdown_writer import blocks, not_shown, write_heading
-from spadework.tools.extract.text.markdown_html import html_to_text
-from spadework.tools.extract.xml import Element, attribute, below, tag, text
-from spadework.tools.text.quantities import moment
+from spadework.tools.extract.html import extract
+from spadework.tools.extract.markdown_writer import blocks, fence, not_shown, write_heading
+from spadework.tools.extract.text.markdown import html_to_text
+from spadework.tools.extract.xml import Element, attribute, below, tag, text, xml_tree
+from spadework.tools.text.facts import moment
 
 #: Root elements of RSS 2, Atom and RSS 1.
 FEEDS = ("rss", "feed", "RDF")
@@ -20,7 +25,7 @@ _CONTENTS = ("encoded", "content", "description", "summary", "subtitle", "taglin
 
 
 def read_feed(root: Element, url: str) -> Extracted:
-    """Return a feed's entries in order; `published_at` is the newest one's date."""
+    """Return a feed with a section for each entry; `published_at` is the newest entry's date."""
     found = list(below(root, "item", "entry"))
     entries = found[:MAX_ENTRIES]
     about = next(below(root, "channel"), root)
@@ -42,7 +47,6 @@ def read_feed(root: Element, url: str) -> Extracted:
 
 
 def _entry(entry: Element, url: str) -> tuple[str, Link]:
-    """Return an entry as Markdown, and its link with `url` "" if it has none."""
     title = _of(entry, "title")
     link = _link(entry, url)
     date = _date(entry)
@@ -53,7 +57,6 @@ def _entry(entry: Element, url: str) -> tuple[str, Link]:
 
 
 def _of(element: Element, *names: str) -> str:
-    """Return the first non-empty child with one of these names, without markup."""
     found = {tag(part): text(part) for part in reversed(element)}
     shown = next((found[name] for name in names if found.get(name)), "")
     return " ".join(html_to_text(shown).split())
@@ -77,7 +80,6 @@ def _author(element: Element) -> str:
 
 
 def _link(element: Element, url: str) -> str:
-    """Return an entry's link: RSS's link, or Atom's link to the page itself."""
     links = [part for part in element if tag(part) == "link"]
     found = [
         text(link) or attribute(link, "href")
@@ -90,3 +92,27 @@ def _link(element: Element, url: str) -> str:
         return ""
     leads = target.startswith(("http://", "https://")) and not set(target) & set(" <>\n")
     return target if leads else ""
+
+
+#: XML with a longer line is indented.
+LONG_LINE = 1_000
+
+
+def extract_xml(text: str, url: str) -> Extracted:
+    """Return XML: a feed, an XHTML page, or any other as code.
+
+    Raises TooLarge if it has too many tags, Unreadable if it has none or is a drawing.
+    """
+    root = xml_tree(text.encode("utf-8", "replace"), "XML")
+    if tag(root) in FEEDS:
+        return read_feed(root, url)
+    if tag(root) == "svg":
+        raise Unreadable("SVG drawings are not supported.")
+    if tag(root) == "html":
+        return extract(text, url)
+    if max(map(len, text.split("\n"))) > LONG_LINE:
+        etree.indent(root)
+        text = etree.tostring(root, encoding="unicode")
+    return Extracted(
+        title=file_name(url), markdown=fence(text.replace("\r\n", "\n").strip(), "xml"), kind="xml"
+    )

@@ -1,7 +1,8 @@
-"""Cleaning Markdown files: badges, HTML, comments and link lists are removed, code stays."""
+"""Clean Markdown files: remove badges, comments, link lists and HTML tags, keep code."""
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,12 +23,80 @@ from spadework.tools.extract.markdown_writer import (
     table,
     write_heading,
 )
-from spadework.tools.extract.notation import Place, joined
-from spadework.tools.extract.text.markdown_html import html_to_text, is_known_tag
-from spadework.tools.text.quantities import moment
+from spadework.tools.extract.notation import Place, joined, untagged
+from spadework.tools.text.facts import moment
+
+_TAGS = (
+    "a abbr address article aside b big blockquote body br button caption center cite code col"
+    " colgroup dd del details dfn div dl dt em figcaption figure font footer form h1 h2 h3 h4 h5 h6"
+    " head header hr html i iframe img input ins kbd label li link main mark meta nav object ol p"
+    " picture pre q s samp script section small source span strike strong style sub summary sup svg"
+    " table tbody td tfoot th thead title tr tt u ul var video wbr"
+)
+_KNOWN = re.compile(
+    rf"</?(?:{'|'.join(_TAGS.split())})(?=[\s/>])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>", re.I
+)
+# A pattern that searched past other tags for a tag's end would take quadratic time.
+_HIDDEN = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style|svg|head)\b.*?(?:</\1\s*>|\Z)|<!doctype[^<>]*>"
+    r"|<\?(?:[^<?]++|<(?!\?)|\?(?!>))*+\?>",
+    re.I | re.S,
+)
+_WHOLE = re.compile(r"<(?:pre|h(?P<level>[1-6]))\b[^<>]*>", re.I)
+# One pattern for start and end would take much more memory.
+_CODE_END = re.compile(r"</pre\s*>|<pre\b", re.I)
+_TITLE_END = re.compile(r"</h[1-6]\s*>|<h[1-6]\b", re.I)
+_ITEM = re.compile(r"<li\b[^<>]*>", re.I)
+_BREAK = re.compile(r"<br\b[^<>]*>|</tr\s*>", re.I)
+_CELL = re.compile(r"</t[dh]\s*>\s*<t[dh]\b[^<>]*>", re.I)
+_BLOCK = re.compile(
+    r"</?(?:p|div|ul|ol|table|details|summary|section|article|center|blockquote|figure|dl|dt|dd)"
+    r"\b[^<>]*>",
+    re.I,
+)
+
+
+def is_known_tag(tag: str) -> bool:
+    """Return whether `tag` is HTML, not a placeholder such as `<name>`."""
+    return bool(_KNOWN.fullmatch(tag)) or tag.startswith(("<!", "<?"))
+
+
+def without_tags(text: str) -> str:
+    """Remove HTML tags, but not placeholders such as `<name>`, and decode entities."""
+    return html.unescape(_KNOWN.sub("", text))
+
+
+def html_to_text(source: str) -> str:
+    """Return HTML as Markdown, keeping headings, items and code; other tags are dropped."""
+    parts: list[str] = []
+    position = at = 0
+    source = untagged(_HIDDEN.sub("", source))
+    while begins := _WHOLE.search(source, at):
+        at = begins.end()
+        level = begins["level"]
+        ends = (_TITLE_END if level else _CODE_END).search(source, at)
+        if not ends or not ends[0].startswith("</"):
+            continue
+        parts += _paragraphs(source[position : begins.start()])
+        inside = without_tags(source[at : ends.start()])
+        parts.append(write_heading(inside, int(level)) if level else fence(inside.strip("\n")))
+        position = at = ends.end()
+    return blocks([*parts, *_paragraphs(source[position:])])
+
+
+def _paragraphs(source: str) -> list[str]:
+    marked = _BLOCK.sub("\n\n", _CELL.sub(" | ", _BREAK.sub("\n", _ITEM.sub("\n\n\x00", source))))
+    found = []
+    for part in re.split(r"\n\s*\n", without_tags(marked)):
+        lines = [line for line in part.replace("\x00", "").split("\n") if line.strip(" \t")]
+        words = "\n".join(" ".join(line.split()) for line in lines)
+        if re.search(r"\w", words):
+            found.append(item(plain(words)) if "\x00" in part else plain(words))
+    return found
+
 
 _WORD = re.compile(r"\w")
-_BREAK = re.compile(r"<br\b", re.I)
+_LINE_BREAK = re.compile(r"<br\b", re.I)
 _SCRIPT_TAG = re.compile(r"<(/?)(su[bp])\b", re.I)
 _NOTE_LINK = re.compile(r"<a\b[^<>]*#", re.I)
 _CODE_TAG = re.compile(r"</?(?:code|kbd|samp|tt)\s*>", re.I)
@@ -35,8 +104,10 @@ _CODE_TAG = re.compile(r"</?(?:code|kbd|samp|tt)\s*>", re.I)
 
 @dataclass(frozen=True)
 class Words:
-    """Markdown of a block's words. `linked` and `unlinked` count letters inside and outside links,
-    `anchors` counts links into the page; `pictured` if an image or tag was removed.
+    """The words of a block as Markdown.
+
+    `linked` and `unlinked` count letters in and outside links, `anchors` links into the page;
+    `pictured` says whether an image or tag was removed.
     """
 
     text: str
@@ -48,7 +119,7 @@ class Words:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is left but what was around images."""
+        """Whether the block has no text, apart from signs around images."""
         return not _WORD.search(self.text) and (self.pictured or not self.text.strip())
 
 
@@ -112,29 +183,29 @@ class _Writer:
             raised = Place.RAISED if script[2].lower() == "sup" else Place.LOWERED
             self._place = Place.LEVEL if script[1] else raised
         else:
-            self._add("\n" if _BREAK.match(tag) else "")
+            self._add("\n" if _LINE_BREAK.match(tag) else "")
             if self._place == Place.RAISED and _NOTE_LINK.match(tag):
                 self._place = Place.NOTE
             self.pictured = True
 
     def _image(self, token: Token) -> None:
-        # A badge or logo links somewhere; a sentence may need the picture's text.
+        # Images in links or at the start are badges and logos; others may belong to a sentence.
         self.pictured = True
         if not self._open and self.unlinked:
             self._add(token.content)
 
 
 def absolute(href: str, base: str) -> str:
-    """Return a link's http(s) URL, or "" for others."""
+    """Return a link's absolute http(s) URL, or ""."""
     try:
         url = urljoin(base, href)
         return url if urlsplit(url).scheme in ("http", "https") else ""
-    except ValueError:  # such as http://[
+    except ValueError:  # for example http://[
         return ""
 
 
 def words(tokens: Sequence[Token], base: str) -> Words:
-    """Return the cleaned words of inline `tokens`; relative links are resolved against `base`."""
+    """Return the cleaned words of inline `tokens`, with links resolved against `base`."""
     writer = _Writer(base)
     for token in tokens:
         writer.write(token)
@@ -154,7 +225,7 @@ _DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
 _CODE_DIRECTIVES = frozenset((
     "code", "code-block", "code-cell", "sourcecode", "doctest", "literalinclude", "parsed-literal",
 ))  # fmt: skip
-#: Metadata at a file's start for site generators, and its simple fields.
+#: Metadata at the start of a file for site generators.
 _FRONT_MATTER = re.compile(
     r"\A\ufeff?(---|\+\+\+)[ \t]*\n(.*?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.S
 )
@@ -173,8 +244,8 @@ def _parser() -> MarkdownIt:
 def clean_markdown(text: str, url: str) -> Extracted:
     """Return a cleaned Markdown file: one line per paragraph, ATX headings, fenced code.
 
-    `title` is the front matter's, else the first heading, else "". Links become their text and are
-    listed in `links`; relative ones only if `url` is on the web.
+    `title` comes from the front matter or the first heading. Links become their text and are listed
+    in `links`, relative ones only if `url` is on the web.
     """
     fields, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
     reader = _Reader(url)
@@ -199,7 +270,6 @@ def _with_notes(text: str) -> str:
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:
-    """Return the simple fields of YAML or TOML front matter by lower-case name, and the rest."""
     match = _FRONT_MATTER.match(text)
     if not match:
         return {}, text
@@ -208,7 +278,7 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
 
 
 class _Reader:
-    """Reads a file's blocks; `title` is the first heading of level 1, or one at the start."""
+    """Reads blocks; `title` is the first heading of level 1, or a heading at the start."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -265,7 +335,7 @@ class _Reader:
         found = self._words(cursor)
         cursor.next()
         only_links = found.linked and not found.unlinked and len(found.links) + found.anchors > 1
-        # A line of only links above the first section is the site's navigation.
+        # Above the first section, a paragraph of links is the site's navigation.
         navigation = only_links and (not self._sections or not found.links)
         return "" if found.empty or navigation else plain(found.text)
 
@@ -348,7 +418,6 @@ class _Cursor:
 
 
 def _is_contents(tokens: list[Token]) -> bool:
-    """Return whether a list consists only of links into the same page."""
     found = [words(token.children or [], "") for token in tokens if token.type == "inline"]
     return sum(each.anchors for each in found) > 1 and not any(
         each.unlinked or each.links for each in found

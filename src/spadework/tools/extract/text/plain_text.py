@@ -1,29 +1,40 @@
-"""Plain text as Markdown: paragraphs, underlined or numbered headings, lists, code blocks."""
+"""Convert plain text and delimited data to Markdown."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice, pairwise
 
+from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.markdown_writer import blocks, fence, item, plain, write_heading
+from spadework.tools.extract.markdown_writer import (
+    blocks,
+    fence,
+    item,
+    plain,
+    sheet_table,
+    write_heading,
+)
 
 _UNDERLINE = re.compile(r"([=\-~*^#])\1{2,}\s*$")
 _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[A-Z]\S*(?:\s+\S+){0,9}$")
 _BULLET = re.compile(r"\s{0,3}(?:[-*+\u2022\u2013]|(\d{1,3}[.)]))\s+(?=\S)")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t)\S")
 _PARTS = re.compile(r"\n(?:[ \t]*\n)+")
-#: An editor broke lines of at least this length, so the sentence continues.
+#: A line of at least this length was wrapped by an editor.
 _WRAPPED = 45
-#: Blocks indented this much are code or a table.
+#: Minimum indentation of code and tables.
 _INDENTED = 4
 
 
 def extract_text(text: str, url: str) -> Extracted:
-    """Return a text file as Markdown. Nothing in it is markup; indented blocks and columns are
-    fenced.
+    """Return a text file as Markdown; columns and indented text become code blocks.
 
-    `title` is an opening heading, else a short first line by itself, else "".
+    `title` is a heading or a short line alone at the start, or "".
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\f", "\n\n")
@@ -52,7 +63,6 @@ def _block(part: str) -> str:
 
 
 def _heading_level(line: str) -> int:
-    """Return the level of a separate line that is numbered or in capitals, else 0."""
     if number := _NUMBERED.match(line):
         return 0 if line.endswith((".", ",", ";")) else 2 + number[1].count(".")
     words = line.strip()
@@ -72,7 +82,7 @@ def _list(lines: list[str]) -> str:
 
 
 def _unwrap_lines(lines: list[str]) -> str:
-    """Join a paragraph's lines where an editor broke them; addresses and verse stay lines."""
+    """Join lines that an editor wrapped, but not those of addresses and verse."""
     text = lines[0].strip()
     for before, line in pairwise(lines):
         text += (" " if len(before) >= _WRAPPED else "\n") + line.strip()
@@ -80,7 +90,6 @@ def _unwrap_lines(lines: list[str]) -> str:
 
 
 def _join_blocks(found: list[str]) -> list[str]:
-    """Merge consecutive fenced blocks, which a blank line inside code has split."""
     joined: list[str] = []
     for block in found:
         if joined and joined[-1].startswith("```\n") and block.startswith("```\n"):
@@ -96,3 +105,39 @@ def _title(parts: list[str], found: list[str]) -> str:
     first = parts[0].strip() if parts else ""
     alone = "\n" not in first and not first.endswith((".", ",", ":"))
     return first if 2 < len(first) <= 100 and alone else ""
+
+
+_SIGNS = ",;\t|"
+#: Rows examined to find the delimiter.
+_SAMPLE = 30
+
+
+def extract_delimited(text: str, url: str) -> Extracted:
+    """Return the first rows and columns of delimited data as a table."""
+    lines = text.removeprefix("\ufeff").replace("\0", "")
+    sign = max(_SIGNS, key=lambda sign: _agreement(lines, sign))
+    rows = _Rows(lines, sign)
+    shown = sheet_table(rows)
+    return Extracted(title=file_name(url), markdown=blocks([shown, rows.damage]), kind="csv")
+
+
+def _agreement(text: str, sign: str) -> int:
+    """Return how many of the first rows this sign splits into equally many cells, over 1."""
+    widths = Counter(len(row) for row in islice(_Rows(text, sign), _SAMPLE) if row)
+    return max((count for width, count in widths.items() if width > 1), default=0)
+
+
+class _Rows:
+    """The rows of delimited data; if a cell is too long, they end and `damage` says so."""
+
+    def __init__(self, text: str, sign: str) -> None:
+        self.damage = ""
+        self._reader = csv.reader(io.StringIO(text, newline=""), delimiter=sign)
+
+    def __iter__(self) -> Iterator[list[str]]:
+        try:
+            yield from self._reader
+        except csv.Error as error:
+            self.damage = (
+                f"… Everything after line {self._reader.line_num:,} is not shown: {error}."
+            )

@@ -1,7 +1,7 @@
-"""reStructuredText as Markdown: docutils converts it to HTML, which is read like a page.
+"""Convert reStructuredText to Markdown: docutils writes HTML, which is read like a page.
 
-docutils replaces unknown directives, roles and options by errors. The state classes and the inliner
-here keep the content instead (Sphinx's), register nothing globally, and access only the text.
+docutils replaces unknown directives, roles and options (Sphinx's) by errors. The states and the
+inliner here keep their content, register nothing globally, and open no files.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from docutils.statemachine import StringList
 from selectolax.lexbor import LexborHTMLParser
 
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.page.assembly import assemble
 from spadework.tools.extract.page.formulas import flatten
 from spadework.tools.extract.page.inline_markup import Addresses
+from spadework.tools.extract.page.page_blocks import assemble
 from spadework.tools.extract.page.walker import Walker
 from spadework.tools.extract.text.plain_text import extract_text
 
@@ -43,7 +43,7 @@ _SETTINGS = {
     "embed_stylesheet": False,
     "output_encoding": "unicode",
 }
-#: docutils takes quadratic time in a paragraph's length.
+#: Maximum length of a paragraph; docutils takes quadratic time.
 _MAX_PARAGRAPH = 20_000
 _CODE = frozenset((
     "code", "code-block", "sourcecode", "code-cell", "ipython", "prompt", "doctest", "testcode",
@@ -84,10 +84,10 @@ _OPTION = re.compile(r":[\w-]+:(?:\s|$)")
 
 
 def extract_rst(text: str, url: str) -> Extracted:
-    """Return reStructuredText as Markdown, code with its language, without images and comments.
+    """Return reStructuredText as Markdown, without images and comments.
 
-    Roles and directives unknown to docutils (Sphinx's) keep their text; those that only control a
-    site are dropped. Absurd input (endless paragraphs or nesting) is read as plain text.
+    Unknown roles and directives keep their text, unless they only control a site. Text with endless
+    paragraphs or nesting is read as plain text.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if max(map(len, text.split("\n\n"))) > _MAX_PARAGRAPH:
@@ -95,7 +95,7 @@ def extract_rst(text: str, url: str) -> Extracted:
     try:
         document = _parse(text)
         html = publish_from_doctree(document, writer="html5", settings_overrides=_SETTINGS)
-    except RecursionError:  # nested deeper than any real text
+    except RecursionError:  # no real text nests so deep
         return extract_text(text, url)
     tree = LexborHTMLParser(html)
     flatten(tree, html)
@@ -128,7 +128,7 @@ def _parse(text: str) -> nodes.document:
 
 
 class _Nested(states.RSTState):
-    """A state that reads nested text the same way, with its own store of reusable machines."""
+    """A state that also reads nested text with the states of this module."""
 
     nested_sm_cache: list[Any] = []  # noqa: RUF012 - docutils shares it among all states of a kind
 
@@ -141,7 +141,7 @@ class _Nested(states.RSTState):
 
 
 class _Lenient(states.Body):
-    """Directives keep their content."""
+    """A state that keeps the content of unknown directives."""
 
     def explicit_construct(self, match: re.Match[str]) -> Any:
         for method, pattern in self.explicit.constructs:
@@ -181,9 +181,7 @@ class _Lenient(states.Body):
 
 
 def _parts(block: StringList) -> tuple[str, StringList]:
-    """Return a directive's argument (up to an option or blank line) and its content without
-    options.
-    """
+    """Return a directive's argument, and its content without options."""
     lines = [line.strip() for line in block]
     head = next((n for n, line in enumerate(lines) if not line or _OPTION.match(line)), len(lines))
     start = next((n for n in range(head, len(lines)) if not _OPTION.match(lines[n])), len(lines))
@@ -205,7 +203,7 @@ def _code(name: str, block: StringList) -> list[nodes.Node]:
 
 
 class _Inliner(states.Inliner):
-    """Roles unknown to docutils become code, or plain text where they name a page or a term."""
+    """An inliner that turns unknown roles into code, or plain text for names of pages and terms."""
 
     def interpreted(self, rawsource: str, text: str, role: str, lineno: int) -> Any:
         known, _ = roles.role(role, self.language, lineno, self.reporter)  # pyright: ignore[reportArgumentType]  # docutils accepts a module
@@ -216,7 +214,7 @@ class _Inliner(states.Inliner):
         return [kind(rawsource, shown)], []
 
 
-# docutils builds its patterns from the class's own attributes, not inherited ones.
+# docutils builds its patterns from a class's own attributes, not inherited ones.
 for _name, _value in vars(states.Inliner).items():
     if isinstance(_value, str) and not _name.startswith("__"):
         setattr(_Inliner, _name, _value)

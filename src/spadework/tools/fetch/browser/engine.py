@@ -1,6 +1,4 @@
-"""One Chromium per process, in its own thread, so that it closes in order whatever event loops
-do.
-"""
+"""Run one Chromium per process, in its own thread, so that it outlives any event loop."""
 
 from __future__ import annotations
 
@@ -16,23 +14,19 @@ import psutil
 from playwright.async_api import Browser, Error, Playwright, async_playwright
 
 from spadework.errors import SettingsError
-from spadework.tools.fetch.browser.flags import FLAGS, NOT_WANTED
 from spadework.tools.fetch.browser.proxy import Proxy
-from spadework.tools.fetch.browser.tabs import Tabs
+from spadework.tools.fetch.browser.tabs import FLAGS, NOT_WANTED, Tabs
 from spadework.tools.web.chromium import HOW_TO_INSTALL, runs_as_root
 
 T = TypeVar("T")
-#: Seconds for Chromium to start, and to close before it is killed.
 START_SECONDS = 20.0
+#: Chromium is killed if it takes longer to close.
 CLOSE_SECONDS = 5.0
-#: Seconds to wait for killed processes.
 GONE_SECONDS = 3.0
 
 
 class Engine:
-    """The browser at `path`: starts with its first task, restarts when broken, ends with
-    `close`.
-    """
+    """The browser at `path`, which starts with the first task and is restarted when broken."""
 
     def __init__(self, path: str, *, sandbox: bool, pages: int) -> None:
         self._path, self._sandbox, self._pages = path, sandbox, pages
@@ -44,9 +38,7 @@ class Engine:
         self._thread.start()
 
     def submit(self, work: Callable[[Tabs], Coroutine[Any, Any, T]]) -> Future[T]:
-        """Run `work` in the browser's thread and return its future; cancelling that cancels the
-        work.
-        """
+        """Run `work` in the browser's thread; cancelling the returned future cancels it."""
         return asyncio.run_coroutine_threadsafe(self._do(work), self._loop)
 
     def close(self) -> None:
@@ -104,8 +96,6 @@ class Engine:
 
 
 class _Running:
-    """A running Chromium and its resources."""
-
     def __init__(
         self, playwright: Playwright, browser: Browser, proxy: Proxy, address: str, pages: int
     ) -> None:
@@ -116,12 +106,12 @@ class _Running:
         self.note_processes()
 
     def note_processes(self) -> None:
-        """Remember the processes now: once orphaned, they could not be found."""
+        """Remember the processes now; they could not be found once orphaned."""
         self.processes = list({*self.processes, *_processes_of(self._address)})
 
 
 async def _start(path: str, *, sandbox: bool, pages: int) -> _Running:
-    """Start Chromium behind a proxy. Raises SettingsError if it does not start."""
+    """Start Chromium behind a proxy. Raises SettingsError if that fails."""
     proxy = Proxy()
     address = await proxy.open()
     playwright: Playwright | None = None
@@ -146,18 +136,18 @@ async def _start(path: str, *, sandbox: bool, pages: int) -> _Running:
             await playwright.stop()
         await proxy.aclose()
         if isinstance(error, Error | TimeoutError):
-            mend = f"Install another ({HOW_TO_INSTALL}), and name it in SPADEWORK_CHROMIUM."
+            mend = f"Install another ({HOW_TO_INSTALL}) and set SPADEWORK_CHROMIUM to it."
             if "sandbox" in str(error).lower():
                 mend = (
-                    "Its sandbox does not work here: set SPADEWORK_BROWSER_SANDBOX=false if you"
-                    " read only pages you trust."
+                    "The sandbox of the browser does not work here. If you read only pages you"
+                    " trust, set SPADEWORK_BROWSER_SANDBOX=false."
                 )
-            raise SettingsError(f"{path} does not start as a browser.", hint=mend) from error
+            raise SettingsError(f"The browser {path} could not be started.", hint=mend) from error
         raise
 
 
 def _processes_of(proxy: str) -> list[psutil.Process]:
-    """Return the Chromium started with the proxy at `proxy`, its children, and the driver."""
+    """Return the Chromium that uses the proxy at `proxy`, its children, and its driver."""
     own = psutil.Process()
     above, found = {own, *own.parents()}, list[psutil.Process]()
     for child in own.children(recursive=True):

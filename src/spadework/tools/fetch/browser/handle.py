@@ -1,5 +1,5 @@
-"""A session's handle on the browser: the first page opens it, all sessions of the process share it,
-and the last handle closes it. Uses the faster headless shell if installed.
+"""A session's handle on the browser, which all sessions of the process share.
+The first page opens it and the last handle closes it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from spadework.errors import SettingsError, TooSlow
 from spadework.extras import how_to_install
 from spadework.settings import Settings
-from spadework.tools.fetch import connect
-from spadework.tools.fetch.fetched import Fetched
+from spadework.tools.fetch import guard as connect
+from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.guard import check_url, printable_url
 from spadework.tools.web.background_threads import aside
 from spadework.tools.web.chromium import HOW_TO_INSTALL, headless_shell, installed_chromium
@@ -28,12 +28,10 @@ if TYPE_CHECKING:  # Playwright is an extra
 
 
 class _Holder:
-    """A holder that needs, or has needed, the browser."""
-
     gone = False
 
 
-#: Maximum open pages, and maximum bytes that a page may load and send.
+#: Maximum open pages, and bytes that one page may load and send.
 PAGES, MOST_BYTES = 4, 50_000_000
 _lock = threading.Lock()
 _holders: set[_Holder] = set()
@@ -41,13 +39,13 @@ _engines: dict[str, Engine] = {}
 
 
 class Browser:
-    """Level 2; an async context manager. `resolve` returns the addresses of a name."""
+    """Reads pages at level 2; an async context manager. `resolve` finds the addresses of a name."""
 
     def __init__(self, settings: Settings, *, resolve: connect.Resolve = connect.resolve) -> None:
         self._settings, self._resolve = settings, resolve
         self.max_level = settings.max_level
         self._holder = _Holder()
-        # Also runs without `close`: at process exit, or when an event loop is dropped.
+        # Also runs at process exit and when an event loop is dropped.
         self._let_go = weakref.finalize(self, _release, self._holder)
 
     async def __aenter__(self) -> Self:
@@ -58,24 +56,24 @@ class Browser:
 
     @cached_property
     def what_is_missing(self) -> str:
-        """What must be installed first, as a sentence; "" if nothing is missing."""
+        """What must be installed first, as a sentence; "" if nothing."""
         if importlib.util.find_spec("playwright") is None:
-            return f"A browser needs the extra `browser`: {how_to_install('browser')}."
+            return f"Browsing needs the `browser` extra: {how_to_install('browser')}."
         if not installed_chromium(self._settings.chromium):
             chromium = self._settings.chromium
             named = f"{chromium} cannot be run" if chromium else "No Chromium is installed"
-            return f"{named}: {HOW_TO_INSTALL}."
+            return f"{named}. To install it, run {HOW_TO_INSTALL}."
         return ""
 
     async def visit(self, url: str, *, seconds: float) -> Fetched:
-        """Return the page's HTML after its scripts, within `seconds`. Raises SettingsError without
-        a browser; NotAllowed, Blocked, TooLarge, TooSlow, Unreadable or Unreachable.
+        """Return the page's HTML after its scripts have run, within `seconds`.
+        Raises SettingsError if there is no browser, or a FetchError.
         """
         if self.what_is_missing:
-            raise SettingsError("There is no browser.", hint=self.what_is_missing)
+            raise SettingsError("No browser is available.", hint=self.what_is_missing)
         url = check_url(url)
         try:
-            # One slot at the host, shared with all sessions that visit it in the browser.
+            # All sessions share the host's slots.
             most, what = self._settings.parallel_per_host, f"{urlsplit(url).netloc} in the browser"
             async with asyncio.timeout(seconds) as limit, far_place(what, id(self), most):
                 engine = await aside(_hold_engine, self._holder, self._settings)
@@ -85,17 +83,13 @@ class Browser:
                 return await asyncio.wrap_future(visiting)
         except TimeoutError:
             raise TooSlow(
-                f"{printable_url(url)} did not come within {seconds:.3g} s in the browser."
+                f"{printable_url(url)} did not load within {seconds:.3g} s in the browser."
             ) from None
 
 
 async def _visit_page(
-    owner: tuple[_Holder, Settings, connect.Resolve],
-    url: str,
-    seconds: float,
-    tabs: Tabs,
+    owner: tuple[_Holder, Settings, connect.Resolve], url: str, seconds: float, tabs: Tabs
 ) -> Fetched:
-    """Visit a page, in the browser's thread; the `Browser` may have been dropped meanwhile."""
     from spadework.tools.fetch.browser.permission import Permission
     from spadework.tools.fetch.browser.visit import Errand, visit
 
@@ -108,13 +102,12 @@ async def _visit_page(
 
 
 def choose_browser(settings: Settings) -> str:
-    """Return the path of the configured browser, else of the best one installed; "" if none."""
+    """Return the path of the configured browser or the best one installed; "" if there is none."""
     shell = "" if settings.chromium else headless_shell()
     return shell or installed_chromium(settings.chromium)
 
 
 def _hold_engine(holder: _Holder, settings: Settings) -> Engine:
-    """Return the process's browser, registered as needed by `holder`."""
     from spadework.tools.fetch.browser.engine import Engine
 
     with _lock:

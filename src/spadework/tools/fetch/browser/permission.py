@@ -1,4 +1,4 @@
-"""What one browser context may reach, and a record of what it tried."""
+"""Limit what one browser context may reach, and record what it tried."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from importlib.resources import files
 import httpcore
 
 from spadework.errors import NotAllowed
-from spadework.tools.fetch.connect import GuardedBackend, Resolve
-from spadework.tools.fetch.guard import is_public
+from spadework.tools.fetch.guard import GuardedBackend, Resolve, is_public
 
-#: Maximum open connections per context.
 MAX_CONNECTIONS = 64
 _LINES = (files("spadework.tools.fetch.browser") / "trackers.txt").read_text("utf-8").split("\n")
 _TRACKERS = frozenset(line for line in _LINES if line and not line.startswith("#"))
 
 
 class Permission:
-    """A context's permission to use the proxy, identified by `user` and `password`. `refused` and
-    `failed` hold reasons by host. Only a site at one of the owner's addresses may reach the owner's
-    other hosts.
+    """A context's permission to use the proxy, with its credentials `user` and `password`.
+    `refused` and `failed` hold reasons by host. Only a site at one of the owner's addresses may
+    reach the owner's other hosts.
     """
 
     def __init__(self, resolve: Resolve, allow_hosts: Collection[str], most_bytes: int) -> None:
@@ -33,7 +31,7 @@ class Permission:
         self.begin("")
 
     def begin(self, site: str) -> None:
-        """Start a visit to the host `site`, resetting counts and redirects."""
+        """Start a visit to the host `site`: reset counts and reasons."""
         if site != self._site:
             self._site, self._inside = site, False
         self.received = 0
@@ -43,36 +41,34 @@ class Permission:
 
     @property
     def spent(self) -> bool:
-        """True once the page has loaded all it may."""
+        """True once the page has loaded more than it may."""
         return self.received > self._most_bytes
 
     async def connect(self, host: str, port: int) -> httpcore.AsyncNetworkStream:
-        """Return a checked connection. Raises and records NotAllowed or httpcore's connect
-        errors.
-        """
+        """Return a checked connection. Raises NotAllowed or httpcore's errors, and records them."""
         if tracker(host) and not tracker(self._site):
-            raise NotAllowed(f"{host} only watches readers.")
+            raise NotAllowed(f"{host} is a tracker and is not contacted.")
         try:
             if self.spent or self.connections >= MAX_CONNECTIONS:
-                raise NotAllowed("The page loads more than it may.")
+                raise NotAllowed("The page makes more connections than allowed.")
             backend = self._backend if self._inside or host == self._site else self._strict
             stream = await backend.connect_tcp(host, port)
         except NotAllowed as error:
             self.refused[host] = str(error)
             raise
         except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-            self.failed[host] = str(error)[:150].strip(" .") or "it did not answer"
+            self.failed[host] = str(error)[:150].strip(" .") or "no answer"
             raise
         self.note(host, str(stream.get_extra_info("server_addr")[0]))
         return stream
 
     def note(self, host: str, address: str) -> None:
-        """Record that `host` was reached at `address`: the visited site may be the owner's."""
+        """Record the address of `host`, which shows whether the visited site is the owner's."""
         if host == self._site:
             self._inside = not is_public(address)
 
 
 def tracker(host: str) -> bool:
-    """Return whether a host only serves advertisements or tracks readers."""
+    """Return whether the host only serves advertisements or tracks readers."""
     labels = host.split(".")
     return any(".".join(labels[n:]) in _TRACKERS for n in range(len(labels) - 1))

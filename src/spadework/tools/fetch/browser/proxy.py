@@ -1,26 +1,139 @@
-"""A loopback proxy, the browser's only route to the network. It checks every request and serves
-only us.
-"""
+"""A loopback proxy, the browser's only route to the network, which checks every request."""
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import re
 import secrets
 from asyncio import StreamReader, StreamWriter
 from collections.abc import Coroutine
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpcore
 
 from spadework.errors import NotAllowed
 from spadework.tools.fetch.browser.permission import Permission
-from spadework.tools.fetch.browser.proxy_protocol import (
-    Request,
-    Unfit,
-    answer_head,
-    parse_request,
-    status_of,
+from spadework.tools.fetch.guard import check_url
+
+#: Hop-by-hop headers, never forwarded.
+_OF_THE_HOP = frozenset(
+    (
+        *(b"connection", b"keep-alive", b"proxy-connection", b"proxy-authorization"),
+        *(b"proxy-authenticate", b"te", b"trailer", b"upgrade"),
+    )
 )
+#: Extensions of audio and video; encrypted requests hide them.
+_MEDIA = re.compile(r"\.(?:mp4|webm|m3u8|mpd|mov|avi|mp3|m4a|ogg|wav|flac)(?:\?|$)", re.IGNORECASE)
+_AUTHORITY_ENDS = re.compile(r"[/?#]")
+
+
+class Unfit(Exception):
+    """A request that no browser sends to a proxy."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request. `target` is the path on the server, "" for a tunnel; `body` counts bytes."""
+
+    method: str
+    host: str
+    port: int
+    target: str
+    headers: tuple[bytes, ...]
+    user: str = ""
+    password: str = ""
+    body: int = 0
+
+    @property
+    def tunnel(self) -> bool:
+        """True if later bytes pass unchanged, as for TLS or a WebSocket."""
+        return self.method == "CONNECT"
+
+    @property
+    def media(self) -> bool:
+        """True for audio and video."""
+        return bool(_MEDIA.search(self.target))
+
+    def onward(self) -> bytes:
+        """Return the head to send to the server."""
+        first = f"{self.method} {self.target} HTTP/1.1".encode("latin-1")
+        return b"\r\n".join([first, *_passed_on(self.headers), b"Connection: close", b"", b""])
+
+
+def parse_request(head: bytes) -> Request:
+    """Parse a head with its empty line. Raises Unfit, or NotAllowed for its scheme or host."""
+    first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
+    try:
+        method, url, version = first.decode("latin-1").split(" ")
+    except ValueError:
+        raise Unfit from None
+    if not version.startswith("HTTP/1.") or not method.isalpha():
+        raise Unfit
+    user, password = _credentials(_header(lines, b"proxy-authorization"))
+    host, port, target = _aim(method, url)
+    length = _header(lines, b"content-length") or "0"
+    if not length.isdecimal() or len(length) > 18 or _header(lines, b"transfer-encoding"):
+        raise Unfit
+    return Request(method, host, port, target, tuple(lines), user, password, int(length))
+
+
+def answer_head(head: bytes) -> bytes:
+    """Return a response head for the browser; 407 becomes 403, since only the proxy sends 407."""
+    first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
+    if first[8:13].strip() == b"407":
+        first = b"HTTP/1.1 403 Forbidden"
+    return b"\r\n".join([first, *_passed_on(tuple(lines)), b"Connection: close", b"", b""])
+
+
+def status_of(head: bytes) -> int:
+    """Return the status in a response head, or 0."""
+    status = head[8:13].strip()[:3]
+    return int(status) if status.isdigit() else 0
+
+
+def _aim(method: str, url: str) -> tuple[str, int, str]:
+    tunnel = method == "CONNECT"
+    if not tunnel and not url.lower().startswith("http://"):
+        raise NotAllowed("The browser may request only http and https.")
+    authority = url if tunnel else _AUTHORITY_ENDS.split(url[len("http://") :], maxsplit=1)[0]
+    checked = urlsplit(check_url(f"http://{authority}/"))
+    rest = "" if tunnel else url[len("http://") + len(authority) :]
+    target = rest if tunnel or rest.startswith("/") else f"/{rest}"
+    return (checked.hostname or "").strip("[]"), checked.port or 80, target
+
+
+def _header(lines: list[bytes], name: bytes) -> str:
+    found = [line.partition(b":")[2].strip() for line in lines if _name(line) == name]
+    return b",".join(found).decode("latin-1")
+
+
+def _name(line: bytes) -> bytes:
+    return line.partition(b":")[0].strip().lower()
+
+
+def _credentials(value: str) -> tuple[str, str]:
+    scheme, _, token = value.partition(" ")
+    try:
+        user, _, password = base64.b64decode(token, validate=True).decode("latin-1").partition(":")
+    except ValueError:
+        return "", ""
+    return (user, password) if scheme.lower() == "basic" else ("", "")
+
+
+def _passed_on(lines: tuple[bytes, ...]) -> list[bytes]:
+    """Return the header lines to forward; a folded line goes with the one before it."""
+    kept: list[bytes] = []
+    dropped = False
+    for line in lines:
+        if not line.startswith((b" ", b"\t")):
+            dropped = _name(line) in _OF_THE_HOP
+        if not dropped:
+            kept.append(line)
+    return kept
+
 
 _CHUNK = 65_536
 MAX_HEAD = 262_144
@@ -44,7 +157,7 @@ class Proxy:
         self._talks: set[asyncio.Task[Any]] = set()
 
     async def open(self) -> str:
-        """Start the proxy and return its address for the browser."""
+        """Start the proxy and return its address."""
         self._server = await asyncio.start_server(self._came, "127.0.0.1", 0, limit=MAX_HEAD)
         return "http://{}:{}".format(*self._server.sockets[0].getsockname())
 
@@ -72,7 +185,7 @@ class Proxy:
         try:
             await self._answer(reader, writer)
         except _BROKEN:
-            pass  # the browser sees the connection end and copes with it
+            pass  # the browser copes with a connection that ends
         finally:
             writer.close()
 
@@ -127,7 +240,7 @@ async def _say(writer: StreamWriter, status: str, header: str = "") -> None:
 
 
 async def _until_one_ends(*ways: Coroutine[Any, Any, None]) -> None:
-    """Run both directions of a connection until one ends; raise its error."""
+    """Run both directions of a connection until one ends, and raise its error."""
     tasks = [asyncio.create_task(way) for way in ways]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -145,7 +258,7 @@ async def _up(
     permission: Permission,
     body: int | None = None,
 ) -> None:
-    """Forward the whole upload, or `body` bytes, until the browser leaves or sends more."""
+    """Forward all, or `body` bytes, until the browser leaves or sends more."""
     while chunk := await reader.read(_CHUNK if body is None else min(body, _CHUNK) or 1):
         if body == 0:
             return
@@ -159,7 +272,6 @@ async def _up(
 async def _down(
     server: httpcore.AsyncNetworkStream, writer: StreamWriter, permission: Permission
 ) -> None:
-    """Forward the download until the server ends it or the page's allowance is spent."""
     while chunk := await server.read(_CHUNK, IDLE_SECONDS):
         permission.received += len(chunk)
         if permission.spent:
@@ -171,9 +283,7 @@ async def _down(
 async def _answer_down(
     server: httpcore.AsyncNetworkStream, writer: StreamWriter, permission: Permission
 ) -> None:
-    """Forward a response outside a tunnel with its head rewritten, skipping interim (1xx)
-    responses.
-    """
+    """Forward a response with a rewritten head, skipping interim (1xx) responses."""
     begun = b""
     while True:
         while b"\r\n\r\n" not in begun:

@@ -1,4 +1,4 @@
-"""Warm browser contexts: one visit at a time, emptied afterwards, renewed for another host."""
+"""Warm browser contexts, each emptied after a visit and renewed for another host."""
 
 from __future__ import annotations
 
@@ -7,25 +7,134 @@ import contextlib
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Page
 
-from spadework.tools.fetch.browser.flags import CONTEXT
-from spadework.tools.fetch.browser.page_lifecycle import empty_context, renew_page
 from spadework.tools.fetch.browser.permission import Permission
 from spadework.tools.fetch.browser.proxy import Proxy
 
-#: Visits after which a context is closed, so that leaks do not grow without bound.
+#: Disabled features: the browser window's own pages, spare renderer processes, and what Playwright
+#: disables (Chromium reads only the last list) except storage partitioning.
+_OFF = (
+    # Two pages that each window loads for its address bar, most of the cost of a new context.
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "PreloadTopChromeWebUI"),
+    *("SpareRendererForSitePerProcess", "AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect"),
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose"),
+    *("HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay", "MediaRouter"),
+    *("NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding", "PreconnectToSearch"),
+)
+#: The proxy is the security boundary; these close other routes and drop unused features.
+FLAGS = (
+    "--disable-quic",
+    # Only the proxy resolves names.
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--disable-domain-reliability", "--no-pings"),
+    "--block-new-web-contents",  # the headless shell's popup blocker
+    *("--no-first-run", "--no-default-browser-check", "--disable-extensions"),
+    *("--disable-gpu", "--disable-gpu-compositing", "--disable-software-rasterizer"),
+    *("--disable-dev-shm-usage", "--mute-audio", "--autoplay-policy=user-gesture-required"),
+    "--blink-settings=imagesEnabled=false,hyperlinkAuditingEnabled=false",
+    "--disable-remote-fonts",
+    "--js-flags=--max-old-space-size=512",
+    f"--disable-features={','.join(_OFF)}",
+)
+#: Playwright's flag that would let pages open windows.
+NOT_WANTED = ("--disable-popup-blocking",)
+VIEWPORT = {"width": 1366, "height": 900}
+CONTEXT: dict[str, Any] = {
+    "accept_downloads": False,
+    "service_workers": "block",
+    "viewport": VIEWPORT,
+}
+
+
+@asynccontextmanager
+async def authenticate_proxy(devtools: CDPSession, permission: Permission) -> AsyncIterator[None]:
+    """Authenticate a context's documents to the proxy in its first visit.
+    Chromium then remembers the credentials. Playwright's own way would pause every request and
+    disable the cache. Interception ends in `empty_context`: ending it while a script navigates can
+    hang the page.
+    """
+    given = {"response": "ProvideCredentials"}
+    given |= {"username": permission.user, "password": permission.password}
+    sent: set[asyncio.Future[Any]] = set()
+
+    def answer(method: str, along: dict[str, Any], event: dict[str, Any]) -> None:
+        asked = {"requestId": event["requestId"], **along}
+        sent.add(asyncio.ensure_future(devtools.send(method, asked)))
+
+    answers: dict[str, Any] = {
+        "Fetch.requestPaused": partial(answer, "Fetch.continueRequest", {}),
+        "Fetch.authRequired": partial(
+            answer, "Fetch.continueWithAuth", {"authChallengeResponse": given}
+        ),
+    }
+    for name, hear in answers.items():
+        devtools.on(name, hear)
+    try:
+        held = {"handleAuthRequests": True, "patterns": [{"resourceType": "Document"}]}
+        await devtools.send("Fetch.enable", held)
+        yield
+    finally:
+        for name, hear in answers.items():
+            devtools.remove_listener(name, hear)
+        await asyncio.gather(*sent, return_exceptions=True)
+
+
+async def empty_context(
+    context: BrowserContext, page: Page, devtools: CDPSession, host: str
+) -> bool:
+    """Clear what a visit to `host` left, or return False if the page is elsewhere.
+    Session storage can only be cleared with its document; its scripts are stopped first.
+    """
+    for other in context.pages:
+        if other is not page:
+            await other.close()
+    if urlsplit(page.url).hostname != host:
+        return False
+    await devtools.send("Emulation.setScriptExecutionDisabled", {"value": True})
+    tree = await devtools.send("Page.getFrameTree")
+    frame = {"frameId": tree["frameTree"]["frame"]["id"]}
+    key = await devtools.send("Storage.getStorageKeyForFrame", frame)
+    storage = {"storageKey": key["storageKey"], "isLocalStorage": False}
+    await devtools.send("DOMStorage.clear", {"storageId": storage})
+    await page.goto("about:blank", wait_until="commit")
+    await devtools.send("Fetch.disable")
+    await devtools.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
+    await devtools.send("Emulation.setScriptExecutionDisabled", {"value": False})
+    await page.evaluate("window.name = ''")
+    await devtools.send("Page.resetNavigationHistory")
+    return True
+
+
+async def renew_page(
+    context: BrowserContext, page: Page, devtools: CDPSession
+) -> tuple[Page, CDPSession]:
+    """Give an emptied context a page with a new process and an empty cache.
+    This takes half the time of a new context.
+    """
+    await devtools.send("Network.clearBrowserCache")
+    fresh = await context.new_page()
+    await page.close()
+    return fresh, await context.new_cdp_session(fresh)
+
+
+#: Visits after which a context is closed, so that leaks stay bounded.
 MOST_VISITS = 50
-#: Seconds to open, and to empty or close, a context; one that takes longer hangs and is abandoned.
+#: A context that takes longer to open, empty or close is abandoned.
 OPEN_SECONDS = 15.0
 EMPTY_SECONDS = 15.0
 
 
 @dataclass
 class Tab:
-    """A context of one `owner`, with one blank page and its permission."""
+    """A context of one `owner`, with one blank page."""
 
     owner: object
     permission: Permission
@@ -55,17 +164,17 @@ class Tabs:
             tab.host = host
             yield tab
         finally:
-            # Not awaited: a cancelled visit must not wait. The slot is freed once the page is gone.
+            # Not awaited, since a cancelled visit must not wait.
             self._later(self._give_back(tab))
 
     async def aclose(self) -> None:
-        """Stop emptying contexts. The browser closes the rest."""
+        """Stop emptying contexts; closing the browser closes them."""
         for task in self._emptying:
             task.cancel()
         await asyncio.gather(*self._emptying, return_exceptions=True)
 
     async def _take(self, owner: object, host: str) -> Tab | None:
-        """Return an idle context warm for `host`, or one renewed for it."""
+        """Return an idle context, renewed if it served another host, or None."""
         known = [tab for tab in self._idle if tab.owner is owner]
         if not known:
             return None
@@ -105,9 +214,8 @@ class Tabs:
             self._slots.release()
 
     async def _emptied(self, tab: Tab) -> None:
-        """Empty a context and keep it for the next visit; close it if that fails or after
-        MOST_VISITS. The page stays, since a new one needs a new process, slower than reading most
-        pages.
+        """Empty a context for the next visit; close it if that fails or after MOST_VISITS.
+        The page stays: a new one needs a process, which takes longer than reading most pages.
         """
         tab.visits += 1
         try:

@@ -1,4 +1,4 @@
-"""One page in the browser: open it, wait, close banners, scroll, return its HTML."""
+"""Visit one page in the browser: open it, wait, close banners, scroll, return its HTML."""
 
 from __future__ import annotations
 
@@ -17,25 +17,23 @@ from playwright.async_api import Error, Page, Response
 
 from spadework.errors import FetchError, NotAllowed, TooLarge, TooSlow, Unreachable, Unreadable
 from spadework.tools.fetch.block_detection import MARKED_CHARS, is_passable
-from spadework.tools.fetch.browser.page_lifecycle import authenticate_proxy
-from spadework.tools.fetch.browser.tabs import Tab
-from spadework.tools.fetch.exchange import Answer
-from spadework.tools.fetch.fetched import Fetched
+from spadework.tools.fetch.browser.tabs import Tab, authenticate_proxy
+from spadework.tools.fetch.exchange import Answer, Fetched
 from spadework.tools.fetch.guard import check_url, printable_url
 
 LEVEL = 2
-#: Milliseconds without new text until a page is settled, and until one that still loads is.
+#: Milliseconds without new text until a page is settled.
 QUIET = 250
+#: For a page that is still loading.
 LONG_QUIET = 1_500
-#: With fewer characters, wait longer: SETTLE seconds while it loads, then EMPTY.
+#: With fewer characters, wait longer: SETTLE seconds while the page loads, then EMPTY.
 LEAST = 50
 SETTLE = 10.0
 EMPTY = 3.0
-#: Screens to scroll, seconds to spend, and milliseconds to wait at the end of the page.
+#: Screens to scroll, seconds for it, and milliseconds to wait at the end of the page.
 SCREENS = 40
 SCROLL = 8.0
 PATIENCE = 300
-#: Seconds for a browser check to pass.
 CHECK = 10.0
 #: Seconds reserved for returning the page.
 RESERVE = 3.0
@@ -43,21 +41,21 @@ _SETTLE, _SCROLL, _BANNERS, _WHOLE = (
     (files("spadework.tools.fetch.browser") / f"{name}.js").read_text("utf-8")
     for name in ("settle", "scroll", "banners", "whole")
 )
-#: Proxy statuses for a host that may not be reached, and for one that cannot be.
+#: The proxy's statuses for a host that may not, or cannot, be reached.
 REFUSED, FAILED = 403, 502
 _CODE = re.compile(r"ERR_\w+")
 _CHARS = "document.body ? document.body.innerText.trim().length : 0"
 _BEGINNING = "document.documentElement.outerHTML.slice(0, 20000)"
 _ERROR_PAGE = "chrome-error:"
 _GONE = ("Execution context was destroyed", "frame was detached", "Cannot find context")
-#: Errors from responses that our scripts never give.
+#: Errors from results that our scripts never give.
 _ODD = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Errand:
-    """A page to fetch from `url`, whose HTML may have `most_bytes`."""
+    """A page to fetch, whose HTML may have `most_bytes`."""
 
     url: str
     seconds: float
@@ -65,7 +63,7 @@ class Errand:
 
 
 class _Whole(NamedTuple):
-    """A page's status (0: unknown), HTML (None: too long) and type."""
+    """A page's status (0: unknown), HTML (None: too long) and media type."""
 
     status: int
     html: str | None
@@ -73,34 +71,32 @@ class _Whole(NamedTuple):
 
 
 async def visit(tab: Tab, errand: Errand) -> Fetched:
-    """Return the page after its scripts. Raises NotAllowed, TooSlow or other FetchErrors."""
+    """Return the page after its scripts. Raises NotAllowed, TooSlow or another FetchError."""
     until = asyncio.get_running_loop().time() + errand.seconds
     tab.permission.begin(urlsplit(errand.url).hostname or "")
     try:
-        # After a context's first visit the proxy knows whose page it is.
+        # Chromium remembers the credentials after a context's first visit.
         first = nullcontext() if tab.visits else authenticate_proxy(tab.devtools, tab.permission)
         async with asyncio.timeout_at(until), first:
             response = await _open_page(tab, errand, until)
             await _prepare_page(tab.page, until - min(RESERVE, errand.seconds / 4))
             return await _handed_over(tab, errand, response)
     except TimeoutError:
-        late = f"did not come within {errand.seconds:.3g} s in the browser"
+        late = f"did not load within {errand.seconds:.3g} s in the browser"
         raise TooSlow(f"{printable_url(errand.url)} {late}.") from None
     except Error as error:
         raise _in_our_words(tab, errand, error) from error
 
 
 async def _open_page(tab: Tab, errand: Errand, until: float) -> Response | None:
-    """Go to the page and wait for its document, but not for late parts."""
     response = await tab.page.goto(errand.url, wait_until="commit", timeout=0)
-    with suppress(TimeoutError):  # what has arrived may be enough to read
+    with suppress(TimeoutError):  # what has arrived may be enough
         async with asyncio.timeout_at(until - min(RESERVE, errand.seconds / 4)):
             await tab.page.wait_for_load_state("domcontentloaded", timeout=0)
     return response
 
 
 async def _prepare_page(page: Page, until: float) -> None:
-    """Let a page settle, close its banners and scroll down, as far as time allows."""
     try:
         async with asyncio.timeout_at(until):
             if await _settle_page(page) <= MARKED_CHARS:
@@ -115,7 +111,7 @@ async def _prepare_page(page: Page, until: float) -> None:
 
 
 async def _settle_page(page: Page) -> int:
-    """Wait until nothing loads and the text is stable, or has long been; return its length."""
+    """Wait until loading ends or the text has long been stable; return its length."""
     loaded = asyncio.create_task(page.wait_for_load_state("networkidle", timeout=0))
     try:
         before = await _quiet(page, QUIET)
@@ -137,7 +133,7 @@ async def _either(loaded: asyncio.Task[None], still: asyncio.Task[int]) -> None:
 
 
 async def _let_pass(page: Page) -> None:
-    """Wait while the page is a check that a browser passes by itself, which a captcha is not."""
+    """Wait while the page is a check that a browser passes without help."""
     loop = asyncio.get_running_loop()
     until = loop.time() + CHECK
     while loop.time() < until and is_passable(await _run(page, _BEGINNING, str)):  # noqa: ASYNC110 - it happens in another process
@@ -145,22 +141,20 @@ async def _let_pass(page: Page) -> None:
 
 
 async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) -> int:
-    """Wait until `least` characters are stable for `quiet` ms, at most `most` s; return their
-    number.
-    """
+    """Wait up to `most` s for `least` characters, stable for `quiet` ms; return their number."""
     asked = {"quiet": quiet, "most": most * 1000, "least": least}
     return await _run(page, _SETTLE, int, asked)
 
 
 async def _run(page: Page, script: str, made: Callable[[Any], T], given: Any = None) -> T:
-    """Run our script and return its result through `made`; run it again if the page has navigated.
+    """Return our script's result converted by `made`; run it again if the page navigates.
     Raises Unreadable for an invalid result: a page can redefine what our scripts call.
     """
     while True:
         try:
             return made(await page.evaluate(script, given))
         except _ODD:
-            raise Unreadable("The page changes what the browser says about it.") from None
+            raise Unreadable("The page falsifies what the browser reports about it.") from None
         except Error as error:
             if not any(sign in str(error) for sign in _GONE):
                 raise
@@ -190,26 +184,23 @@ def _read_whole(most: int, told: Any) -> _Whole:
 
 
 def _from_proxy(tab: Tab, url: str, status: int) -> bool:
-    """Return whether the response is only the proxy's. The headless shell shows it, others an error
-    page.
-    """
+    """Return whether the response is the proxy's own, which the headless shell shows as a page."""
     host = (urlsplit(url).hostname or "").strip("[]")
     answered = {REFUSED: tab.permission.refused, FAILED: tab.permission.failed}
     return host in answered.get(status, ())
 
 
 def _in_our_words(tab: Tab, errand: Errand, error: Error) -> FetchError:
-    """Translate a browser error into one about the page."""
     said, page = error.message.partition("\n")[0], printable_url(errand.url)
     if "Download is starting" in said:
-        return Unreadable(f"{page} is a file to be downloaded, which the browser does not do.")
+        return Unreadable(f"{page} is a download, which the browser does not fetch.")
     if "crashed" in said or "has been closed" in said:
-        return Unreachable(f"{page} made the browser break down.")
+        return Unreachable(f"{page} crashed the browser.")
     return _explain_loss(tab, errand, said)
 
 
 def _explain_loss(tab: Tab, errand: Errand, said: str) -> FetchError:
-    """Explain why the browser reached no page: the guard, the network, or the browser's message."""
+    """Say why the browser reached no page: the guard, the network, or its own message."""
     host = (urlsplit(errand.url).hostname or "").strip("[]")
     refused, failed = (
         [*reasons.values()][-1:] if host not in reasons else [reasons[host]]
@@ -218,7 +209,7 @@ def _explain_loss(tab: Tab, errand: Errand, said: str) -> FetchError:
     if refused:
         return NotAllowed(
             refused[0],
-            hint="Name hosts you own in SPADEWORK_ALLOW_HOSTS (the setting allow_hosts).",
+            hint="If you own the host, add it to SPADEWORK_ALLOW_HOSTS.",
         )
     code = _CODE.search(said)
     reason = failed[0] if failed else code[0] if code else "the browser shows an error"

@@ -1,1 +1,1 @@
-"""Choice of providers, their rate limits, and cached results."""
+"""Choose search providers, respect their rate limits, and cache their results."""

@@ -1,6 +1,4 @@
-"""Searching several providers: cached results first, each at its own rate, skipping those that
-fail.
-"""
+"""Search with several providers: from the cache first, at their own rates, without failing ones."""
 
 from __future__ import annotations
 
@@ -22,22 +20,21 @@ from spadework.tools.search.dispatch.rate_limiter import (
 )
 from spadework.tools.search.dispatch.result_cache import SearchCache
 from spadework.tools.search.provider import Closing, Placed, Provider
-from spadework.tools.search.search_filters import Unmet, fits
+from spadework.tools.search.result_rows import Unmet, fits
 from spadework.tools.web import name_lookup
 from spadework.values import Hit, Query
 
-#: After this many failures in a row a provider is skipped for this long.
+#: Failures in a row after which a provider is skipped for PAUSE_SECONDS.
 FAILURES = 3
 PAUSE_SECONDS = 60.0
-#: Seconds past its own deadline until a provider is cancelled.
+#: A provider is cancelled this long after its deadline.
 GRACE_SECONDS = 1.0
-#: Seconds to wait for providers to close when cancelled.
 CLOSING_SECONDS = 10.0
 
 
 @dataclass
 class _Breaker:
-    """A provider's consecutive failures, and until when it is skipped."""
+    """A provider's failures in a row, and until when it is skipped."""
 
     failures: int = 0
     until: float = 0.0
@@ -45,8 +42,8 @@ class _Breaker:
 
 @dataclass(frozen=True)
 class Manners:
-    """Search policy: rate `limits`, the providers whose results are cached (`kept`), and the
-    attempts after a rate-limit refusal (`asks`).
+    """How to search: rate `limits`, the providers whose results are cached (`kept`), and the
+    attempts after a refusal for the rate (`asks`).
     """
 
     limiters: RateLimiters = RATE_LIMITERS
@@ -76,7 +73,7 @@ class Search:
     async def find_cached(
         self, provider: Provider, query: Query, *, limit: int
     ) -> list[Hit] | None:
-        """Return the cached hits of the same query, or None. Nothing is charged."""
+        """Return the cached hits of a query, or None; nothing is charged."""
         self.unmet.add(provider, query)
         cache = self._manners.cache if provider.name in self._manners.kept else None
         return await cache.get(provider.name, query, limit) if cache else None
@@ -90,15 +87,15 @@ class Search:
         seconds: float,
         charge: Callable[[], None] = lambda: None,
     ) -> list[Hit]:
-        """Return the hits of one provider within the query's domains and days, calling `charge`
-        first. They may be `keep`-ed once recorded. Raises SearchError; Throttled if its turn does
-        not come within `seconds`.
+        """Return a provider's hits within the query's domains and days, after calling `charge`.
+        `keep` them once they are recorded. Raises SearchError, or Throttled if there is no turn in
+        time.
         """
         if seconds <= 0:
-            raise SearchError(f"{provider.name} was not asked: no time was left for it.")
+            raise SearchError(f"{provider.name} was not queried because there was no time left.")
         if self._clock() < self._breakers[provider.name].until:
             raise SearchError(
-                f"{provider.name} is left out for {PAUSE_SECONDS:g} s after {FAILURES} failures in"
+                f"{provider.name} is skipped for {PAUSE_SECONDS:g} s after {FAILURES} failures in"
                 " a row."
             )
         asked = partial(self._ask, provider, query, limit, charge)
@@ -108,20 +105,20 @@ class Search:
     async def keep(
         self, provider: Provider, query: Query, hits: Sequence[Hit], *, limit: int
     ) -> None:
-        """Cache hits for later runs of the same query."""
+        """Cache the hits of a query for later sessions."""
         if self._manners.cache and provider.name in self._manners.kept:
             await self._manners.cache.put(provider.name, query, limit, [*hits])
 
     async def replay(
         self, provider: Provider, query: Query, *, limit: int, seconds: float
     ) -> list[Hit]:
-        """Return the hits in recorded responses without any request or wait. Raises SearchError."""
+        """Return the hits in recorded responses, without a wait. Raises SearchError."""
         self.unmet.add(provider, query)
         found = await provider.search(query, limit=limit, seconds=seconds)
         return [hit for hit in found if fits(query, hit)]
 
     async def close(self) -> None:
-        """Close all providers' resources, despite errors and cancellation."""
+        """Close all providers, despite errors and cancellation."""
         ending = asyncio.gather(
             *(provider.close() for provider in self.providers if isinstance(provider, Closing)),
             return_exceptions=True,
@@ -137,11 +134,11 @@ class Search:
     async def _in_turn(
         self, provider: Provider, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
     ) -> list[Hit]:
-        """Search in turn and retry refusals while time is left: up to the policy's attempts for a
-        rate limit, once for other refusals.
+        """Search in turn and retry refusals while there is time.
+        A refusal for the rate is retried up to `Manners.asks` attempts, another one once.
         """
         name, until, refusals = provider.name, self._clock() + seconds, list[QuotaSpent]()
-        # The name shared with other machines, "" if it is on this machine alone.
+        # Its name for all machines, "" if it is on this machine alone.
         where = provider.where if isinstance(provider, Placed) else name
         common = where and f"search at {where}"
         rate = limit_of(name, self._manners.limits)
@@ -159,7 +156,7 @@ class Search:
                 if refusals:
                     raise refusals[-1] from None
                 self.waits.turn_away(name)
-                raise Throttled(f"{name} was not asked: {error}.") from None
+                raise Throttled(f"{name} was not queried: {error}.") from None
             except QuotaSpent as error:
                 refusals.append(error)
                 most, after = (self._manners.asks, 0.0) if error.busy else (2, math.inf)
@@ -185,7 +182,7 @@ class Search:
             self._failed(breaker)
             raise SearchError(f"{provider.name} did not answer within {seconds:g} s.") from None
         except SearchError as error:
-            # Retry a busy provider through its queue: skipping it would take longer.
+            # A busy provider is retried through its queue; skipping it would take longer.
             waited_for = isinstance(error, QuotaSpent) and (
                 error.busy or error.retry_after is not None
             )

@@ -1,4 +1,4 @@
-"""Known providers, and those that a run uses."""
+"""Know the search providers, and choose those of a run."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Known:
-    """How to create a provider. `setting` is the one it requires."""
+class Spec:
+    """How to make a provider. `setting` is the one that it requires."""
 
     make: Callable[[Settings], Provider]
     setting: str = ""
@@ -46,34 +46,33 @@ class Known:
         return self.setting.upper()
 
     def configured(self, settings: Settings) -> bool:
-        """Return whether the required setting is set; False if none is required."""
+        """Return whether the required setting is set; False if there is none."""
         return bool(self.setting and getattr(settings, self.setting))
 
     def lacks_setting(self, settings: Settings) -> bool:
-        """Return whether the required setting is missing."""
+        """Return whether a required setting is missing."""
         return bool(self.setting) and not self.configured(settings)
 
 
-PROVIDERS: dict[str, Known] = {
-    "searxng": Known(lambda s: SearXNG(s.searxng_url, agent=s.user_agent), "searxng_url"),
-    "serper": Known(lambda s: Serper(s.serper_api_key, agent=s.user_agent), "serper_api_key"),
-    "tavily": Known(lambda s: Tavily(s.tavily_api_key, agent=s.user_agent), "tavily_api_key"),
-    "brave": Known(lambda s: Brave(s.brave_api_key, agent=s.user_agent), "brave_api_key"),
-    "duckduckgo": Known(lambda s: DuckDuckGo()),
-    "wikipedia": Known(lambda s: Wikipedia(language=s.search_language, agent=s.user_agent)),
-    "arxiv": Known(lambda s: Arxiv(agent=s.user_agent)),
-    "openalex": Known(lambda s: OpenAlex(s.openalex_api_key, agent=s.user_agent)),
-    "pubmed": Known(lambda s: PubMed(agent=s.user_agent)),
+PROVIDERS: dict[str, Spec] = {
+    "searxng": Spec(lambda s: SearXNG(s.searxng_url, agent=s.user_agent), "searxng_url"),
+    "serper": Spec(lambda s: Serper(s.serper_api_key, agent=s.user_agent), "serper_api_key"),
+    "tavily": Spec(lambda s: Tavily(s.tavily_api_key, agent=s.user_agent), "tavily_api_key"),
+    "brave": Spec(lambda s: Brave(s.brave_api_key, agent=s.user_agent), "brave_api_key"),
+    "duckduckgo": Spec(lambda s: DuckDuckGo()),
+    "wikipedia": Spec(lambda s: Wikipedia(language=s.search_language, agent=s.user_agent)),
+    "arxiv": Spec(lambda s: Arxiv(agent=s.user_agent)),
+    "openalex": Spec(lambda s: OpenAlex(s.openalex_api_key, agent=s.user_agent)),
+    "pubmed": Spec(lambda s: PubMed(agent=s.user_agent)),
 }
 
 
 async def reachable(host: str, port: int, *, seconds: float) -> bool:
-    """Return whether a TCP connection succeeds within `seconds`, DNS lookup included."""
+    """Return whether a TCP connection succeeds within `seconds`, name lookup included."""
     name_lookup.install_resolver()
     try:
         async with asyncio.timeout(seconds):
-            # Works in every event loop, also uvloop; an unresponsive address delays the next by
-            # 0.25 s.
+            # Works also in uvloop; a silent address delays the next one by 0.25 s.
             stream = await anyio.connect_tcp(host, port)
     except (OSError, UnicodeError):
         return False
@@ -81,19 +80,18 @@ async def reachable(host: str, port: int, *, seconds: float) -> bool:
     return True
 
 
-#: Opens a fallback provider; None if it is unreachable.
+#: Opens a provider to fall back on; None if it is unreachable.
 Spare = Callable[[], Coroutine[Any, Any, Provider | None]]
 AUTO, MCP = "auto", "mcp"
 DUCKDUCKGO, LIBRARY = "duckduckgo", "library"
-KNOWN = (AUTO, *PROVIDERS, MCP, LIBRARY)
-#: Seconds to find out whether the web is reachable.
+NAMES = (AUTO, *PROVIDERS, MCP, LIBRARY)
 PROBE_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The providers to query, and notices for the user. Results of `kept` are shared with other
-    sessions; `spares` are tried in turn when all providers fail.
+    """The providers to search, and notices for the user.
+    Other sessions use the results of `kept` too; `spares` are tried in turn if all providers fail.
     """
 
     providers: tuple[Provider, ...]
@@ -102,7 +100,7 @@ class Choice:
     spares: tuple[Spare, ...] = ()
 
     def search(self, settings: Settings) -> Search:
-        """Return the providers with their rate limits and the result cache."""
+        """Return the providers with their rate limits and the cache."""
         cache = SearchCache.of(settings)
         manners = Manners(limits=settings.search_limits, cache=cache, kept=self.kept)
         return Search(self.providers, manners)
@@ -111,14 +109,11 @@ class Choice:
 async def choose(
     settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()
 ) -> Choice:
-    """Choose the providers named in `settings.search`, and the caller's (`own`, see
-    `own_providers`).
-
-    `open_library` is called only if the library is among them. auto means the caller's; else those
-    configured (by key or address, the library by its paths); else DuckDuckGo if reachable; else the
-    library, with a notice. DuckDuckGo is also the fallback of configured providers, but not of
-    providers chosen by name. Raises SettingsError for an unknown name, and for a provider without
-    its key or address.
+    """Choose the providers that `settings.search` names, and the caller's (`own`).
+    `open_library` is called only if the library is one of them. auto means the caller's; else those
+    with a key, address or path; else DuckDuckGo, which is also their spare; else, if the web is
+    unreachable, the library with a notice. Raises SettingsError for an unknown name, and for a
+    provider without its key or address.
     """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names and not own else []
@@ -127,7 +122,7 @@ async def choose(
     named = {name: await providers_named(name, settings, open_library) for name in chosen}
     notices: tuple[str, ...] = ()
     if offline:
-        notices = (f"The web cannot be reached; searching {named[LIBRARY][0].describes} instead.",)
+        notices = ("The web cannot be reached, so only installed documentation is searched.",)
     providers = [provider for made in named.values() for provider in made]
     names_taken = [provider.name for provider in providers]
     spare = AUTO in names and not own and DUCKDUCKGO not in chosen
@@ -140,16 +135,14 @@ async def choose(
 
 
 async def names_of(settings: Settings) -> list[str]:
-    """Return the distinct names of the providers to search. Raises SettingsError as `choose`
-    does.
-    """
+    """Return the distinct names of the providers to search. Raises SettingsError like `choose`."""
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names else []
     return list(dict.fromkeys([*found, *(name for name in names if name != AUTO)]))
 
 
 def usable(settings: Settings) -> list[str]:
-    """Return the names of all providers whose required settings are present."""
+    """Return the names of all providers whose required settings are set."""
     names = [name for name, known in PROVIDERS.items() if not known.lacks_setting(settings)]
     return [*names, *[MCP] * bool(settings.mcp_search), LIBRARY]
 
@@ -168,18 +161,18 @@ async def _web_is_there(settings: Settings) -> bool:
 
 def _names(settings: Settings) -> list[str]:
     names = [name.strip().lower() for name in settings.search.split(",") if name.strip()] or [AUTO]
-    unknown = [name for name in names if name not in KNOWN]
+    unknown = [name for name in names if name not in NAMES]
     if unknown:
         raise SettingsError(
-            f"search cannot be {', '.join(unknown)[:80]!r}: the providers are {', '.join(KNOWN)}."
+            f"Unknown search provider: {', '.join(unknown)[:80]}. Available: {', '.join(NAMES)}."
         )
     for name in names:
         if name in PROVIDERS and PROVIDERS[name].lacks_setting(settings):
             needed = PROVIDERS[name].variable
-            what = "key" if "KEY" in needed else "address"
-            raise SettingsError(f"search cannot be {name!r} without its {what}: set {needed}.")
+            what = "a key" if "KEY" in needed else "an address"
+            raise SettingsError(f"The search provider {name} needs {what}. Set {needed}.")
     if MCP in names and not settings.mcp_search:
-        raise SettingsError("search cannot be 'mcp' without its tool: set SPADEWORK_MCP_SEARCH.")
+        raise SettingsError("The search provider mcp needs a tool. Set SPADEWORK_MCP_SEARCH.")
     return names
 
 
@@ -194,15 +187,15 @@ async def _automatic(settings: Settings) -> list[str]:
 async def providers_named(
     name: str, settings: Settings, open_library: Callable[[], Awaitable[Library]]
 ) -> Sequence[Provider]:
-    """Return the providers of a known name. Raises SettingsError for an invalid setting."""
+    """Return the providers with a known name. Raises SettingsError for an invalid setting."""
     if name in PROVIDERS:
-        return [await asyncio.to_thread(PROVIDERS[name].make, settings)]  # certificates may be read
+        return [await asyncio.to_thread(PROVIDERS[name].make, settings)]  # may read certificates
     if name == MCP:
-        # Imported late: most runs do not need the client.
+        # Most runs do not need the client.
         from spadework.tools.search.mcp_tool import mcp_searches
 
         return mcp_searches(settings.mcp_search.get_secret_value() if settings.mcp_search else "")
-    # Imported late: its index is not needed for most web searches.
+    # Most web searches do not need its index.
     from spadework.tools.search.library_provider import LibrarySearch
 
     return [LibrarySearch(await open_library())]

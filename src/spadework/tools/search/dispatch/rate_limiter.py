@@ -1,4 +1,4 @@
-"""Rate limits of providers, and the waits they cause."""
+"""Limit the rate of searches at providers, and report the waits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEAST_SECONDS = 0.5
 
 @dataclass
 class Waited:
-    """A provider's delayed queries, the longest wait, and the queries refused."""
+    """A provider's delayed queries, the longest wait, and the queries turned away."""
 
     queries: int = 0
     longest: float = 0.0
@@ -43,39 +43,38 @@ class Waits:
             waited.longest = max(waited.longest, seconds)
 
     def turn_away(self, name: str) -> None:
-        """Record a query that was refused."""
+        """Record a query that had no turn."""
         self._by_name.setdefault(name, Waited()).turned_away += 1
 
     def news(self) -> tuple[str, ...]:
-        """Return sentences about providers not reported before."""
+        """Return a sentence for each provider that was not reported yet."""
         fresh = [name for name in self._by_name if name not in self._said]
         self._said.update(fresh)
-        return tuple(_sentence(name, self._by_name[name]) for name in fresh)
+        return tuple(told for name in fresh for told in _sentences(name, self._by_name[name]))
 
 
-def _sentence(name: str, waited: Waited) -> str:
-    parts = []
+def _sentences(name: str, waited: Waited) -> Iterator[str]:
     if waited.queries:
         seconds = f"{'' if waited.queries == 1 else 'up to '}{max(1, round(waited.longest))} s"
-        parts.append(f"let {_queries(waited.queries)} wait, {seconds}")
+        yield f"{_queries(waited.queries)} to {name} waited {seconds} to respect its rate limit."
     if waited.turned_away:
-        parts.append(f"had no turn for {_queries(waited.turned_away)}")
-    return f"{name} {' and '.join(parts)}, since it may not be asked more often."
+        were = "was" if waited.turned_away == 1 else "were"
+        yield f"{_queries(waited.turned_away)} to {name} {were} skipped because of its rate limit."
 
 
 def _queries(count: int) -> str:
     return "1 query" if count == 1 else f"{count} queries"
 
 
-#: Longest pause a provider can request, so that one wrong header does not silence it for days.
+#: Longest pause that a provider can demand, so that one wrong header does not silence it.
 MOST_PAUSE_SECONDS = 3_600.0
-#: Seconds between two searches after a rate-limit refusal: initial and maximum.
+#: Seconds between two searches after a refusal for the rate, at first and at most.
 FIRST_SPACING, MOST_SPACING = 1.1, 8.8
 
 
 @dataclass(frozen=True)
 class Limit:
-    """At most `at_once` concurrent searches, started at least `every` seconds apart."""
+    """At most `at_once` searches at the same time, which start at least `every` seconds apart."""
 
     every: float = 0.0
     at_once: int = 8
@@ -86,7 +85,7 @@ class Limit:
         return cls(1 / searches, at_once)
 
 
-#: Providers' limits by name; a search counts as one request unless noted. Others get DEFAULT.
+#: A search is one request unless noted. Other providers have DEFAULT.
 LIMITS: Mapping[str, Limit] = {
     # arXiv, API terms of use: one request every three seconds, a single connection.
     "arxiv": Limit(3.0, 1),
@@ -102,10 +101,10 @@ LIMITS: Mapping[str, Limit] = {
     "brave": Limit.per_second(50, 10),
     # Serper: depends on the plan and is not published; a cautious choice.
     "serper": Limit.per_second(5, 5),
-    # DuckDuckGo documents none and soon refuses fast clients; each search is a process here.
+    # DuckDuckGo documents none and soon refuses fast clients; each of our searches is a process.
     "duckduckgo": Limit.per_second(1, 2),
 }
-#: For SearXNG, MCP and custom providers: any rate, limited concurrency.
+#: For SearXNG, MCP and the caller's providers.
 DEFAULT = Limit()
 UNLIMITED = ("library",)
 
@@ -116,23 +115,23 @@ class _Waiter(Waiter):
 
 
 class RateLimiter:
-    """One provider's queue for all threads and event loops. `clock` counts seconds."""
+    """The queue for one provider, in all threads and event loops. `clock` counts seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._queue: deque[_Waiter] = deque()
         self._running = 0
-        #: Whether a search has left the queue and waits for the clock; one at a time does.
+        #: True while a search has left the queue and waits for the clock.
         self._starting = False
         self._next = 0.0
         self._paused = 0.0
         self._paused_till = ""
-        #: Seconds between two searches learned from refusals, and when they were last raised.
+        #: Seconds between two searches, learned from refusals, and when they were last raised.
         self._spacing = self._slowed = 0.0
 
     def pause(self, seconds: float) -> None:
-        """Start no search for this long, as the provider requested."""
+        """Start no search for so long, as the provider demands."""
         with self._lock:
             seconds = min(seconds, MOST_PAUSE_SECONDS)
             if self._clock() + seconds > self._paused:
@@ -140,16 +139,16 @@ class RateLimiter:
                 self._paused_till = f"{datetime.now(UTC) + timedelta(seconds=seconds):%H:%M:%S} UTC"
 
     def slow_down(self, begun: float) -> None:
-        """Space searches further apart after a refusal of one that began at `begun`."""
+        """Space searches further apart after the refusal of one that began at `begun`."""
         with self._lock:
-            if begun >= self._slowed:  # concurrent refusals count once
+            if begun >= self._slowed:  # refusals at the same time count once
                 self._spacing = min(max(FIRST_SPACING, 2 * self._spacing), MOST_SPACING)
                 self._slowed = self._clock()
                 self._next = max(self._next, self._slowed + self._spacing)
 
     @contextmanager
     def respect_limits(self) -> Iterator[None]:
-        """Pause if the provider names a time to come back; slow down if it is busy."""
+        """Pause if the provider says when to come back; slow down if it is busy."""
         begun = self._clock()
         try:
             yield
@@ -162,7 +161,7 @@ class RateLimiter:
 
     @asynccontextmanager
     async def turn(self, limit: Limit, seconds: float, common: str = "") -> AsyncIterator[float]:
-        """Wait for a turn and yield the seconds waited. `common` is the provider's name among all
+        """Wait for a turn and yield the seconds waited. `common` is the provider's name for all
         machines. Raises Throttled as soon as no turn can come in time.
         """
         begun = self._clock()
@@ -200,10 +199,12 @@ class RateLimiter:
             with self._lock:
                 if waiter in self._queue:
                     self._queue.remove(waiter)
-                else:  # called in the same moment
+                else:  # it was called just now
                     self._give_up_start()
             if isinstance(error, TimeoutError):
-                raise Throttled("others were before this query for all of its time") from None
+                raise Throttled(
+                    "other queries were ahead of this one until its time ran out"
+                ) from None
             raise
 
     async def _until_allowed(self, limit: Limit, until: float) -> None:
@@ -223,9 +224,7 @@ class RateLimiter:
     async def _beside_others(
         self, inside: AsyncExitStack, limit: Limit, until: float, common: str
     ) -> None:
-        """Take a turn shared with all machines, released with `inside`; they also learn of a
-        pause.
-        """
+        """Take a turn among all machines, which also learn of a pause; `inside` releases it."""
 
         def check(opening: Opening) -> None:
             if opening.shut:
@@ -239,7 +238,7 @@ class RateLimiter:
             async with asyncio.timeout(until - self._clock()):
                 visit = await inside.enter_async_context(place)
         except TimeoutError:
-            raise Throttled("others were before this query for all of its time") from None
+            raise Throttled("other queries were ahead of this one until its time ran out") from None
 
         def tell() -> None:
             visit.shut = max(0.0, self._paused - self._clock())
@@ -247,20 +246,19 @@ class RateLimiter:
         inside.callback(tell)
 
     def _check(self, limit: Limit, until: float, before: int) -> None:
-        """Raise Throttled if the turn would come after `until`, with `before` searches ahead."""
+        """Raise Throttled if the turn, after `before` other searches, would come after `until`."""
         now = self._clock()
         if self._paused > until:
             raise Throttled(
-                "it answered that there were too many requests, and wants to be left alone until"
-                f" {self._paused_till}"
+                f"it received too many requests and asks to wait until {self._paused_till}"
             )
         every = max(limit.every, self._spacing)
         start = max(now, self._next, self._paused) + before * every
         if start > until:
             raise Throttled(
-                f"{'it answered that there were too many requests; ' * bool(self._spacing)}"
-                f"it is asked at most once in {every:.3g} s, and this query's turn would have"
-                " come too late"
+                f"{'it received too many requests; ' * bool(self._spacing)}"
+                f"it is queried at most once in {every:.3g} s, and this query's turn would"
+                " have come too late"
             )
 
     def _give_up_start(self) -> None:
@@ -278,7 +276,7 @@ class RateLimiter:
 
 
 class RateLimiters:
-    """The queues of all providers by name, created on demand."""
+    """The queues of all providers by name."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -286,7 +284,7 @@ class RateLimiters:
         self._limiters: dict[str, RateLimiter] = {}
 
     def of(self, name: str) -> RateLimiter:
-        """Return a provider's queue."""
+        """Return a provider's queue, made at its first use."""
         with self._lock:
             return self._limiters.setdefault(name, RateLimiter(self._clock))
 
@@ -300,8 +298,8 @@ RATE_LIMITERS = RateLimiters()
 
 
 def limit_of(name: str, asked: Mapping[str, tuple[float, int]]) -> Limit | None:
-    """Return a provider's limit: from settings (searches per second, concurrency), else its
-    default; None for unlimited.
+    """Return a provider's limit, None for unlimited.
+    `asked` are the settings' limits (searches per second, searches at the same time).
     """
     if name in asked:
         return Limit.per_second(*asked[name])

@@ -1,6 +1,4 @@
-"""Cache of hits for all sessions and processes: one SQLite file under the home. A damaged
-file never stops a search. Entries are keyed by a digest of the query, which contains no API key.
-"""
+"""Cache hits for all sessions and processes in one SQLite file; a damaged one stops no search."""
 
 from __future__ import annotations
 
@@ -18,16 +16,15 @@ from typing import Self, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from spadework.settings import Settings
-from spadework.tools.ranking.recency import freshness_of
+from spadework.tools.ranking.query_operators import freshness_of
 from spadework.tools.stores.private_files import private_file, private_folder
 from spadework.values import Freshness, Hit, Query
 
 T = TypeVar("T")
-#: Lifetime of results for recent topics; of results about now, and of empty ones.
+#: Lifetime of results on recent topics; and of empty results and those about now.
 RECENT_HOURS, NOW_MINUTES = 12, 15
-#: Seconds to wait for another process's write.
 BUSY_SECONDS = 3.0
-#: Days that results are kept, and maximum bytes on disk.
+#: Lifetime of other results, and maximum bytes on disk.
 KEPT_DAYS, MOST_BYTES = 7, 50_000_000
 #: An oversized file is pruned, oldest first, to this share of the limit.
 SWEPT_TO = 0.8
@@ -39,7 +36,6 @@ CREATE TABLE IF NOT EXISTS results (
 CREATE INDEX IF NOT EXISTS by_age ON results (at);
 CREATE INDEX IF NOT EXISTS by_end ON results (until);
 """
-#: Number of entries and their bytes.
 _SIZE = (
     "SELECT (SELECT count(*) FROM results), (page_count - freelist_count) * page_size"
     " FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
@@ -47,8 +43,9 @@ _SIZE = (
 
 
 class SearchCache:
-    """Hits by provider and query, each kept for the seconds in `keep`, in at most `most_bytes` (0:
-    none). `scope` separates providers of the same name, such as two SearXNG servers.
+    """Hits by provider and query in at most `most_bytes` (0: none), each for the seconds in `keep`.
+    `scope` separates providers with one name, such as two SearXNG servers. Keys are hashes of the
+    query, without API keys.
     """
 
     def __init__(
@@ -80,7 +77,7 @@ class SearchCache:
         return cls(path, MOST_BYTES if settings.cache_mb else 0, keep, scope)
 
     async def get(self, provider: str, query: Query, limit: int) -> list[Hit] | None:
-        """Return the provider's unexpired hits for the same query, or None."""
+        """Return the provider's hits for the query unless expired, or None."""
         key = self._key(provider, query, limit)
         if not self._most:
             return None
@@ -91,7 +88,7 @@ class SearchCache:
             return None
 
     async def put(self, provider: str, query: Query, limit: int, hits: list[Hit]) -> None:
-        """Cache hits; an empty list as briefly as results about now."""
+        """Cache hits; an empty list only as long as results about now."""
         seconds = min(self._keep[freshness_of(query)], self._keep["any" if hits else "now"])
         if not self._most or not seconds:
             return
@@ -106,8 +103,8 @@ class SearchCache:
         return hashlib.sha256(subject.encode()).hexdigest()
 
     def _on_file(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """Run the work on the file; None if it is unusable. A file that is not a database is
-        deleted.
+        """Return the result of `work` on the file; None if the file is unusable.
+        If it is not a database, delete it.
         """
         with self._lock:
             try:
@@ -127,7 +124,7 @@ class SearchCache:
         private_file(self._path)
         with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
             if db.execute("PRAGMA user_version").fetchone() == (0,):
-                # Return freed pages to the disk; this must be set before the first table exists.
+                # To return freed pages to the disk; must be set before the first table exists.
                 db.executescript(
                     f"PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; {_SCHEMA} PRAGMA"
                     " user_version = 1;"
